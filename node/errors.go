@@ -1,0 +1,131 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// ErrClosed is the error of a call on a node after Close.
+var ErrClosed = errors.New("node is closed")
+
+// Codes of server errors that Holdfast tells apart. A driver reports them as what
+// they are, wherever in the server's message they stand.
+const (
+	NoScript   = "NOSCRIPT"   // the server does not know this script: it restarted, or SCRIPT FLUSH
+	ReadOnly   = "READONLY"   // a replica
+	Loading    = "LOADING"    // still reading its data from disk
+	OOM        = "OOM"        // maxmemory reached
+	NoPerm     = "NOPERM"     // an ACL forbids a command or a key
+	NoAuth     = "NOAUTH"     // no password given
+	WrongPass  = "WRONGPASS"  // a wrong one
+	WrongType  = "WRONGTYPE"  // a key of ours holds another type
+	Busy       = "BUSY"       // a script of somebody is running for too long
+	MasterDown = "MASTERDOWN" // a replica without its master
+	ExecAbort  = "EXECABORT"  // a part of a transaction was refused
+	Generic    = "ERR"        // anything else
+)
+
+// Error is an error reply of the server: it was reached and it refused.
+type Error struct {
+	Code    string // one of the constants, or another first word of the server's message
+	Message string // the server's message, whole
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Is makes errors.Is(err, &Error{Code: NoScript}) true for every error with that code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && (t.Message == "" || t.Message == e.Message)
+}
+
+// nested are the codes looked for inside a message: Redis before 7 reports an
+// error of a command in a script as "ERR Error running script (…): -OOM command…".
+var nested = []string{NoScript, ReadOnly, Loading, OOM, NoPerm, WrongType, Busy, MasterDown, NoAuth, WrongPass}
+
+// ServerError makes an *[Error] of an error reply's text, with or without the
+// leading "-" of the protocol.
+func ServerError(message string) *Error {
+	message = strings.TrimPrefix(message, "-")
+	code, _, _ := strings.Cut(message, " ")
+	if code == "" || strings.ToUpper(code) != code {
+		code = Generic
+	}
+	if code == Generic || code == ExecAbort {
+		for _, c := range nested {
+			if strings.Contains(message, "-"+c+" ") || strings.Contains(message, " "+c+" ") {
+				code = c
+				break
+			}
+		}
+		// An ACL refusal inside a script has no code of its own before Redis 7.2.
+		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions")) {
+			code = NoPerm
+		}
+	}
+	return &Error{Code: code, Message: message}
+}
+
+// Code returns the code of the server error in err, or "" if err is none.
+func Code(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// unsent marks a call that certainly never reached the server.
+type unsent struct{ err error }
+
+func (u *unsent) Error() string { return u.err.Error() }
+func (u *unsent) Unwrap() error { return u.err }
+
+// NotSent wraps err to say that the call certainly never reached the server, so
+// that nothing needs to be undone there.
+func NotSent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unsent{err}
+}
+
+// Unsent reports whether the call that failed with err certainly was not executed:
+// it was marked by [NotSent], the connection was refused, or the server answered
+// with an error.
+func Unsent(err error) bool {
+	var u *unsent
+	var e *Error
+	return errors.As(err, &u) || errors.As(err, &e) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, ErrClosed)
+}
+
+// Timeout reports whether err means that no answer came in time.
+func Timeout(err error) bool {
+	var t net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
+}
+
+// Reason says in a few words, for an operator, why a call failed: "refused",
+// "timed out", "connection lost", or the server's own words.
+func Reason(err error) string {
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
+		return e.Message
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "refused"
+	case Timeout(err):
+		return "timed out"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection lost"
+	}
+	return fmt.Sprint(err)
+}
