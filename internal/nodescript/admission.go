@@ -1,0 +1,87 @@
+package nodescript
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Hello is what a node says of itself: which incarnation it is, and its clock.
+type Hello struct {
+	Time    int64  // µs
+	Run     string // run id: new at every start of the server
+	Version string // such as "Redis 7.0.15"
+}
+
+// ParseHello reads the reply to hello.
+func ParseHello(r node.Reply) (h Hello, err error) {
+	if r.Err != nil {
+		return h, r.Err
+	}
+	run, version, ok := strings.Cut(r.Value, "\n")
+	if !ok || len(run) <= digits || len(run) > 200 {
+		return h, errors.New("it does not tell its run_id (INFO server); is this Redis or Valkey?")
+	}
+	if h.Time, err = parseMicros(run[:digits]); err != nil {
+		return h, errors.New("it does not tell its TIME; is this Redis or Valkey?")
+	}
+	h.Run, h.Version = strings.Clone(run[digits:]), strings.Clone(version)
+	return h, nil
+}
+
+// AdmitCall asks a node to vote. stamp must be confirmed by a majority of the nodes'
+// clocks: a machine that boots with a wrong clock must not count its own quarantine.
+func AdmitCall(c Config, stamp int64) node.Call {
+	w := c.Window.Microseconds()
+	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w)}}
+}
+
+// admitOp names admit in messages; it is not loaded, so it has no Op.
+type admitOp struct{}
+
+func (admitOp) String() string { return "admit" }
+
+// ParseAdmit reads the reply to admit: Done (it votes), Quarantined, OffClock,
+// Misconfigured, Unfit, NotAdmitted (another incarnation than hello found) or Failed.
+func ParseAdmit(c Config, r node.Reply) Answer {
+	if r.Err != nil {
+		return Answer{Verdict: Failed, Err: r.Err}
+	}
+	if r.Value == "" {
+		return unreadable(admitOp{}, r.Value)
+	}
+	var a Answer
+	var err error
+	rest := strings.Clone(r.Value[1:])
+	switch r.Value[0] {
+	case 'R', 'O':
+		a.Verdict = Done
+		if r.Value[0] == 'O' {
+			a.Verdict = OffClock
+		}
+		a.Time, err = parseMicros(rest)
+	case 'Q':
+		if len(rest) < 2*digits {
+			return unreadable(admitOp{}, r.Value)
+		}
+		a.Verdict, a.Detail = Quarantined, rest[2*digits:]
+		if a.Time, err = parseMicros(rest[:digits]); err == nil {
+			a.Left, err = parseLeft(rest[digits : 2*digits])
+		}
+		// A hostile server must not shut itself out of the set for years.
+		a.Left = min(a.Left, c.Quarantine())
+	case 'M':
+		a.Verdict, a.Detail = Misconfigured, "it votes under ["+rest+"], this client has ["+c.String()+"]"
+	case 'U':
+		a.Verdict, a.Detail = Unfit, rest
+	case 'I':
+		a.Verdict = NotAdmitted
+	default:
+		return unreadable(admitOp{}, r.Value)
+	}
+	if err != nil {
+		return unreadable(admitOp{}, r.Value)
+	}
+	return a
+}

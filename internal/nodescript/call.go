@@ -1,0 +1,68 @@
+package nodescript
+
+import (
+	"strconv"
+	"time"
+)
+
+// Call is one operation as every node gets it; only the digest differs per node.
+type Call struct {
+	Op         Op
+	Keys, Args []string
+}
+
+// Lock is what a node needs to know to find a name's keys.
+type Lock struct {
+	Name    string
+	Private bool // without the plain key
+}
+
+func (l Lock) keys() []string {
+	if l.Private {
+		return []string{RecordKey(l.Name)}
+	}
+	return []string{RecordKey(l.Name), l.Name}
+}
+
+var recordKeptMillis = strconv.FormatInt(RecordKept.Milliseconds(), 10)
+
+func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }
+
+// ceilMillis rounds up: a key must not go before its time.
+func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+// AcquireCall asks for l with token T = stamp (µs of stamp time). w is the window.
+func AcquireCall(l Lock, owner string, stamp int64, ttl, w time.Duration) Call {
+	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}
+	return Call{Acquire, l.keys(), []string{
+		r.String(), millis(ttl), millis(ttl + RecordKept), Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds()),
+	}}
+}
+
+// ReleaseCall gives l back; highest is the highest stamp ever sent under owner.
+func ReleaseCall(l Lock, owner string, highest int64) Call {
+	return Call{Release, l.keys(), []string{owner, Micros(highest + 1), recordKeptMillis}}
+}
+
+// ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is
+// the one the owner knows, in stamp time: nothing is repaired later than that + W.
+func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
+	return Call{Extend, l.keys(), []string{
+		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), recordKeptMillis,
+		Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds()),
+	}}
+}
+
+// LeaveCall ends the lease of owner with token T but keeps the name taken until an
+// instant of stamp time.
+func LeaveCall(l Lock, owner string, T, until int64) Call {
+	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner), recordKeptMillis}}
+}
+
+// LeftOwner is the owner under which a name that was left stays taken.
+func LeftOwner(owner string) string { return owner + "~left" }
+
+// RefreshCall keeps the guard of a node that votes.
+func RefreshCall(stamp int64, w time.Duration) Call {
+	return Call{Refresh, nil, []string{Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds())}}
+}

@@ -1,0 +1,38 @@
+package nodescript
+
+import (
+	"fmt"
+	"time"
+)
+
+// Protocol is the version of what nodes store and mean. Clients of two versions
+// do not share a node set.
+const Protocol = 1
+
+// Config is what all clients of a node set must agree on. A node that votes under
+// one configuration refuses clients of another.
+type Config struct {
+	N       int           // how many nodes the set has
+	MaxTTL  time.Duration // no lease is granted or renewed for longer
+	Window  time.Duration // W: how far a stamp may be from a node's clock
+	Durable bool          // every node keeps its data over a restart (appendfsync always)
+	Cluster string        // the node set's name
+}
+
+// String is the configuration as nodes keep it and people read it.
+func (c Config) String() string {
+	durable := "no"
+	if c.Durable {
+		durable = "yes"
+	}
+	return fmt.Sprintf("protocol=%d nodes=%d max-ttl=%s window=%s durable=%s cluster=%s",
+		Protocol, c.N, c.MaxTTL, c.Window, durable, c.Cluster)
+}
+
+// Quarantine is how long a node that may have forgotten locks does not vote: until
+// every lock it may have granted is over.
+func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
+
+// TrustedQuarantine is what remains of it where an operator vouches that no lock is
+// alive: tokens must still rise above those of clocks that differ by up to W.
+func (c Config) TrustedQuarantine() time.Duration { return 2 * c.Window }

@@ -1,0 +1,61 @@
+package nodescript
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// View is what a node stores about a name at an instant of its own clock.
+type View struct {
+	Time    int64 // µs
+	Record  Record
+	Written bool          // there is a record
+	Plain   string        // the value of the plain key, its first 256 bytes
+	Kind    byte          // of the plain key: '-' none, 's' string, 't' another type
+	Left    time.Duration // of the plain key; Forever if it does not expire
+}
+
+// Live reports whether the record's owner held the name at v.Time.
+func (v View) Live() bool { return v.Record.Owner != "" && v.Time < v.Record.Expiry }
+
+// Foreign reports whether the plain key is there and is not the record's owner's.
+func (v View) Foreign() bool { return v.Kind == 't' || v.Kind == 's' && v.Plain != v.Record.Owner }
+
+// InspectCall asks for a name's keys; sent with [InspectText].
+func InspectCall(l Lock) node.Call {
+	return node.Call{Keys: []string{RecordKey(l.Name), l.Name}}
+}
+
+// ParseView reads the reply to inspect.
+func ParseView(r node.Reply) (v View, err error) {
+	const head = digits + 1 + digits + 6
+	bad := errors.New("unreadable answer to inspect; is this Redis or Valkey?")
+	if r.Err != nil {
+		return v, r.Err
+	}
+	if len(r.Value) < head {
+		return v, bad
+	}
+	if v.Time, err = parseMicros(r.Value[:digits]); err != nil {
+		return v, bad
+	}
+	v.Kind = r.Value[digits]
+	if v.Left, err = parseLeft(r.Value[digits+1 : 2*digits+1]); err != nil {
+		return v, bad
+	}
+	n, err := strconv.ParseUint(r.Value[2*digits+1:head], 10, 31)
+	if err != nil || head+int(n) > len(r.Value) {
+		return v, bad
+	}
+	if n > 0 {
+		if v.Record, err = ParseRecord(r.Value[head : head+int(n)]); err != nil {
+			return v, err
+		}
+		v.Written = true
+	}
+	v.Plain = r.Value[head+int(n):]
+	return v, nil
+}

@@ -1,0 +1,79 @@
+-- admit: may this incarnation of the node vote under this configuration?
+-- Sent as text, in one transaction with the SCRIPT LOAD of the scripts made for the same
+-- incarnation and configuration. A script loaded although admit refused meets no guard.
+-- ARGV  1 stamp - W  2 stamp + W, of a stamp that a majority of the nodes' clocks confirms
+-- Returns R time | Q time left why | O time | M configuration | I run_id | U why
+local call, fmt = redis.call, string.format
+local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
+local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
+
+local info = call('INFO')
+local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+local t = call('TIME')
+local now = t[1] .. string.sub('00000' .. t[2], -6)
+
+if field('run_id') ~= run then return 'I' .. field('run_id') end
+if field('role') ~= 'master' then return 'Uit is a ' .. field('role') .. '; a node must be a master' end
+if field('cluster_enabled') == '1' then return 'Uit runs in Redis Cluster mode; a node must be a server of its own' end
+local policy = field('maxmemory_policy')
+if field('maxmemory') ~= '0' and field('maxmemory') ~= '' and policy ~= 'noeviction' then
+  return 'Umaxmemory-policy is ' .. policy .. ', which may delete locks; set it to noeviction'
+end
+if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
+
+local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why')
+local replid, evicted = field('master_replid'), field('evicted_keys')
+local there = call('GET', guard)
+
+local function ready()
+  call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
+  -- until = 0: a guard that is gone later was lost, not expected to be away.
+  call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
+    'replid', replid, 'evicted', evicted, 'why', '')
+  return 'R' .. now
+end
+local function quarantine(us, why)
+  call('DEL', guard) -- first: a full memory refuses a script whose first write is not a DEL
+  call('HSET', admission, 'run', run, 'config', config, 'until', fmt('%016.0f', now + us), 'refreshed', now,
+    'replid', replid, 'evicted', evicted, 'why', why)
+  return 'Q' .. now .. fmt('%016.0f', us) .. why
+end
+
+local known = r[1] == run
+if known and r[2] == config and r[5] == replid and r[6] == evicted and there == config .. ' ' .. run then
+  call('DEL', trust) -- a voucher is for one quarantine; it must not outlive its reason
+  return ready()
+end
+if call('GET', trust) == run then
+  call('DEL', trust)
+  return quarantine(@TRUSTED@, 'an operator vouched for it')
+end
+local idle = r[4] and now - r[4] >= @GUARDMS@ * 1000
+-- Also after a restart that kept its data: the longest lease it may have granted is the
+-- other configuration's, not ours.
+if r[2] and r[2] ~= config then
+  if not idle then return 'M' .. r[2] end
+  return quarantine(@QUARANTINE@, 'its configuration changed')
+end
+if not r[1] then return quarantine(@QUARANTINE@, 'its memory is new') end
+if known and r[6] ~= evicted then return quarantine(@QUARANTINE@, 'it evicted keys') end
+if known and r[5] ~= replid then return quarantine(@QUARANTINE@, 'its data came from another server') end
+if known then
+  if r[3] == '0' then
+    if idle then return ready() end
+    return quarantine(@QUARANTINE@, 'its guard vanished')
+  end
+  if now >= r[3] then return ready() end
+  if r[3] - now > @QUARANTINE@ then return quarantine(@QUARANTINE@, 'its clock went back') end
+  return 'Q' .. now .. fmt('%016.0f', r[3] - now) .. (r[7] or '')
+end
+-- A restart that kept its data forgot nothing, if the operator says that every write was
+-- on disk before it was answered. A promoted replica carries its master's id as its second.
+if @DURABLE@ and field('aof_enabled') == '1'
+  and string.match(field('master_replid2'), '^0*$') then
+  if r[3] == '0' or now >= r[3] then return ready() end
+  if r[3] - now <= @QUARANTINE@ then
+    return quarantine(r[3] - now, r[7] or '')
+  end
+end
+return quarantine(@QUARANTINE@, 'it restarted')

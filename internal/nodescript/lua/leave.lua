@@ -1,0 +1,23 @@
+-- leave: end a lease but keep the name taken until an instant, owned by nobody who could extend it.
+-- Passes every door, as release does: it only ever touches the owner's own lease.
+-- KEYS  1 record  2 plain key (absent: a private lock)
+-- ARGV  1 owner  2 T  3 taken until, stamp time  4 the name it is kept under  5 how long the record outlives that, ms
+-- Returns D done | L
+local call, sub = redis.call, string.sub
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+local owner, T, expiry = ARGV[1], ARGV[2], ARGV[3]
+local old = call('GET', KEYS[1])
+if old and sub(old, 50) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
+if not old or sub(old, 50) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
+
+local seen = string.format('%016.0f', T + 1)
+if sub(old, 1, 16) > seen then seen = sub(old, 1, 16) end
+local ms = math.max(math.floor((expiry - now) / 1000) + 1, 1)
+if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
+  call('DEL', KEYS[2])
+  call('SET', KEYS[2], ARGV[4], 'PX', ms)
+end
+call('DEL', KEYS[1])
+call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', ms + ARGV[5])
+return 'D'

@@ -1,0 +1,11 @@
+-- refresh: keep the guard of a node that votes. Sent by clients that hold anything.
+-- ARGV  1 stamp - W  2 stamp + W: while its clock has leapt the guard must not live longer than it should
+-- Returns R refreshed | O time | N
+local call = redis.call
+if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
+local t = call('TIME')
+local now = t[1] .. string.sub('00000' .. t[2], -6)
+if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
+call('PEXPIRE', 'holdfast:node', @GUARDMS@)
+call('HSET', 'holdfast:node:admission', 'refreshed', now)
+return 'R'

@@ -1,0 +1,34 @@
+-- release: give the name back, and make sure no late acquire or extend of this lease locks it again.
+-- Passes every door: quarantined or late, it still releases.
+-- KEYS  1 record  2 plain key (absent: a private lock)
+-- ARGV  1 owner  2 the highest stamp sent under it, + 1  3 how long the record stays, ms
+-- Returns D it was mine | F it was not | C
+local call, sub = redis.call, string.sub
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+local owner, tomb = ARGV[1], ARGV[2]
+-- A client whose clock is far ahead must not shut the name until then.
+if tomb > now then
+  local most = string.format('%016.0f', now + @WINDOW@)
+  if tomb > most then tomb = most end
+end
+
+local old = call('GET', KEYS[1]) or '0000000000000000000000000000000000000000000000000'
+if #old < 49 then return 'C' end
+local seen = sub(old, 1, 16)
+if seen > tomb then tomb = seen end
+
+-- DEL comes first: a full memory refuses a script whose first write is a SET.
+if sub(old, 50) == owner then
+  call('DEL', KEYS[1])
+  if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then call('DEL', KEYS[2]) end
+  call('SET', KEYS[1], tomb .. '000000000000000000000000000000000', 'PX', ARGV[3])
+  return 'D'
+end
+if tomb > seen then
+  local expiry, keep = sub(old, 33, 48), ARGV[3]
+  if expiry > now then keep = math.floor((expiry - now) / 1000) + keep end
+  call('DEL', KEYS[1])
+  call('SET', KEYS[1], tomb .. sub(old, 17), 'PX', keep)
+end
+return 'F'

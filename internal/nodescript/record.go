@@ -1,0 +1,81 @@
+package nodescript
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Record is what a node keeps of one name: one string,
+//
+//	seen(16) T(16) expiry(16) waiting(1) owner(…)
+//
+// so that a script reads it with one GET and compares its parts as strings.
+type Record struct {
+	Seen    int64  // the highest token ever seen, µs; a token must be above it
+	Token   int64  // the owner's own token T, µs; 0 marks a claim: a reservation, not a grant
+	Expiry  int64  // µs of stamp time; judged against the node's TIME
+	Waiting bool   // somebody waits in the queue
+	Owner   string // "" = free
+}
+
+// digits is the width of a time in a record; recordHead where its owner begins.
+const (
+	digits     = 16
+	recordHead = 3*digits + 1
+)
+
+// Times outlive their use by this much: a record stays 2 h after its lease or its
+// release, the guard 1 h after its last refresh. The guard goes first, so a clock
+// that leaps far enough to make Redis delete records deletes the guard too.
+const (
+	RecordKept = 2 * time.Hour
+	GuardKept  = time.Hour
+)
+
+// String returns the record as a node stores it.
+func (r Record) String() string {
+	w := byte('0')
+	if r.Waiting {
+		w = '1'
+	}
+	return Micros(r.Seen) + Micros(r.Token) + Micros(r.Expiry) + string(w) + r.Owner
+}
+
+// ParseRecord reads what a node stores under a record key.
+func ParseRecord(s string) (r Record, err error) {
+	if len(s) < recordHead {
+		return r, fmt.Errorf("record of %d bytes; a record has at least %d", len(s), recordHead)
+	}
+	for i, p := range []*int64{&r.Seen, &r.Token, &r.Expiry} {
+		if *p, err = parseMicros(s[i*digits : (i+1)*digits]); err != nil {
+			return Record{}, err
+		}
+	}
+	r.Waiting = s[recordHead-1] == '1'
+	r.Owner = s[recordHead:]
+	return r, nil
+}
+
+// Micros prints a time as 16 digits; a negative one as 0, a too large one as the largest.
+func Micros(us int64) string {
+	const largest = 9_999_999_999_999_999
+	us = min(max(us, 0), largest)
+	var b [digits]byte
+	for i := digits - 1; i >= 0; i-- {
+		b[i] = byte('0' + us%10)
+		us /= 10
+	}
+	return string(b[:])
+}
+
+func parseMicros(s string) (int64, error) {
+	if len(s) != digits {
+		return 0, fmt.Errorf("time %q: want %d digits", s, digits)
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("time %q: want %d digits", s, digits)
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,120 @@
+package nodescript
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Verdict is what a node said, in one word.
+type Verdict uint8
+
+// Verdicts. The first group is a yes to what was asked.
+const (
+	Unanswered Verdict = iota // nothing yet
+
+	Granted  // acquire: it is yours
+	Extended // extend: the expiry moved
+	Repaired // extend: the lease was not here, and is now
+	Done     // release, leave, refresh: done
+	NotMine  // release: it was not yours; the tombstone is set
+
+	Held        // somebody else has it
+	Stale       // a token must be above Seen
+	Poisoned    // Seen is absurdly far ahead
+	OffClock    // your stamp is more than W away from Time
+	NotAdmitted // this node does not vote
+	Lost        // extend, leave: another has it, or a later lease was seen
+
+	Quarantined   // the node may have forgotten locks: it votes again after Left
+	Misconfigured // it votes under another configuration: Detail
+	Unfit         // it cannot keep locks: Detail
+	Duplicate     // it is another node of the list under a second address: Detail
+	Corrupt       // a key of ours holds what we never wrote
+	Failed        // Err
+)
+
+// Forever is the time left of a foreign key that does not expire.
+const Forever = time.Duration(math.MaxInt64)
+
+// Answer is one node's answer to one call.
+type Answer struct {
+	Verdict Verdict
+	Claim   bool          // Held: a reservation for a waiter, not a lease
+	Foreign bool          // Held, Lost: the plain key is not ours
+	Owner   string        // Held, Lost: by whom
+	Left    time.Duration // Held, Quarantined
+	Seen    int64         // Stale, Poisoned
+	Time    int64         // the node's clock, where it told
+	Detail  string
+	Err     error
+}
+
+// ParseReply reads a node's reply to a call of op. What it cannot read is Failed.
+func ParseReply(op Op, r node.Reply) Answer {
+	if r.Err != nil {
+		return Answer{Verdict: Failed, Err: r.Err}
+	}
+	if r.Value == "" {
+		return unreadable(op, r.Value)
+	}
+	a, rest := Answer{}, r.Value[1:]
+	var err error
+	switch c := r.Value[0]; {
+	case c == 'N' && op != Release && op != Leave:
+		a.Verdict = NotAdmitted
+	case c == 'C':
+		a.Verdict = Corrupt
+	case c == 'O':
+		a.Verdict = OffClock
+		a.Time, err = parseMicros(rest)
+	case c == 'G' && op == Acquire:
+		a.Verdict = Granted
+	case c == 'S' && op == Acquire, c == 'P' && op == Acquire:
+		a.Verdict = Stale
+		if c == 'P' {
+			a.Verdict = Poisoned
+		}
+		a.Seen, err = parseMicros(rest)
+	case c == 'H' && op == Acquire && len(rest) > digits:
+		a.Verdict, a.Claim, a.Foreign = Held, rest[0] == 'c', rest[0] == 'f'
+		a.Left, err = parseLeft(rest[1 : 1+digits])
+		a.Owner = strings.Clone(rest[1+digits:])
+	case c == 'E' && op == Extend:
+		a.Verdict = Extended
+	case c == 'R' && op == Extend:
+		a.Verdict = Repaired
+	case c == 'L' && op == Extend && rest != "":
+		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
+	case c == 'L' && op == Leave:
+		a.Verdict = Lost
+	case c == 'D' && (op == Release || op == Leave), c == 'R' && op == Refresh:
+		a.Verdict = Done
+	case c == 'F' && op == Release:
+		a.Verdict = NotMine
+	default:
+		return unreadable(op, r.Value)
+	}
+	if err != nil {
+		return unreadable(op, r.Value)
+	}
+	return a
+}
+
+func unreadable(op fmt.Stringer, value string) Answer {
+	if len(value) > 80 {
+		value = value[:80] + "…"
+	}
+	return Answer{Verdict: Failed, Err: fmt.Errorf("unreadable answer to %s: %q; is this Redis or Valkey?", op, value)}
+}
+
+func parseLeft(s string) (time.Duration, error) {
+	us, err := parseMicros(s)
+	if us > int64(Forever/time.Microsecond) || us >= 9_999_999_999_999_999 {
+		return Forever, err
+	}
+	return time.Duration(us) * time.Microsecond, err
+}

@@ -1,0 +1,104 @@
+package nodescript
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+//go:embed lua/*.lua
+var files embed.FS
+
+// Op is one of the scripts a node runs by digest.
+type Op uint8
+
+// The scripts that are loaded by admit; hello, admit and inspect are sent as text.
+const (
+	Acquire Op = iota
+	Release
+	Extend
+	Leave
+	Refresh
+	ops
+)
+
+var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh"}
+
+func (o Op) String() string { return opNames[o] }
+
+// Scripts are the scripts made for one incarnation of a node (its run id) and one
+// configuration. Both are part of their text, so a server that restarted does not
+// know them, and one that votes under another configuration keeps another guard.
+type Scripts struct {
+	Run   string // the run id they were made for
+	Admit string // text of admit
+	texts [ops]string
+	shas  [ops]string
+}
+
+// NewScripts makes the scripts for a node's incarnation.
+func NewScripts(c Config, run string) *Scripts {
+	r := strings.NewReplacer(
+		"@GUARD@", quote(c.String()+" "+run),
+		"@CONFIG@", quote(c.String()),
+		"@RUN@", quote(run),
+		"@WINDOW@", strconv.FormatInt(c.Window.Microseconds(), 10),
+		"@QUARANTINE@", strconv.FormatInt(c.Quarantine().Microseconds(), 10),
+		"@TRUSTED@", strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
+		"@GUARDMS@", strconv.FormatInt(GuardKept.Milliseconds(), 10),
+		"@DURABLE@", strconv.FormatBool(c.Durable),
+	)
+	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
+	for op := range ops {
+		s.texts[op] = r.Replace(text(op.String()))
+		sum := sha1.Sum([]byte(s.texts[op]))
+		s.shas[op] = hex.EncodeToString(sum[:])
+	}
+	return s
+}
+
+// SHA returns the digest of a script.
+func (s *Scripts) SHA(op Op) string { return s.shas[op] }
+
+// Load returns the texts that admit's transaction loads.
+func (s *Scripts) Load() []string { return s.texts[:] }
+
+// HelloText is the text of hello.
+func HelloText() string { return text("hello") }
+
+// InspectText is the text of inspect.
+func InspectText() string { return text("inspect") }
+
+// text returns a script without its comments, which are for readers, not for the wire.
+func text(name string) string {
+	b, err := files.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic(err) // embedded: cannot fail
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(b)) {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
+			out.WriteString(strings.TrimLeft(line, " "))
+		}
+	}
+	return out.String()
+}
+
+// quote makes s safe between the single quotes of a Lua string. A run id comes from
+// the server, which may be hostile or ancient.
+func quote(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\'' || c == '\\' || c < ' ' || c > '~':
+			b.WriteString(`\` + pad3(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func pad3(c byte) string { return string([]byte{'0' + c/100, '0' + c/10%10, '0' + c%10}) }
