@@ -1,0 +1,98 @@
+package redistest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// URL is redis://127.0.0.1:port, without a password.
+func (s *Server) URL() string { return "redis://" + s.Addr() }
+
+// Addr is 127.0.0.1:port.
+func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+
+// Port is constant over [Server.Restart].
+func (s *Server) Port() int { return s.port }
+
+// SocketURL is unix:// and the path of the socket, for a server with [UnixSocket].
+func (s *Server) SocketURL() string { return "unix://" + s.socketPath() }
+
+func (s *Server) socketPath() string { return filepath.Join(s.dir, "redis.sock") }
+
+// Log is what the server has written so far, over all restarts.
+func (s *Server) Log() string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, "redis.log"))
+	return string(b)
+}
+
+func tail(log string) string { return log[max(0, len(log)-1500):] }
+
+// Do runs a raw command on a connection of its own, outside of any proxy, and
+// never twice. Replies are those of RESP2: string, int64, nil, []any.
+func (s *Server) Do(args ...any) (any, error) {
+	s.mu.Lock()
+	c := s.client
+	s.mu.Unlock()
+	if c == nil {
+		return nil, errors.New("redistest: the server is killed")
+	}
+	v, err := c.Do(context.Background(), args...).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	return v, err
+}
+
+// MustDo is [Server.Do] where an error fails the test.
+func (s *Server) MustDo(t testing.TB, args ...any) any {
+	t.Helper()
+	v, err := s.Do(args...)
+	if err != nil {
+		t.Fatalf("redis: %v: %v", args, err)
+	}
+	return v
+}
+
+func (s *Server) dial() *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: s.Addr(), Password: s.cfg.password, Protocol: 2, DisableIdentity: true,
+		MaxRetries: -1, DialerRetries: 1, PoolSize: 4,
+	})
+}
+
+// freePort looks below the ephemeral range. In it, the kernel may hand the port of
+// a killed server to some outgoing connection, even to one that dials this very
+// port and so is connected to itself.
+func freePort() int {
+	for {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			_ = l.Close()
+			return port
+		}
+	}
+}
+
+// Eventually polls ok until it is true and fails the test if that takes longer than
+// within.
+func Eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(within); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", within, what)
+		}
+	}
+}

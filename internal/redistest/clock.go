@@ -1,0 +1,95 @@
+package redistest
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// The name ends in .txt because the go command refuses C sources in a package
+// without cgo.
+//
+//go:embed clockshim.c.txt
+var clockSource []byte
+
+// clockLibrary compiles the shim once per test process. It is kept in memory, and
+// each server gets a copy in its own directory, so that no file outlives a test.
+var clockLibrary = sync.OnceValues(func() ([]byte, error) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		return nil, fmt.Errorf("redistest: the clock shim needs a C compiler; run: make deps")
+	}
+	dir, err := os.MkdirTemp("", "redistest-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	source, library := filepath.Join(dir, "clockshim.c"), filepath.Join(dir, "clockshim.so")
+	if err := os.WriteFile(source, clockSource, 0o600); err != nil {
+		return nil, err
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-o", library, source).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("redistest: compile the clock shim: %w: %s", err, out)
+	}
+	return os.ReadFile(library)
+})
+
+func (s *Server) clockPath() string { return filepath.Join(s.dir, "clock") }
+
+func (s *Server) prepareClock() error {
+	lib, err := clockLibrary()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "clockshim.so"), lib, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(s.clockPath(), make([]byte, 16), 0o600)
+}
+
+func (s *Server) clockEnv() []string {
+	return []string{"LD_PRELOAD=" + filepath.Join(s.dir, "clockshim.so"), "CLOCKSHIM=" + s.clockPath()}
+}
+
+// Step makes the server's wall clock differ from the real one by d. Steps do not add
+// up, and a clock stopped by [Server.SetClock] runs again. The clock keeps its setting
+// over restarts.
+func (s *Server) Step(d time.Duration) {
+	s.t.Helper()
+	// The offset first: the running clock must not show for an instant what neither
+	// the old nor the new setting says.
+	s.setWord(0, d.Microseconds())
+	s.setWord(1, 0)
+}
+
+// SetClock stops the server's wall clock at exactly this many microseconds since the
+// epoch.
+func (s *Server) SetClock(us int64) {
+	s.t.Helper()
+	s.setWord(1, us)
+}
+
+// ResetClock gives the server the real clock again.
+func (s *Server) ResetClock() {
+	s.t.Helper()
+	s.Step(0)
+}
+
+func (s *Server) setWord(i int64, v int64) {
+	s.t.Helper()
+	if !s.cfg.clock {
+		s.t.Fatal("redistest: the clock is the machine's: start the server with WithClock()")
+	}
+	f, err := os.OpenFile(s.clockPath(), os.O_WRONLY, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(v)), 8*i); err != nil {
+		s.t.Fatal(err)
+	}
+}

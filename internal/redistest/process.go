@@ -1,0 +1,58 @@
+package redistest
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+)
+
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process is reaped
+}
+
+// spawner runs functions on one operating system thread that never ends: the
+// kernel kills a child with Pdeathsig when the *thread* that made it ends, and Go
+// ends threads as it likes.
+var spawner = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// spawn starts a program that dies with this one; its output is appended to log.
+func spawn(log string, env []string, name string, args ...string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own copy
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(), env...)
+	dieWithParent(cmd)
+	started := make(chan error)
+	spawner() <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, exited: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // "signal: killed" is how they all end
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // fails only if it is gone already
+	<-p.exited
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package redistest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// Without Linux's death signal a killed test binary leaves its servers behind.
+func dieWithParent(*exec.Cmd) {}
+
+var errNeedsLinux = errors.New("needs Linux")
+
+func freeze(*os.Process) error { return errNeedsLinux }
+func thaw(*os.Process) error   { return errNeedsLinux }

@@ -1,0 +1,180 @@
+package redistest
+
+import (
+	"net"
+	"time"
+)
+
+// The directions of a link.
+const (
+	requests = iota
+	replies
+)
+
+// link is one connection through a [Proxy]: two pipes that end independently, so
+// that what a client sent before it hung up still arrives. Its fields are guarded by
+// the proxy's mu.
+type link struct {
+	client, server net.Conn // server is nil if the link began in a black hole
+	stalled        bool
+	lost           bool // a hole is in one of the streams
+	ended          bool
+}
+
+// end breaks both connections.
+func (l *link) end() {
+	l.ended = true
+	_ = l.client.Close()
+	if l.server != nil {
+		_ = l.server.Close()
+	}
+}
+
+type chunk struct {
+	data []byte
+	due  time.Time
+}
+
+// pipe is one direction of a link. A reader fills its queue at once, so that the
+// sender never notices what is held back; a writer empties it when allowed to.
+type pipe struct {
+	*link
+	direction int
+	queue     []chunk
+	eof       bool
+}
+
+func (p *Proxy) connect(client net.Conn, via net.Listener) {
+	l := &link{client: client}
+	p.mu.Lock()
+	l.lost = p.swallow[requests]
+	p.mu.Unlock()
+	if !l.lost {
+		server, err := net.DialTimeout("tcp", p.target, patience)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		l.server = server
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.listener != via { // accepted, and cut since
+		l.end()
+		return
+	}
+	p.links[l] = struct{}{}
+	p.wg.Go(func() { p.run(l) })
+}
+
+func (p *Proxy) run(l *link) {
+	defer p.set(func() { l.end(); delete(p.links, l) })
+	up := &pipe{link: l, direction: requests}
+	p.wg.Go(func() { p.read(up, l.client) })
+	if l.server == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for !l.ended && !up.eof {
+			p.change.Wait()
+		}
+		return
+	}
+	down := &pipe{link: l, direction: replies}
+	p.wg.Go(func() { p.read(down, l.server) })
+	p.wg.Go(func() {
+		if p.write(up, l.server) {
+			// The client hung up and everything it sent is delivered: the server
+			// learns it, answers what it has and hangs up too.
+			_ = l.server.(*net.TCPConn).CloseWrite()
+		}
+	})
+	p.write(down, l.client)
+}
+
+func (p *Proxy) read(q *pipe, from net.Conn) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		p.set(func() {
+			if n > 0 {
+				q.queue = append(q.queue, chunk{append([]byte(nil), buf[:n]...), time.Now().Add(p.delay[q.direction])})
+			}
+			q.eof = err != nil
+		})
+		if err != nil {
+			return
+		}
+	}
+}
+
+// write forwards the queue until its source is at its end, and reports whether that
+// was reached.
+func (p *Proxy) write(q *pipe, to net.Conn) bool {
+	for {
+		c, ok := p.next(q)
+		if !ok || !p.sleepUntil(c.due) || !p.stall(q) {
+			return p.emptied(q)
+		}
+		if p.swallowed(q) {
+			continue
+		}
+		// An error here means that the receiver is gone. The queue is emptied all
+		// the same: a server must not be held up by a client that hung up.
+		_, _ = to.Write(c.data)
+	}
+}
+
+// next waits for something to forward.
+func (p *Proxy) next(q *pipe) (c chunk, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !q.ended {
+		if len(q.queue) > 0 {
+			c, q.queue = q.queue[0], q.queue[1:]
+			return c, true
+		}
+		if q.eof && !p.swallow[q.direction] { // a black hole swallows the hang-up too
+			return c, false
+		}
+		p.change.Wait()
+	}
+	return c, false
+}
+
+// stall waits while the link is held back; false means that it broke.
+func (p *Proxy) stall(q *pipe) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for q.stalled && q.direction == requests && !q.ended {
+		p.change.Wait()
+	}
+	return !q.ended
+}
+
+func (p *Proxy) swallowed(q *pipe) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q.lost = q.lost || p.swallow[q.direction]
+	return p.swallow[q.direction]
+}
+
+func (p *Proxy) emptied(q *pipe) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return q.eof && !q.ended
+}
+
+func (p *Proxy) sleepUntil(due time.Time) bool {
+	wait := time.Until(due)
+	if wait <= 0 {
+		return true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.done:
+		return false
+	}
+}

@@ -1,0 +1,239 @@
+package redistest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// patience bounds every wait of this package. It is long because two cores may run
+// a whole test suite under the race detector.
+const patience = 20 * time.Second
+
+// Server is one redis-server process. Its methods are safe for concurrent use and
+// fail the test they were started for.
+type Server struct {
+	t       testing.TB
+	cfg     config
+	dir     string
+	port    int
+	tlsConf *tls.Config
+	tlsPort int
+
+	mu     sync.Mutex
+	proc   *process // nil while killed
+	client *redis.Client
+}
+
+// Start runs a server on a free loopback port and returns when it answers.
+func Start(t testing.TB, opts ...Option) *Server {
+	t.Helper()
+	s, err := start(t, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// StartN runs n servers, in parallel because each takes a while to answer.
+func StartN(t testing.TB, n int, opts ...Option) []*Server {
+	t.Helper()
+	servers, errs := make([]*Server, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range servers {
+		wg.Go(func() { servers[i], errs[i] = start(t, opts...) })
+	}
+	wg.Wait()
+	// Fatal here and not in the goroutines: it must run on the test's own.
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return servers
+}
+
+func start(t testing.TB, opts ...Option) (*Server, error) {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		return nil, errors.New("redis-server is not installed; run: make deps")
+	}
+	// Not t.TempDir: with a long test name a socket's path exceeds 107 bytes.
+	dir, err := os.MkdirTemp("", "redistest-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{t: t, dir: dir}
+	t.Cleanup(func() {
+		s.Kill()
+		_ = os.RemoveAll(dir)
+	})
+	for _, o := range opts {
+		o(&s.cfg)
+	}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	// Another process may take the port between our look and the server's bind.
+	for range 10 {
+		s.port, s.tlsPort = freePort(), freePort()
+		if err = s.launch(true); !errors.Is(err, errPortTaken) {
+			break
+		}
+	}
+	return s, err
+}
+
+func (s *Server) prepare() error {
+	if s.cfg.clock {
+		if err := s.prepareClock(); err != nil {
+			return err
+		}
+	}
+	if s.cfg.tls {
+		return s.prepareTLS()
+	}
+	return nil
+}
+
+func (s *Server) arguments() []string {
+	args := []string{
+		"--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir,
+		"--daemonize", "no", "--save", "",
+	}
+	if s.cfg.durable {
+		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
+	} else {
+		args = append(args, "--appendonly", "no")
+	}
+	if s.cfg.socket {
+		args = append(args, "--unixsocket", s.socketPath())
+	}
+	if s.cfg.tls {
+		args = append(args, "--tls-port", strconv.Itoa(s.tlsPort), "--tls-auth-clients", "no",
+			"--tls-cert-file", filepath.Join(s.dir, "cert.pem"), "--tls-key-file", filepath.Join(s.dir, "key.pem"),
+			"--tls-ca-cert-file", filepath.Join(s.dir, "cert.pem"))
+	}
+	if s.cfg.password != "" {
+		args = append(args, "--requirepass", s.cfg.password)
+	}
+	return append(args, s.cfg.args...)
+}
+
+var errPortTaken = errors.New("redistest: port taken")
+
+// launch starts the process and, if ready is set, waits until it serves commands.
+func (s *Server) launch(ready bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var env []string
+	if s.cfg.clock {
+		env = s.clockEnv()
+	}
+	p, err := spawn(filepath.Join(s.dir, "redis.log"), env, "redis-server", s.arguments()...)
+	if err != nil {
+		return fmt.Errorf("redistest: start redis-server: %w", err)
+	}
+	s.proc, s.client = p, s.dial()
+	if err := s.await(p, ready); err != nil {
+		s.stop()
+		return err
+	}
+	return nil
+}
+
+// await returns when it is this process that answers: on a port somebody else took,
+// a stranger would.
+func (s *Server) await(p *process, ready bool) error {
+	self := fmt.Sprintf("process_id:%d\r\n", p.pid())
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		info := ""
+		// A look first: go-redis writes a line to stderr for each refused dial.
+		if probe, err := net.Dial("tcp", s.Addr()); err == nil {
+			_ = probe.Close()
+			info, _ = s.client.Do(context.Background(), "INFO").Text()
+		}
+		if strings.Contains(info, self) && (!ready || strings.Contains(info, "\r\nloading:0\r\n")) {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			log := s.Log()
+			if strings.Contains(log, "Address already in use") {
+				return errPortTaken
+			}
+			return fmt.Errorf("redistest: redis-server ended: %s", tail(log))
+		case <-tick.C:
+		}
+	}
+	return fmt.Errorf("redistest: redis-server does not answer: %s", tail(s.Log()))
+}
+
+// Kill ends the process at once (SIGKILL) and waits until it is gone.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+}
+
+func (s *Server) stop() {
+	if s.proc == nil {
+		return
+	}
+	s.proc.kill()
+	_ = s.client.Close()
+	s.proc, s.client = nil, nil
+}
+
+// Restart kills the server if it runs and starts it on the same port and directory.
+// Data survives only in a [Durable] server.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.restart(true)
+}
+
+// RestartLoading is [Server.Restart] without waiting until the data is loaded: the
+// server answers, possibly with LOADING.
+func (s *Server) RestartLoading() {
+	s.t.Helper()
+	s.restart(false)
+}
+
+func (s *Server) restart(ready bool) {
+	s.t.Helper()
+	s.Kill()
+	if err := s.launch(ready); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Freeze stops the process as a hung machine would (SIGSTOP): its kernel still
+// accepts connections and bytes, nothing answers.
+func (s *Server) Freeze() { s.signal(freeze, "freeze") }
+
+// Thaw ends [Server.Freeze]: what was sent in between is executed now.
+func (s *Server) Thaw() { s.signal(thaw, "thaw") }
+
+func (s *Server) signal(send func(*os.Process) error, what string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil {
+		s.t.Fatalf("redistest: %s: the server is killed", what)
+	}
+	if err := send(s.proc.cmd.Process); err != nil {
+		s.t.Fatalf("redistest: %s: %v", what, err)
+	}
+}
