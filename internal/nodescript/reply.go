@@ -53,6 +53,10 @@ type Answer struct {
 	Err     error
 }
 
+// MayHaveRun reports whether the call may have taken effect although the node did not
+// say so: its answer was lost, or could not be read.
+func (a Answer) MayHaveRun() bool { return a.Verdict == Failed && !node.Unsent(a.Err) }
+
 // ParseReply reads a node's reply to a call of op. What it cannot read is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {

@@ -1,0 +1,163 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Facts. Every method that meets one of them returns an error that matches it
+// with [errors.Is]; the evidence is in a type of its own, see [errors.As].
+var (
+	// ErrHeld: somebody else has it. Try later. Evidence: [*HeldError].
+	ErrHeld = errors.New("held by another owner")
+
+	// ErrLost: it was mine and may now be somebody else's. Stop writing, at once.
+	ErrLost = errors.New("lock lost")
+
+	// ErrReleased: I gave it back myself.
+	ErrReleased = errors.New("lock released")
+
+	// ErrUnavailable: no quorum of the nodes answered, so nothing is known.
+	// Evidence: [*UnavailableError].
+	ErrUnavailable = errors.New("no quorum of nodes")
+
+	// ErrClosed: the client was closed.
+	ErrClosed = errors.New("client is closed")
+)
+
+// HeldError says who has a lock, as far as the nodes told. It matches [ErrHeld].
+type HeldError struct {
+	Name string
+
+	// Owner is the holder that most nodes named: "label~client~random" for a client
+	// of Holdfast, any value at all where Foreign.
+	Owner string
+
+	// ExpiresIn is when the holder's lease ends if it is not renewed; negative if it
+	// never does (a foreign key without expiry).
+	ExpiresIn time.Duration
+
+	// Foreign is true where the holder is not a client of Holdfast: a value under
+	// the plain key that another Redlock library, or a person, set.
+	Foreign bool
+
+	// Nodes is what each node said, in the order of [Config.Nodes].
+	Nodes []NodeAnswer
+
+	cause error // why the wait for it ended: nil, or context.Cause
+}
+
+// Holder is the label of the owner, such as "web-3/4711", for people.
+func (e *HeldError) Holder() string {
+	if e.Foreign || e.Owner == "" {
+		return fmt.Sprintf("a foreign owner (%q)", e.Owner)
+	}
+	label, _, _ := strings.Cut(e.Owner, "~")
+	return label
+}
+
+func (e *HeldError) Error() string {
+	left := "without expiry"
+	if e.ExpiresIn >= 0 {
+		left = "for up to " + forPeople(e.ExpiresIn)
+	}
+	s := fmt.Sprintf("lock %q: held by %s %s", e.Name, e.Holder(), left)
+	if e.cause != nil {
+		s += " (waiting ended: " + e.cause.Error() + ")"
+	}
+	return s
+}
+
+// Unwrap makes the error match ErrHeld and, where a wait was ended by its context,
+// the context's cause.
+func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
+
+// UnavailableError says why no quorum could be had, one reason per node. It matches
+// [ErrUnavailable].
+type UnavailableError struct {
+	Name  string
+	Nodes []NodeAnswer // in the order of [Config.Nodes]
+
+	cause error
+}
+
+func (e *UnavailableError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "lock %q: no quorum of %d node", e.Name, len(e.Nodes))
+	if len(e.Nodes) != 1 {
+		b.WriteByte('s')
+	}
+	for i, n := range e.Nodes {
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		b.WriteString(sep + n.String())
+	}
+	if e.cause != nil {
+		b.WriteString(" (waiting ended: " + e.cause.Error() + ")")
+	}
+	return b.String()
+}
+
+// Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
+// context, the context's cause.
+func (e *UnavailableError) Unwrap() []error { return facts(ErrUnavailable, e.cause) }
+
+// NodeAnswer is what one node said to an attempt.
+type NodeAnswer struct {
+	Node string // its address, without password
+
+	// Said is the answer in a few words: "granted", "held by web-3/4711 for up to 8s",
+	// "refused", "timed out", "quarantined for another 7s: it restarted", "clock off
+	// by +3.2s", "configuration differs: …".
+	Said string
+
+	// VotesIn is when a quarantined node votes again; 0 for any other answer.
+	VotesIn time.Duration
+
+	// Err is what the Redis client returned, where it returned an error.
+	Err error
+}
+
+func (n NodeAnswer) String() string { return n.Node + ": " + n.Said }
+
+func facts(fact, cause error) []error {
+	if cause == nil {
+		return []error{fact}
+	}
+	return []error{fact, cause}
+}
+
+// ended is the error of a wait that ctx ended: it keeps the evidence of the last
+// attempt and matches context.Cause(ctx).
+func ended(ctx context.Context, last error) error {
+	cause := context.Cause(ctx)
+	var held *HeldError
+	var un *UnavailableError
+	switch {
+	case errors.As(last, &held):
+		e := *held
+		e.cause = cause
+		return &e
+	case errors.As(last, &un):
+		e := *un
+		e.cause = cause
+		return &e
+	}
+	return cause
+}
+
+// forPeople rounds a duration to what a person reads at a glance.
+func forPeople(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}

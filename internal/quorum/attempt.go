@@ -1,0 +1,128 @@
+package quorum
+
+import (
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// Outcome is what the answers so far decide.
+type Outcome uint8
+
+// Outcomes.
+const (
+	Open   Outcome = iota // not decided yet
+	Won                   // a majority
+	Again                 // no majority with this stamp; a higher one may have it
+	Failed                // no majority in this attempt
+	Gone                  // renewal: a majority does not know the lease any more
+)
+
+// maxRounds is how many stamps one attempt sends: the first and two higher ones.
+// Contenders whose clocks differ by less than the window need one; more would chase
+// each other.
+const maxRounds = 3
+
+// Attempt is one attempt to acquire, under one owner: one stamp for all nodes, and a
+// higher one for all nodes if some had seen a higher token. Only grants with the
+// current stamp count: different tokens on different nodes make no lease.
+//
+// Not safe for concurrent use.
+type Attempt struct {
+	round   int
+	answers []nodescript.Answer // of the current round
+	pending []uint8             // per node: messages sent and not answered
+	maybe   []bool              // per node: it granted, or may have
+	decided bool
+}
+
+// NewAttempt returns an attempt at n nodes; Begin starts its first round.
+func NewAttempt(n int) *Attempt {
+	return &Attempt{answers: make([]nodescript.Answer, n), pending: make([]uint8, n), maybe: make([]bool, n)}
+}
+
+// Begin starts a round with a fresh stamp, sent to all nodes, and returns its number.
+func (a *Attempt) Begin() int {
+	a.round++
+	a.decided = false
+	for i := range a.answers {
+		a.answers[i] = nodescript.Answer{}
+		a.pending[i]++
+	}
+	return a.round
+}
+
+// Answer takes a node's answer to the stamp of a round. After an outcome other than
+// Open every further one is Open.
+func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
+	a.pending[node]--
+	if ans.Verdict == nodescript.Granted || ans.MayHaveRun() {
+		a.maybe[node] = true
+	}
+	if round != a.round {
+		return Open
+	}
+	a.answers[node] = ans
+	if a.decided {
+		return Open
+	}
+	out := a.outcome()
+	a.decided = out != Open
+	return out
+}
+
+func (a *Attempt) outcome() Outcome {
+	granted, open, higher := 0, 0, 0
+	for _, ans := range a.answers {
+		switch ans.Verdict {
+		case nodescript.Granted:
+			granted++
+		case nodescript.Unanswered:
+			open++
+		case nodescript.Stale, nodescript.OffClock:
+			higher++
+		}
+	}
+	need := Majority(len(a.answers))
+	switch {
+	case granted >= need:
+		return Won
+	case granted+open >= need:
+		return Open
+	case granted+open+higher >= need && a.round < maxRounds:
+		return Again
+	}
+	return Failed
+}
+
+// Seen is the highest token that a node reported in this round, 0 if none did.
+func (a *Attempt) Seen() int64 {
+	var seen int64
+	for _, ans := range a.answers {
+		if ans.Verdict == nodescript.Stale {
+			seen = max(seen, ans.Seen)
+		}
+	}
+	return seen
+}
+
+// Touched reports whether a node may hold something of this attempt: it granted in
+// any round, has not answered, or failed in a way that leaves it open.
+func (a *Attempt) Touched(node int) bool { return a.maybe[node] || a.pending[node] > 0 }
+
+// Answers returns the answers of the current round, by node.
+func (a *Attempt) Answers() []nodescript.Answer { return a.answers }
+
+// HeldElsewhere reports whether the attempt failed because others hold the name, not
+// because nodes could not be asked: with the holders gone there would be a majority.
+func (a *Attempt) HeldElsewhere() bool {
+	could, held := 0, 0
+	for _, ans := range a.answers {
+		switch ans.Verdict {
+		case nodescript.Held:
+			held++
+			could++
+		case nodescript.Granted, nodescript.Unanswered, nodescript.Stale:
+			could++
+		}
+	}
+	return held > 0 && could >= Majority(len(a.answers))
+}

@@ -1,0 +1,25 @@
+package quorum
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+)
+
+// Majority of n nodes, whether they answer or not.
+func Majority(n int) int { return n/2 + 1 }
+
+// Validity is how long, from the instant its stamp was drawn, an owner may believe
+// in a lease of ttl. The margin of 4 W is tight: the owner's stamp may be W ahead of
+// or behind the right nodes' clocks, which differ among each other by W, and so may
+// the next owner's. A hundredth of ttl is for clocks that run at different rates,
+// 2 ms for the timer that ends the belief, as in Redlock's drift.
+// https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
+func Validity(ttl, window time.Duration) time.Duration {
+	return ttl - 4*window - ttl/100 - 2*time.Millisecond
+}
+
+// Deadline is the instant at which an owner stops believing.
+func Deadline(sent clock.Instant, ttl, window time.Duration) clock.Instant {
+	return sent.Add(Validity(ttl, window))
+}

@@ -1,0 +1,180 @@
+package quorum
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+)
+
+// Timebase draws stamps: microseconds since the epoch by the clocks of a majority of
+// the nodes, never repeated. The client's own wall clock is not used at all; its
+// steady clock carries the stamps on between two readings of the nodes' clocks.
+//
+// A correction that moves by more than the window is adopted only after a time in
+// which nothing was stamped for an acquire: clients that follow a majority whose
+// clocks jump could otherwise believe in two leases at once.
+//
+// Not safe for concurrent use.
+type Timebase struct {
+	need   int
+	window int64         // µs
+	settle time.Duration // MaxTTL + W
+
+	samples []sample // per node, the latest
+	base    int64    // stamp − steady clock, µs
+	known   bool
+
+	anchor     int64 // base some time ago; moves are measured from it
+	anchorAt   clock.Instant
+	moved      bool // a correction waits to be adopted
+	moving     int64
+	movedAt    clock.Instant
+	lastDrawn  clock.Instant
+	everDrawn  bool
+	lastStamp  int64
+	maxSampled time.Duration
+}
+
+type sample struct {
+	offset int64 // node's clock − steady clock, µs
+	at     clock.Instant
+	known  bool
+}
+
+// sampleKept is for how long a reading of a node's clock is used. Clocks of two
+// machines part by some 50 µs a second: 60 ms in that time.
+const sampleKept = 20 * time.Minute
+
+// NewTimebase returns a timebase for n nodes.
+func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
+	return &Timebase{
+		need: Majority(n), window: window.Microseconds(), settle: maxTTL + window,
+		samples: make([]sample, n), maxSampled: window,
+	}
+}
+
+// Sample takes a node's reading of its clock, made between sent and received. One
+// that took longer than the window says too little and is ignored.
+func (t *Timebase) Sample(node int, nodeTime int64, sent, received clock.Instant) {
+	if received.Sub(sent) > t.maxSampled || nodeTime <= 0 {
+		return
+	}
+	middle := (sent.Micros() + received.Micros()) / 2
+	t.samples[node] = sample{offset: nodeTime - middle, at: received, known: true}
+	t.correct(received)
+}
+
+// correct adopts the median of the closest majority of readings, or begins to wait.
+func (t *Timebase) correct(now clock.Instant) {
+	c, ok := t.majorityMedian(now)
+	if !ok {
+		return
+	}
+	idle := !t.everDrawn || now.Sub(t.lastDrawn) >= t.settle
+	switch {
+	case !t.known, idle:
+		t.adopt(c, now)
+	case abs(c-t.anchor) <= t.window:
+		t.base, t.moved = c, false
+		if now.Sub(t.anchorAt) >= t.settle {
+			t.anchor, t.anchorAt = c, now
+		}
+	case !t.moved || abs(c-t.moving) > t.window:
+		t.moved, t.moving, t.movedAt = true, c, now
+	case now.Sub(t.movedAt) >= t.settle:
+		t.adopt(c, now)
+	}
+}
+
+func (t *Timebase) adopt(c int64, now clock.Instant) {
+	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
+}
+
+// majorityMedian finds the shortest interval that holds a majority of all nodes'
+// readings and returns its median; not ok if it is longer than the window on either
+// side: then no stamp could please a majority.
+func (t *Timebase) majorityMedian(now clock.Instant) (int64, bool) {
+	var buf [32]int64
+	offsets := buf[:0]
+	for _, s := range t.samples {
+		if s.known && now.Sub(s.at) < sampleKept {
+			offsets = append(offsets, s.offset)
+		}
+	}
+	if len(offsets) < t.need {
+		return 0, false
+	}
+	slices.SortFunc(offsets, cmp.Compare[int64])
+	best, width := 0, int64(-1)
+	for i := 0; i+t.need <= len(offsets); i++ {
+		if w := offsets[i+t.need-1] - offsets[i]; width < 0 || w < width {
+			best, width = i, w
+		}
+	}
+	median := offsets[best+(t.need-1)/2]
+	return median, median-offsets[best] <= t.window && offsets[best+t.need-1]-median <= t.window
+}
+
+// Stamp draws a stamp for an acquire or an admission. It fails while no majority of
+// clocks is known, or while a new correction settles.
+func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
+	if t.moved && now.Sub(t.movedAt) >= t.settle {
+		t.adopt(t.moving, now)
+	}
+	if !t.known {
+		return 0, Unsettled{}
+	}
+	if t.moved {
+		return 0, Unsettled{Moved: time.Duration(t.moving-t.anchor) * time.Microsecond, Left: t.settle - now.Sub(t.movedAt)}
+	}
+	t.everDrawn, t.lastDrawn = true, now
+	return t.draw(now), nil
+}
+
+// StampHeld draws a stamp for what is held already: renewals go on by the clock the
+// lease was acquired by, also while a new correction settles.
+func (t *Timebase) StampHeld(now clock.Instant) int64 {
+	t.everDrawn, t.lastDrawn = true, now
+	return t.draw(now)
+}
+
+func (t *Timebase) draw(now clock.Instant) int64 {
+	t.lastStamp = max(t.base+now.Micros(), t.lastStamp+1)
+	return t.lastStamp
+}
+
+// Raise makes later stamps larger than seen, which a node reported; one that is more
+// than a window ahead is not followed.
+func (t *Timebase) Raise(seen int64, now clock.Instant) {
+	if seen <= t.base+now.Micros()+t.window {
+		t.lastStamp = max(t.lastStamp, seen)
+	}
+}
+
+// StampAt is the stamp time of an instant; it draws nothing.
+func (t *Timebase) StampAt(i clock.Instant) int64 { return t.base + i.Micros() }
+
+// Offset is how far a node's clock is from the stamps, as last read.
+func (t *Timebase) Offset(node int) (time.Duration, bool) {
+	s := t.samples[node]
+	return time.Duration(s.offset-t.base) * time.Microsecond, s.known && t.known
+}
+
+// Unsettled is why no stamp can be drawn.
+type Unsettled struct {
+	Moved time.Duration // by how much the majority's clocks moved; 0: not known yet
+	Left  time.Duration // until the move is adopted
+}
+
+func (u Unsettled) Error() string {
+	if u.Moved == 0 {
+		return "the clocks of a majority of the nodes are not known or differ by more than the window"
+	}
+	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
+		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))
+}
+
+func abs(x int64) int64 { return max(x, -x) }
