@@ -1,0 +1,33 @@
+package embedded
+
+import (
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// version is what people see in `holdfast nodes`: as which server it behaves.
+const version = "7.0.15 (embedded)"
+
+// answerInfo answers INFO before miniredis does, whose own has none of the fields
+// that admission asks for. The server calls it for each command, also for those of
+// a script.
+func (n *Node) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
+	if cmd != "INFO" {
+		return false
+	}
+	c.WriteBulk(n.info())
+	return true
+}
+
+func (n *Node) info() string {
+	return strings.Join([]string{
+		"# Server", "redis_version:" + version, "redis_mode:standalone", "run_id:" + n.run,
+		"# Memory", "maxmemory:0", "maxmemory_policy:noeviction",
+		"# Persistence", "loading:0", "aof_enabled:0",
+		"# Stats", "evicted_keys:0",
+		// A replication id changes when the data comes from elsewhere. Here it never does.
+		"# Replication", "role:master", "master_replid:" + n.run, "master_replid2:" + strings.Repeat("0", 40),
+		"# Cluster", "cluster_enabled:0", "",
+	}, "\r\n")
+}

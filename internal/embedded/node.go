@@ -1,0 +1,81 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// Node is one embedded node. It is safe for concurrent use.
+type Node struct {
+	server *miniredis.Miniredis
+	run    string
+}
+
+// Option changes how [Start] makes a node.
+type Option func(*config)
+
+type config struct {
+	restarted bool
+}
+
+// Restarted says that the node takes the place of one that may have granted locks.
+// Nobody vouches for it then: it sits out its quarantine, as a server does that
+// lost its memory.
+func Restarted() Option { return func(c *config) { c.restarted = true } }
+
+// ErrPortTaken is the error where another process listens on the port.
+var ErrPortTaken = errors.New("address already in use")
+
+// Start starts a node on addr, such as "127.0.0.1:7001"; port 0 chooses a free one.
+// Unless [Restarted], it is vouched for: nothing can be locked on what was never
+// there, so it votes two windows after a client first asks.
+func Start(addr string, opts ...Option) (*Node, error) {
+	var c config
+	for _, o := range opts {
+		o(&c)
+	}
+	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID()}
+	// Keys expire by the clock, when a command looks at them. A ticker that calls
+	// FastForward would cost wake-ups while nothing happens and expire keys early
+	// by up to its period.
+	n.server.ClockTTL(true)
+	if !c.restarted {
+		if err := n.server.Set(nodescript.TrustKey, n.run); err != nil {
+			return nil, fmt.Errorf("embedded node: %w", err)
+		}
+	}
+	if err := n.server.StartAddr(addr); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = ErrPortTaken
+		}
+		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
+	}
+	n.server.Server().SetPreHook(n.answerInfo)
+	return n, nil
+}
+
+// Addr is host:port.
+func (n *Node) Addr() string { return n.server.Addr() }
+
+// URL is redis://host:port.
+func (n *Node) URL() string { return "redis://" + n.Addr() }
+
+// RunID is this incarnation's.
+func (n *Node) RunID() string { return n.run }
+
+// Close ends the node and its connections. What it kept is forgotten.
+func (n *Node) Close() { n.server.Close() }
+
+// newRunID returns 40 hexadecimal digits, as redis-server draws at every start.
+func newRunID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // cannot fail
+	return hex.EncodeToString(b[:])
+}
