@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/renewal"
 )
 
 // Facts. Every method that meets one of them returns an error that matches it
@@ -15,14 +18,14 @@ var (
 	ErrHeld = errors.New("held by another owner")
 
 	// ErrLost: it was mine and may now be somebody else's. Stop writing, at once.
-	ErrLost = errors.New("lock lost")
+	ErrLost = renewal.ErrLost
 
 	// ErrReleased: I gave it back myself.
-	ErrReleased = errors.New("lock released")
+	ErrReleased = renewal.ErrReleased
 
 	// ErrUnavailable: no quorum of the nodes answered, so nothing is known.
 	// Evidence: [*UnavailableError].
-	ErrUnavailable = errors.New("no quorum of nodes")
+	ErrUnavailable = renewal.ErrNoQuorum
 
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("client is closed")
@@ -33,7 +36,8 @@ type HeldError struct {
 	Name string
 
 	// Owner is the holder that most nodes named: "label~client~random" for a client
-	// of Holdfast, any value at all where Foreign.
+	// of Holdfast, any value at all where Foreign. Empty where nobody holds the lock
+	// and several clients took votes from each other.
 	Owner string
 
 	// ExpiresIn is when the holder's lease ends if it is not renewed; negative if it
@@ -60,15 +64,14 @@ func (e *HeldError) Holder() string {
 }
 
 func (e *HeldError) Error() string {
+	if e.Owner == "" && !e.Foreign {
+		return fmt.Sprintf("lock %q: others are taking it at this moment", e.Name) + because(e.cause)
+	}
 	left := "without expiry"
 	if e.ExpiresIn >= 0 {
-		left = "for up to " + forPeople(e.ExpiresIn)
+		left = "for up to " + fanout.ForPeople(e.ExpiresIn)
 	}
-	s := fmt.Sprintf("lock %q: held by %s %s", e.Name, e.Holder(), left)
-	if e.cause != nil {
-		s += " (waiting ended: " + e.cause.Error() + ")"
-	}
-	return s
+	return fmt.Sprintf("lock %q: held by %s %s", e.Name, e.Holder(), left) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld and, where a wait was ended by its context,
@@ -97,10 +100,7 @@ func (e *UnavailableError) Error() string {
 		}
 		b.WriteString(sep + n.String())
 	}
-	if e.cause != nil {
-		b.WriteString(" (waiting ended: " + e.cause.Error() + ")")
-	}
-	return b.String()
+	return b.String() + because(e.cause)
 }
 
 // Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
@@ -124,6 +124,13 @@ type NodeAnswer struct {
 }
 
 func (n NodeAnswer) String() string { return n.Node + ": " + n.Said }
+
+func because(cause error) string {
+	if cause == nil {
+		return ""
+	}
+	return " (waiting ended: " + cause.Error() + ")"
+}
 
 func facts(fact, cause error) []error {
 	if cause == nil {
@@ -149,15 +156,4 @@ func ended(ctx context.Context, last error) error {
 		return &e
 	}
 	return cause
-}
-
-// forPeople rounds a duration to what a person reads at a glance.
-func forPeople(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
 }

@@ -12,6 +12,7 @@ const MaxName = 1024
 const (
 	GuardKey     = "holdfast:node"           // present only while the node may vote
 	AdmissionKey = "holdfast:node:admission" // why it may or may not
+	KeptKey      = "holdfast:node:kept"      // outlives the guard: no leap of the clock took records
 	TrustKey     = "holdfast:node:trust"     // an operator's voucher: the run id it holds for
 )
 

@@ -27,7 +27,8 @@ const (
 
 // Times outlive their use by this much: a record stays 2 h after its lease or its
 // release, the guard 1 h after its last refresh. The guard goes first, so a clock
-// that leaps far enough to make Redis delete records deletes the guard too.
+// that leaps far enough to make Redis delete records deletes the guard too. Between
+// the two goes [KeptKey], so max TTL + W must be below their difference.
 const (
 	RecordKept = 2 * time.Hour
 	GuardKept  = time.Hour
@@ -51,6 +52,9 @@ func ParseRecord(s string) (r Record, err error) {
 		if *p, err = parseMicros(s[i*digits : (i+1)*digits]); err != nil {
 			return Record{}, err
 		}
+	}
+	if w := s[recordHead-1]; w != '0' && w != '1' {
+		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
 	}
 	r.Waiting = s[recordHead-1] == '1'
 	r.Owner = s[recordHead:]

@@ -14,7 +14,7 @@ var files embed.FS
 // Op is one of the scripts a node runs by digest.
 type Op uint8
 
-// The scripts that are loaded by admit; hello, admit and inspect are sent as text.
+// The scripts that are loaded by admit; hello, admit, trust and inspect are sent as text.
 const (
 	Acquire Op = iota
 	Release
@@ -41,6 +41,7 @@ type Scripts struct {
 // NewScripts makes the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
 	r := strings.NewReplacer(
+		"@CLAMP@", clamp,
 		"@GUARD@", quote(c.String()+" "+run),
 		"@CONFIG@", quote(c.String()),
 		"@RUN@", quote(run),
@@ -48,6 +49,7 @@ func NewScripts(c Config, run string) *Scripts {
 		"@QUARANTINE@", strconv.FormatInt(c.Quarantine().Microseconds(), 10),
 		"@TRUSTED@", strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
 		"@GUARDMS@", strconv.FormatInt(GuardKept.Milliseconds(), 10),
+		"@KEPTMS@", strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
 		"@DURABLE@", strconv.FormatBool(c.Durable),
 	)
 	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
@@ -65,11 +67,18 @@ func (s *Scripts) SHA(op Op) string { return s.shas[op] }
 // Load returns the texts that admit's transaction loads.
 func (s *Scripts) Load() []string { return s.texts[:] }
 
+// clamp makes sixteen digits of a clock that has fewer or more: as strings, 1970 would
+// come after today, and a release would let somebody's record expire.
+const clamp = "string.format('%016.0f', math.min(now, 9007199254740991))"
+
 // HelloText is the text of hello.
-func HelloText() string { return text("hello") }
+func HelloText() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) }
 
 // InspectText is the text of inspect.
-func InspectText() string { return text("inspect") }
+func InspectText() string { return strings.ReplaceAll(text("inspect"), "@CLAMP@", clamp) }
+
+// TrustText is the text of trust.
+func TrustText() string { return text("trust") }
 
 // text returns a script without its comments, which are for readers, not for the wire.
 func text(name string) string {

@@ -110,19 +110,3 @@ func (a *Attempt) Touched(node int) bool { return a.maybe[node] || a.pending[nod
 
 // Answers returns the answers of the current round, by node.
 func (a *Attempt) Answers() []nodescript.Answer { return a.answers }
-
-// HeldElsewhere reports whether the attempt failed because others hold the name, not
-// because nodes could not be asked: with the holders gone there would be a majority.
-func (a *Attempt) HeldElsewhere() bool {
-	could, held := 0, 0
-	for _, ans := range a.answers {
-		switch ans.Verdict {
-		case nodescript.Held:
-			held++
-			could++
-		case nodescript.Granted, nodescript.Unanswered, nodescript.Stale:
-			could++
-		}
-	}
-	return held > 0 && could >= Majority(len(a.answers))
-}

@@ -24,6 +24,9 @@ const (
 	refreshEvery = 10 * time.Minute
 	// askAgain is how long a refusal that only an operator can end is believed.
 	askAgain = time.Second
+	// askSoon is how long a failure to reach the node is: all that waited meanwhile is
+	// answered for at once instead of trying, and timing out, one after the other.
+	askSoon = 50 * time.Millisecond
 )
 
 // Standing is what a client knows of one node's right to vote.
@@ -85,8 +88,7 @@ func (s *Standing) Run() string {
 // that is the same server, or "".
 func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twin string) {
 	if err != nil {
-		// Not believed for any time: the next call tries anew.
-		s.refuse(now, 0, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
+		s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 		return
 	}
 	if s.scripts == nil || s.scripts.Run != h.Run {
@@ -102,7 +104,7 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 
 // Unsettled says that no stamp could be drawn for an admission.
 func (s *Standing) Unsettled(now clock.Instant, err error) {
-	s.refuse(now, 0, nodescript.Answer{Verdict: nodescript.Failed, Err: node.NotSent(err)})
+	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: node.NotSent(err)})
 }
 
 // Admitted takes the answer to admit.
@@ -116,7 +118,7 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	case nodescript.NotAdmitted: // restarted since hello
 		s.refuse(now, 0, a)
 	case nodescript.Failed:
-		s.refuse(now, 0, a)
+		s.refuse(now, askSoon, a)
 	default:
 		s.refuse(now, askAgain, a)
 	}

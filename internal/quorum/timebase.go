@@ -134,6 +134,9 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	return t.draw(now), nil
 }
 
+// Known reports whether the clocks of a majority are known.
+func (t *Timebase) Known() bool { return t.known }
+
 // StampHeld draws a stamp for what is held already: renewals go on by the clock the
 // lease was acquired by, also while a new correction settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {

@@ -7,6 +7,7 @@ local call, sub = redis.call, string.sub
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 if now < ARGV[4] or now > ARGV[5] then return 'O' .. now end
 
 local mine, before = ARGV[1], ''

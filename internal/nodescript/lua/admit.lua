@@ -6,11 +6,13 @@
 local call, fmt = redis.call, string.format
 local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
+local kept = 'holdfast:node:kept'
 
 local info = call('INFO')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
 local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end
 
 if field('run_id') ~= run then return 'I' .. field('run_id') end
 if field('role') ~= 'master' then return 'Uit is a ' .. field('role') .. '; a node must be a master' end
@@ -26,6 +28,8 @@ local replid, evicted = field('master_replid'), field('evicted_keys')
 local there = call('GET', guard)
 
 local function ready()
+  call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first
+  call('SET', kept, run, 'PX', @KEPTMS@)
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   -- until = 0: a guard that is gone later was lost, not expected to be away.
   call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
@@ -40,27 +44,35 @@ local function quarantine(us, why)
 end
 
 local known = r[1] == run
-if known and r[2] == config and r[5] == replid and r[6] == evicted and there == config .. ' ' .. run then
-  call('DEL', trust) -- a voucher is for one quarantine; it must not outlive its reason
+-- A master gets a new replication id also when its first replica comes (a backup with
+-- redis-cli --rdb is one) and an hour after the last has left. Only one that was itself a
+-- replica since then has a second id: its data came from elsewhere.
+local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
+local copied = r[5] ~= replid and promoted
+if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return ready()
 end
+local age = r[4] and now - r[4] or 0 -- since the last refresh
+local idle = age >= @GUARDMS@ * 1000
+-- Also after a restart that kept its data: the longest lease it may have granted is the
+-- other configuration's, not ours. Before the voucher, which a client with a wrong
+-- configuration must not use up.
+local changed = r[2] and r[2] ~= config
+if changed and not idle then return 'M' .. r[2] end
 if call('GET', trust) == run then
   call('DEL', trust)
   return quarantine(@TRUSTED@, 'an operator vouched for it')
 end
-local idle = r[4] and now - r[4] >= @GUARDMS@ * 1000
--- Also after a restart that kept its data: the longest lease it may have granted is the
--- other configuration's, not ours.
-if r[2] and r[2] ~= config then
-  if not idle then return 'M' .. r[2] end
-  return quarantine(@QUARANTINE@, 'its configuration changed')
-end
+if changed then return quarantine(@QUARANTINE@, 'its configuration changed') end
 if not r[1] then return quarantine(@QUARANTINE@, 'its memory is new') end
 if known and r[6] ~= evicted then return quarantine(@QUARANTINE@, 'it evicted keys') end
-if known and r[5] ~= replid then return quarantine(@QUARANTINE@, 'its data came from another server') end
+if known and copied then return quarantine(@QUARANTINE@, 'its data came from another server') end
 if known then
   if r[3] == '0' then
-    if idle then return ready() end
+    -- A guard may be away once it was due to expire. That it was not a leap of the clock,
+    -- which took locks granted just before, is told by a second key that outlives the guard
+    -- until all those are over, and is gone before a record of one.
+    if idle and (call('GET', kept) == run or age >= @KEPTMS@ * 1000) then return ready() end
     return quarantine(@QUARANTINE@, 'its guard vanished')
   end
   if now >= r[3] then return ready() end
@@ -70,7 +82,7 @@ end
 -- A restart that kept its data forgot nothing, if the operator says that every write was
 -- on disk before it was answered. A promoted replica carries its master's id as its second.
 if @DURABLE@ and field('aof_enabled') == '1'
-  and string.match(field('master_replid2'), '^0*$') then
+  and not promoted then
   if r[3] == '0' or now >= r[3] then return ready() end
   if r[3] - now <= @QUARANTINE@ then
     return quarantine(r[3] - now, r[7] or '')

@@ -7,6 +7,7 @@ local call, sub, floor = redis.call, string.sub, math.floor
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 if now < ARGV[6] or now > ARGV[7] then return 'O' .. now end
 
 local owner, T, expiry = ARGV[1], ARGV[2], ARGV[3]
@@ -28,16 +29,22 @@ end
 if answer == 'R' and (seen > T or now > ARGV[4]) then return 'Lg' .. before end
 
 local ms = floor((expiry - now) / 1000) + 1
+local v = owner
 if KEYS[2] then
-  local v = redis.pcall('GET', KEYS[2])
-  if v == owner then
-    call('PEXPIRE', KEYS[2], ms)
-  elseif not v or (v == before and v ~= '') then
-    answer = 'R'
-    call('SET', KEYS[2], owner, 'PX', ms)
-  else
+  v = redis.pcall('GET', KEYS[2])
+  if v and v ~= owner and (v ~= before or v == '') then
     return 'Lf' .. (type(v) == 'string' and sub(v, 1, 256) or '')
   end
+end
+-- The first write is no SET, which a full memory would refuse.
+if KEYS[2] and v == owner then
+  call('PEXPIRE', KEYS[2], ms)
+elseif old then
+  call('DEL', KEYS[1])
+end
+if v ~= owner then
+  answer = 'R'
+  call('SET', KEYS[2], owner, 'PX', ms)
 end
 if seen < T then seen = T end
 call('SET', KEYS[1], seen .. T .. expiry .. flag .. owner, 'PX', ms + ARGV[5])

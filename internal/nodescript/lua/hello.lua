@@ -3,5 +3,7 @@
 local info = redis.call('INFO')
 local t = redis.call('TIME')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') end
-return t[1] .. string.sub('00000' .. t[2], -6) .. (field('run_id') or '') .. '\n'
+local now = t[1] .. string.sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end
+return now .. (field('run_id') or '') .. '\n'
   .. (field('valkey_version') and 'Valkey ' .. field('valkey_version') or 'Redis ' .. (field('redis_version') or '?'))

@@ -3,6 +3,8 @@
 -- Returns time kind pttl record-length(6) record plain, kind: - none, s string, t another type
 local call = redis.call
 local t = call('TIME')
+local now = t[1] .. string.sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end
 local record = redis.pcall('GET', KEYS[1]) or ''
 if type(record) == 'table' then record = '?' end
 local plain, kind = redis.pcall('GET', KEYS[2]), 's'
@@ -13,5 +15,5 @@ elseif type(plain) == 'table' then
 end
 local left = call('PTTL', KEYS[2])
 if left < 0 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
-return t[1] .. string.sub('00000' .. t[2], -6) .. kind .. left
+return now .. kind .. left
   .. string.format('%06d', #record) .. record .. string.sub(plain, 1, 256)

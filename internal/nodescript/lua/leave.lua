@@ -6,6 +6,7 @@
 local call, sub = redis.call, string.sub
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local owner, T, expiry = ARGV[1], ARGV[2], ARGV[3]
 local old = call('GET', KEYS[1])
 if old and sub(old, 50) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated

@@ -5,7 +5,9 @@ local call = redis.call
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 call('PEXPIRE', 'holdfast:node', @GUARDMS@)
+call('SET', 'holdfast:node:kept', '@RUN@', 'PX', @KEPTMS@)
 call('HSET', 'holdfast:node:admission', 'refreshed', now)
 return 'R'

@@ -6,6 +6,7 @@
 local call, sub = redis.call, string.sub
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local owner, tomb = ARGV[1], ARGV[2]
 -- A client whose clock is far ahead must not shut the name until then.
 if tomb > now then

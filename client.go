@@ -1,0 +1,118 @@
+package holdfast
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/renewal"
+	"github.com/holdfast-go/holdfast/internal/waiting"
+)
+
+// Client takes and keeps locks on one node set. Make one per process and share it: it
+// is safe for concurrent use, and its goroutines are bounded by the number of nodes,
+// not of locks.
+type Client struct {
+	config Config
+	fan    *fanout.Fanout
+	locker *waiting.Locker
+	keeper *renewal.Keeper
+	owners string // "label~client~": the beginning of every owner
+
+	closing sync.Once
+	closed  atomic.Bool
+}
+
+// New returns a client. It does not touch the network; the first lock does. An error
+// names the field of c, its value and the bound.
+func New(c Config) (*Client, error) {
+	c = c.withDefaults()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	cl := &Client{config: c, owners: c.Label + "~" + random(6) + "~"}
+	cl.fan = fanout.New(fanout.Config{
+		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: clock.Steady(), Logger: c.Logger,
+	})
+	cl.locker = &waiting.Locker{
+		Fan: cl.fan, RetryDelay: c.RetryDelay,
+		NewOwner: func() string { return cl.owners + random(15) },
+	}
+	cl.keeper = renewal.NewKeeper(cl.fan)
+	return cl, nil
+}
+
+// Close gives back every lease the client holds, then closes the nodes. It waits for
+// the nodes' answers up to twice [Config.NodeTimeout]; what a node did not hear of
+// ends there with its TTL. Later calls on the client and its locks return [ErrClosed].
+// Close returns an error if a lease could not be given back on a majority.
+func (c *Client) Close() error {
+	var err error
+	c.closing.Do(func() {
+		c.closed.Store(true)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
+		defer cancel()
+		held := c.keeper.Held()
+		failed := make([]error, len(held))
+		var wait sync.WaitGroup
+		for i, e := range held {
+			wait.Go(func() { failed[i] = e.Release(ctx) })
+		}
+		wait.Wait()
+		c.keeper.Close()
+		c.fan.Close(ctx)
+		n := 0
+		for _, e := range failed {
+			if e != nil {
+				n++
+				err = e
+			}
+		}
+		if n > 0 {
+			err = fmt.Errorf("holdfast: close: %d of %d held locks were not given back on a majority: %w", n, len(held), err)
+		}
+	})
+	return err
+}
+
+// Mutex returns the lock called name: any non-empty bytes, up to 1 KiB with the
+// prefix. The few names that would alias keys of Holdfast's own are refused by the
+// methods that take the lock, before they touch the network. No network.
+func (c *Client) Mutex(name string, opts ...Option) *Mutex {
+	m := &Mutex{client: c, name: name, ttl: c.config.TTL}
+	m.lock = nodescript.Lock{Name: c.config.Prefix + name, Private: c.config.Private}
+	for _, o := range opts {
+		o(m)
+	}
+	m.bad = nodescript.CheckName(m.lock.Name)
+	if m.bad == nil {
+		m.bad = c.config.checkTTL(m.ttl)
+	}
+	return m
+}
+
+// Option changes one lock.
+type Option func(*Mutex)
+
+// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. A bad value is returned by
+// the methods that take the lock.
+func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
+
+// OnWait has f called after each attempt of a waiting Lock that failed, with a
+// [*HeldError] or an [*UnavailableError]: to tell people whom they wait for. f must
+// return soon; the next attempt waits for it.
+func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
+
+// random returns n random bytes, a multiple of 3, as text.
+func random(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails: see its documentation
+	return base64.RawURLEncoding.EncodeToString(b)
+}

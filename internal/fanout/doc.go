@@ -1,0 +1,13 @@
+// Package fanout carries one operation to all nodes and their answers back: the thin
+// layer of goroutines and sockets around the protocol's core.
+//
+//	fanout.go   the node set: send to all, stamps, who is whose twin
+//	message.go  one operation as it waits for each node
+//	seat.go     one node: its queue and its batching workers
+//	door.go     one node: greeting and admission before anything is sent
+//	parked.go   one node: releases that could not be delivered yet
+//
+// A goroutine per node and call would be simpler and is what other libraries do; it
+// costs most of their throughput. Here two workers per node drain a queue into
+// pipelines: whatever waits while one is on the wire goes with the next.
+package fanout

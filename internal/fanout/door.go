@@ -1,0 +1,170 @@
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// admitted sees to it that the node votes, and reports whether it does; if not, the
+// standing says why. One worker at a time goes through the door; it is passed without
+// a lock's wait while the node votes.
+func (s *seat) admitted() bool {
+	step, due := s.next()
+	if step == quorum.Send && !due {
+		return true
+	}
+	s.door.Lock()
+	defer s.door.Unlock()
+	for tries := 0; ; tries++ {
+		step, due := s.next()
+		switch step {
+		case quorum.Send:
+			if due {
+				s.refresh()
+			}
+			return true
+		case quorum.Refuse:
+			return false
+		case quorum.Greet:
+			// A refusal of this very call is final for its batch: a node that is down
+			// must not be asked in a circle.
+			if tries > 2 {
+				return false
+			}
+			if !s.greet() {
+				return false
+			}
+		case quorum.Admit:
+			if !s.admit() {
+				return false
+			}
+		}
+	}
+}
+
+func (s *seat) next() (step quorum.Step, refreshDue bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.fan.Now()
+	return s.standing.Next(now), s.standing.RefreshDue(now)
+}
+
+// forgot notes that the node does not know its scripts or its guard any more.
+func (s *seat) forgot() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Forgot()
+}
+
+// hello asks the node for its incarnation and its clock.
+func (s *seat) hello() (nodescript.Hello, error) {
+	// A first answer includes the time to connect, which would count as distance
+	// between the clocks; then a second one is asked for.
+	for tries := 0; ; tries++ {
+		ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+		sent := s.fan.Now()
+		h, err := nodescript.ParseHello(s.node.Eval(ctx, nodescript.HelloText(), node.Call{}))
+		received := s.fan.Now()
+		cancel()
+		if err != nil {
+			return h, err
+		}
+		if received.Sub(sent) > s.fan.config.Set.Window/8 && tries < 2 {
+			continue
+		}
+		s.fan.sample(s.index, h.Time, sent, received)
+		return h, nil
+	}
+}
+
+func (s *seat) greet() bool {
+	h, err := s.hello()
+	twin := ""
+	if err == nil {
+		twin = s.fan.meet(s.index, h.Run)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Greeted(s.fan.Now(), h, err, twin)
+	return s.noteRefusal(err == nil && twin == "")
+}
+
+// admit asks the node to vote, with a stamp that a majority of clocks confirms. It
+// waits for that majority: the other nodes are being greeted at the same time.
+func (s *seat) admit() bool {
+	timeout := time.NewTimer(s.fan.config.Timeout)
+	defer timeout.Stop()
+	select {
+	case <-s.fan.settled:
+	case <-timeout.C:
+	case <-s.fan.ctx.Done():
+	}
+	stamp, _, err := s.fan.Stamp()
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.standing.Unsettled(s.fan.Now(), err)
+		return s.noteRefusal(false)
+	}
+	s.mu.Lock()
+	scripts := s.standing.Scripts()
+	s.mu.Unlock()
+	set := s.fan.config.Set
+	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+	defer cancel()
+	sent := s.fan.Now()
+	a := nodescript.ParseAdmit(set, s.node.Eval(ctx, scripts.Admit, nodescript.AdmitCall(set, stamp), scripts.Load()...))
+	received := s.fan.Now()
+	if a.Time != 0 {
+		s.fan.sample(s.index, a.Time, sent, received)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Admitted(received, a)
+	return s.noteRefusal(a.Verdict == nodescript.Done)
+}
+
+// refresh keeps the guard and reads the clock anew. A failure shows in the calls that
+// follow; it is not an event of its own.
+func (s *seat) refresh() {
+	s.mu.Lock()
+	s.standing.Refreshed(s.fan.Now())
+	scripts := s.standing.Scripts()
+	s.mu.Unlock()
+	if h, err := s.hello(); err != nil || h.Run != scripts.Run {
+		return
+	}
+	stamp, _ := s.fan.StampHeld()
+	call := nodescript.RefreshCall(stamp, s.fan.config.Set.Window)
+	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+	defer cancel()
+	s.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
+}
+
+// noteRefusal logs when a node stops voting, when the reason changes and when it votes
+// again. s.mu is held.
+func (s *seat) noteRefusal(ok bool) bool {
+	if ok {
+		if s.standing.Next(s.fan.Now()) == quorum.Send && s.said != "" {
+			s.said = ""
+			s.fan.config.Logger.Info("node votes again", "node", s.node.Addr())
+		}
+		return true
+	}
+	a := s.standing.Refusal(s.fan.Now())
+	why := fmt.Sprint(a.Verdict, a.Detail, node.Reason(a.Err))
+	if why != s.said && s.fan.ctx.Err() == nil {
+		s.said = why
+		offset, known := s.fan.Offset(s.index)
+		if !known {
+			offset = 0
+		}
+		s.fan.config.Logger.Warn("node does not vote", "node", s.node.Addr(), "reason", Said(a, offset))
+	}
+	return false
+}

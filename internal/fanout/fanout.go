@@ -1,0 +1,223 @@
+package fanout
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Config is what a Fanout needs to know; all of it is required.
+type Config struct {
+	Nodes   []node.Node
+	Set     nodescript.Config
+	Timeout time.Duration // of one batch at one node
+	Clock   clock.Clock
+	Logger  *slog.Logger
+}
+
+// Fanout is a client's view of its node set. It is safe for concurrent use.
+type Fanout struct {
+	config Config
+	seats  []*seat
+	ctx    context.Context // ends at Close
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+
+	mu      sync.Mutex
+	time    *quorum.Timebase
+	settled chan struct{} // closed when stamps can be drawn for the first time
+	runs    []string      // per node: the run id last met
+}
+
+// New returns a Fanout; nothing is sent before the first message.
+func New(c Config) *Fanout {
+	f := &Fanout{
+		config: c, settled: make(chan struct{}), runs: make([]string, len(c.Nodes)),
+		time: quorum.NewTimebase(len(c.Nodes), c.Set.Window, c.Set.MaxTTL),
+	}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	for i, n := range c.Nodes {
+		s := newSeat(f, i, n)
+		f.seats = append(f.seats, s)
+		for range workersPerNode {
+			f.wait.Go(s.work)
+		}
+	}
+	return f
+}
+
+// N is the number of nodes.
+func (f *Fanout) N() int { return len(f.seats) }
+
+// Now reads the client's steady clock.
+func (f *Fanout) Now() clock.Instant { return f.config.Clock() }
+
+// Set is the node set's configuration.
+func (f *Fanout) Set() nodescript.Config { return f.config.Set }
+
+// Timeout is how long one node may take to answer.
+func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
+
+// Addr is the address of a node.
+func (f *Fanout) Addr(node int) string { return f.seats[node].node.Addr() }
+
+// SendBy is until when a stamp drawn at sent is worth sending: later it would leave
+// the window, or nobody would wait for the answer.
+func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
+	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
+}
+
+// Send gives m to every node for which to reports true; to == nil means all.
+func (f *Fanout) Send(m *Message, to func(node int) bool) {
+	for i, s := range f.seats {
+		if to == nil || to(i) {
+			s.put(m)
+		}
+	}
+}
+
+// Hail greets every node that is not known to vote and asks it to, without sending
+// anything else; it returns each node's answer (Done: it votes) when all have
+// answered, or when ctx ends: missing ones are Unanswered.
+func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
+	return f.hail(ctx, nil)
+}
+
+// Settle returns when stamps can be drawn. If all nodes have answered and they still
+// cannot, it returns the answers.
+func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
+	select {
+	case <-f.settled:
+		return nil
+	default:
+	}
+	answers := f.hail(ctx, f.settled)
+	select {
+	case <-f.settled:
+		return nil
+	default:
+		return answers
+	}
+}
+
+func (f *Fanout) hail(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
+	r := &roll{answers: make([]nodescript.Answer, f.N()), done: make(chan struct{})}
+	f.Send(&Message{hail: true, To: r}, nil)
+	select {
+	case <-r.done:
+	case <-enough:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]nodescript.Answer(nil), r.answers...)
+}
+
+// roll collects one answer per node.
+type roll struct {
+	mu      sync.Mutex
+	answers []nodescript.Answer
+	got     int
+	done    chan struct{}
+}
+
+func (r *roll) Answered(node, _ int, a nodescript.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[node] = a
+	if r.got++; r.got == len(r.answers) {
+		close(r.done)
+	}
+}
+
+// Stamp draws a stamp for an acquire, and the instant at which it was drawn.
+func (f *Fanout) Stamp() (int64, clock.Instant, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	stamp, err := f.time.Stamp(now)
+	return stamp, now, err
+}
+
+// StampHeld draws a stamp for a renewal.
+func (f *Fanout) StampHeld() (int64, clock.Instant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	return f.time.StampHeld(now), now
+}
+
+// StampAt is the stamp time of an instant.
+func (f *Fanout) StampAt(i clock.Instant) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.time.StampAt(i)
+}
+
+// Raise makes later stamps larger than a token that a node has seen.
+func (f *Fanout) Raise(seen int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.time.Raise(seen, f.Now())
+}
+
+// Offset is how far a node's clock is from the majority's, as last read.
+func (f *Fanout) Offset(node int) (time.Duration, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.time.Offset(node)
+}
+
+// sample takes a reading of a node's clock.
+func (f *Fanout) sample(node int, nodeTime int64, sent, received clock.Instant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.time.Sample(node, nodeTime, sent, received)
+	if f.time.Known() {
+		select {
+		case <-f.settled:
+		default:
+			close(f.settled)
+		}
+	}
+}
+
+// meet notes the incarnation behind a seat and returns the address of another seat
+// that is the same server, if there is one: one server has one vote, also when a name
+// resolves anew later.
+func (f *Fanout) meet(node int, run string) (twin string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, r := range f.runs {
+		if i != node && r == run {
+			return f.Addr(i)
+		}
+	}
+	f.runs[node] = run
+	return ""
+}
+
+// Close ends the workers, after giving what is queued a last chance until ctx ends,
+// and closes the nodes.
+func (f *Fanout) Close(ctx context.Context) {
+	for _, s := range f.seats {
+		s.close()
+	}
+	drained := make(chan struct{})
+	go func() { f.wait.Wait(); close(drained) }()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	}
+	f.cancel()
+	for _, s := range f.seats {
+		s.node.Close()
+	}
+	<-drained
+}

@@ -1,0 +1,59 @@
+package fanout
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// unparkEvery is how often parked releases are tried again, all in one pipeline.
+	unparkEvery = 200 * time.Millisecond
+	// mostParked bounds the memory a dead node costs. What is dropped ends by itself
+	// when its TTL is over.
+	mostParked = 16384
+)
+
+// parked keeps the releases that could not be delivered to a node until their leases
+// are over there anyway.
+type parked struct {
+	mu       sync.Mutex
+	messages []*Message
+	timer    *time.Timer
+	stopped  bool
+}
+
+func (p *parked) add(s *seat, m *Message) {
+	// Nobody waits for the second answer.
+	again := &Message{Call: m.Call, Persist: m.Persist}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped || len(p.messages) >= mostParked {
+		return
+	}
+	p.messages = append(p.messages, again)
+	if p.timer == nil {
+		p.timer = time.AfterFunc(unparkEvery, func() { p.unpark(s) })
+	}
+}
+
+func (p *parked) unpark(s *seat) {
+	p.mu.Lock()
+	messages := p.messages
+	p.messages, p.timer = nil, nil
+	p.mu.Unlock()
+	now := s.fan.Now()
+	for _, m := range messages {
+		if now < m.Persist {
+			s.put(m)
+		}
+	}
+}
+
+func (p *parked) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped, p.messages = true, nil
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}

@@ -1,0 +1,199 @@
+package fanout
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+const (
+	// workersPerNode is how many pipelines one node has on the wire at a time. With
+	// one, a round trip would pass between two batches; more than two only make the
+	// batches smaller.
+	workersPerNode = 2
+	// largestBatch bounds how long a server is busy with one of our pipelines.
+	largestBatch = 256
+)
+
+// seat is one node as the fan-out sees it.
+type seat struct {
+	fan   *Fanout
+	index int
+	node  node.Node
+
+	mu       sync.Mutex
+	more     sync.Cond
+	queue    []*Message
+	closed   bool
+	standing *quorum.Standing
+	said     string // the last refusal logged; "" while the node votes
+
+	door   sync.Mutex // held while greeting and admitting
+	parked parked
+}
+
+func newSeat(f *Fanout, i int, n node.Node) *seat {
+	s := &seat{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set)}
+	s.more.L = &s.mu
+	return s
+}
+
+func (s *seat) put(m *Message) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		go m.answer(s.index, failed(node.ErrClosed)) // the sender may hold its own lock
+		return
+	}
+	s.queue = append(s.queue, m)
+	s.mu.Unlock()
+	s.more.Signal()
+}
+
+func (s *seat) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.more.Broadcast()
+	s.parked.stop()
+}
+
+// work is one worker: it ends when the seat is closed and its queue is empty.
+func (s *seat) work() {
+	var batch, again []*Message
+	var calls []node.Call
+	for {
+		batch = s.take(batch[:0])
+		if len(batch) == 0 {
+			return
+		}
+		batch = s.weed(batch)
+		if len(batch) == 0 {
+			continue
+		}
+		votes := s.admitted()
+		again, calls = s.send(batch, again[:0], calls, votes)
+		if len(again) > 0 {
+			// The server restarted or was flushed: meet the new incarnation, then send
+			// once more what it did not run.
+			s.forgot()
+			votes = s.admitted()
+			if again = s.weed(again); len(again) > 0 {
+				rest, _ := s.send(again, nil, calls, votes)
+				for _, m := range rest {
+					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
+				}
+			}
+		}
+		clear(batch)
+		clear(again[:cap(again)])
+	}
+}
+
+// take waits for messages and returns up to largestBatch of them; none when closed.
+func (s *seat) take(batch []*Message) []*Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 {
+		if s.closed {
+			return nil
+		}
+		s.more.Wait()
+	}
+	n := min(len(s.queue), largestBatch)
+	batch = append(batch, s.queue[:n]...)
+	rest := copy(s.queue, s.queue[n:])
+	clear(s.queue[rest:])
+	s.queue = s.queue[:rest]
+	return batch
+}
+
+// weed answers for messages that are not worth sending any more, so that a hung
+// node's queue delays nobody.
+func (s *seat) weed(batch []*Message) []*Message {
+	now := s.fan.Now()
+	kept := batch[:0]
+	for _, m := range batch {
+		switch {
+		case m.dropped.Load():
+			m.answer(s.index, failed(node.NotSent(context.Canceled)))
+		case m.SendBy != 0 && now > m.SendBy:
+			m.answer(s.index, failed(node.NotSent(context.DeadlineExceeded)))
+		default:
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// send runs a batch in one pipeline and hands out the answers; it returns what the
+// node did not run because it does not know the scripts or the guard.
+func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*Message, []node.Call) {
+	s.mu.Lock()
+	scripts := s.standing.Scripts()
+	refusal := s.standing.Refusal(s.fan.Now())
+	releases := s.standing.PassesDoor(nodescript.Release)
+	s.mu.Unlock()
+
+	calls = calls[:0]
+	out := batch[:0]
+	for _, m := range batch {
+		switch {
+		case m.hail && votes:
+			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
+		case m.hail, !votes && !(releases && passes(m)):
+			s.answer(m, refusal)
+		default:
+			calls = append(calls, node.Call{SHA: scripts.SHA(m.Call.Op), Keys: m.Call.Keys, Args: m.Call.Args})
+			out = append(out, m)
+		}
+	}
+	if len(calls) == 0 {
+		return again, calls
+	}
+	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+	sent := s.fan.Now()
+	replies := s.node.EvalSHA(ctx, calls)
+	received := s.fan.Now()
+	cancel()
+	for i, m := range out {
+		a := nodescript.ParseReply(m.Call.Op, replies[i])
+		if a.Verdict == nodescript.OffClock {
+			s.fan.sample(s.index, a.Time, sent, received)
+		}
+		if a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript {
+			again = append(again, m)
+			continue
+		}
+		s.answer(m, a)
+	}
+	clear(calls)
+	return again, calls
+}
+
+func passes(m *Message) bool {
+	return m.Call.Op == nodescript.Release || m.Call.Op == nodescript.Leave
+}
+
+// answer hands an answer out; a release that did not get through is parked.
+func (s *seat) answer(m *Message, a nodescript.Answer) {
+	m.answer(s.index, a)
+	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {
+		s.parked.add(s, m)
+	}
+}
+
+func undelivered(a nodescript.Answer) bool {
+	switch a.Verdict {
+	case nodescript.Done, nodescript.NotMine, nodescript.Lost, nodescript.Corrupt:
+		return false
+	}
+	return true
+}
+
+func failed(err error) nodescript.Answer {
+	return nodescript.Answer{Verdict: nodescript.Failed, Err: err}
+}

@@ -1,0 +1,50 @@
+package fanout
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// survey asks each node directly, outside the queues, and returns when all have
+// answered or ctx ended.
+func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
+	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
+	defer cancel()
+	var wait sync.WaitGroup
+	for i, s := range f.seats {
+		wait.Go(func() { ask(ctx, i, s.node) })
+	}
+	wait.Wait()
+}
+
+// Inspect returns what each node stores about a lock, or why it could not be asked.
+func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
+	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		views[i], errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), nodescript.InspectCall(l)))
+	})
+	return views, errs
+}
+
+// Trust leaves an operator's voucher on each node and forgets refusals, so that the
+// next greeting uses it.
+func (f *Fanout) Trust(ctx context.Context) []error {
+	errs := make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		errs[i] = n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall()).Err
+		f.seats[i].forgot()
+	})
+	return errs
+}
+
+// Incarnation is the run id and version of the server behind a node as last met; empty
+// if it never was.
+func (f *Fanout) Incarnation(i int) (run, version string) {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Run(), s.standing.Version()
+}

@@ -1,0 +1,129 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+)
+
+// ErrNoQuorum is the fact that too few nodes answered; see [NoQuorumError].
+var ErrNoQuorum = errors.New("no quorum of nodes")
+
+// NoQuorumError says what each node answered. It matches ErrNoQuorum.
+type NoQuorumError struct{ Answers []nodescript.Answer }
+
+func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
+
+// Unwrap returns ErrNoQuorum.
+func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
+
+// Release ends the lease and gives the name back on every node, in the background
+// where a node does not answer now. It returns nil if a majority confirmed, ErrLost
+// if the lease was over before, ErrReleased if it was given back before, ErrNoQuorum,
+// or ctx's cause. The lease is over in any case.
+func (e *Lease) Release(ctx context.Context) error {
+	e.mu.Lock()
+	e.checkLocked()
+	if e.end != nil {
+		defer e.mu.Unlock()
+		return e.end
+	}
+	e.endLocked(ErrReleased)
+	b := newGiveback(e.keeper.fan.N())
+	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), b)
+	e.mu.Unlock()
+	return b.get(ctx)
+}
+
+// Leave ends the lease but keeps the name taken on the nodes for another d. Errors as
+// for Release.
+func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
+	e.mu.Lock()
+	e.checkLocked()
+	if e.end != nil {
+		defer e.mu.Unlock()
+		return e.end
+	}
+	e.endLocked(ErrReleased)
+	until := e.keeper.fan.Now().Add(d)
+	e.over = max(e.over, until)
+	b := newGiveback(e.keeper.fan.N())
+	e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+	e.mu.Unlock()
+	return b.get(ctx)
+}
+
+// send gives the lease back on all nodes; it is repeated where it does not get
+// through, until the nodes' expiry has passed. e.mu is held.
+func (e *Lease) send(c nodescript.Call, to fanout.Receiver) {
+	e.keeper.fan.Send(&fanout.Message{Call: c, To: to, Persist: e.over.Add(e.keeper.fan.Set().Window)}, nil)
+}
+
+// giveback counts the answers to a release.
+type giveback struct {
+	*outcome
+	mu              sync.Mutex
+	answers         []nodescript.Answer
+	done, not, left int
+}
+
+func newGiveback(n int) *giveback {
+	return &giveback{outcome: newOutcome(), answers: make([]nodescript.Answer, n), left: n}
+}
+
+// Answered takes a node's answer.
+func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answers[node] = a
+	b.left--
+	switch a.Verdict {
+	case nodescript.Done:
+		b.done++
+	case nodescript.NotMine, nodescript.Lost:
+		b.not++
+	}
+	need := quorum.Majority(len(b.answers))
+	switch {
+	case b.done >= need:
+		b.is(nil)
+	case b.not >= need:
+		b.is(ErrLost)
+	case b.left > 0:
+	case b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
+		b.is(nil)
+	default:
+		b.is(&NoQuorumError{b.answers})
+	}
+}
+
+// outcome is a result that one goroutine waits for. A nil *outcome takes results that
+// nobody waits for.
+type outcome struct {
+	once sync.Once
+	done chan struct{}
+	err  error
+}
+
+func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
+
+// is sets the result; the first one counts.
+func (o *outcome) is(err error) {
+	if o != nil {
+		o.once.Do(func() { o.err = err; close(o.done) })
+	}
+}
+
+func (o *outcome) get(ctx context.Context) error {
+	select {
+	case <-o.done:
+		return o.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

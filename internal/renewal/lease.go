@@ -1,0 +1,106 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/waiting"
+)
+
+// Causes of a lease's end. The root package gives them their public names.
+var (
+	ErrLost     = errors.New("lock lost")
+	ErrReleased = errors.New("lock released")
+)
+
+// Lease is a held lock. It is safe for concurrent use.
+type Lease struct {
+	keeper *Keeper
+	lock   nodescript.Lock
+	grant  waiting.Grant
+
+	mu       sync.Mutex
+	ttl      time.Duration
+	deadline clock.Instant
+	highest  int64         // the highest stamp sent under the owner
+	over     clock.Instant // when the nodes' expiry has passed for certain
+	end      error         // nil while held
+	timer    *time.Timer   // at the deadline
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+
+	// Of the keeper, under its lock.
+	due   clock.Instant
+	index int // in the heap; -1 when not there
+}
+
+// Keep begins to keep a lease that was granted. parent lends the lease's context its
+// values, not its end.
+func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration) *Lease {
+	e := &Lease{keeper: k, lock: l, grant: g, ttl: ttl, deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1}
+	e.mu.Lock() // the timer may fire before it is assigned
+	defer e.mu.Unlock()
+	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(parent))
+	e.timer = time.AfterFunc(g.Deadline.Sub(k.fan.Now()), e.check)
+	k.add(e, g.Sent.Add(ttl/3))
+	return e
+}
+
+// Owner is the random id under which the nodes keep the lease.
+func (e *Lease) Owner() string { return e.grant.Owner }
+
+// Token is the lease's fencing token.
+func (e *Lease) Token() int64 { return e.grant.Token }
+
+// Context ends with the lease; its cause is ErrLost or ErrReleased.
+func (e *Lease) Context() context.Context { return e.ctx }
+
+// Deadline is the instant until which the lease may be believed in.
+func (e *Lease) Deadline() clock.Instant {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.deadline
+}
+
+// End is nil while the lease is held, else why it ended.
+func (e *Lease) End() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked()
+	return e.end
+}
+
+// check ends the lease if its deadline has passed. It is called by the lease's timer,
+// and by the keeper when the host was suspended.
+func (e *Lease) check() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked()
+	if e.end == nil {
+		e.timer.Reset(e.deadline.Sub(e.keeper.fan.Now()))
+	}
+}
+
+func (e *Lease) checkLocked() {
+	if e.end == nil && e.keeper.fan.Now() >= e.deadline {
+		e.loseLocked()
+	}
+}
+
+// loseLocked announces the loss, then sees to it that nothing of the lease stays.
+func (e *Lease) loseLocked() {
+	e.endLocked(ErrLost)
+	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil)
+}
+
+// endLocked ends the belief in the lease.
+func (e *Lease) endLocked(why error) {
+	e.end = why
+	e.timer.Stop()
+	e.cancel(why)
+	e.keeper.remove(e)
+}

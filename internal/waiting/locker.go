@@ -1,0 +1,116 @@
+package waiting
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+const (
+	// splitTries is how many attempts TryLock makes while nobody holds the name: several
+	// clients that try at the same instant split the votes, and one of them must win.
+	splitTries = 12
+	// splitDelay is the mean of the first pause after a split; it doubles up to the
+	// retry delay. Redlock: "retry after a random delay in order to desynchronize".
+	splitDelay = 4 * time.Millisecond
+	// patience is for how long a Lock looks for a quorum that it has not met yet.
+	patience = time.Second
+)
+
+// Locker gets locks for one client. It is safe for concurrent use.
+type Locker struct {
+	Fan        *fanout.Fanout
+	RetryDelay time.Duration
+	NewOwner   func() string // a new one for every attempt
+}
+
+// Try makes one attempt, or a few if nobody has the lock and others try too. The
+// refusal is nil if it was granted; with neither, ctx ended before anything was known.
+func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+	pause := splitDelay
+	for try := 1; ; try++ {
+		g, r := l.attempt(ctx, lock, ttl)
+		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
+			return g, r
+		}
+		if !sleep(ctx, jitter(pause)) {
+			return Grant{}, r
+		}
+		pause = min(2*pause, l.RetryDelay)
+	}
+}
+
+// Wait tries until it has the lock or ctx ends, or no quorum was met for patience (for
+// ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
+// after is called with each refusal.
+func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
+	allowed, outage := patience, time.Time{}
+	for {
+		g, r := l.Try(ctx, lock, ttl)
+		if r == nil {
+			return g, nil
+		}
+		if ctx.Err() != nil {
+			return Grant{}, r
+		}
+		after(r)
+		pause := jitter(l.RetryDelay)
+		switch votesIn, ok := r.VotesIn(); {
+		case r.Kind != Unavailable:
+			allowed, outage = max(patience, ttl), time.Time{}
+			if _, _, left := r.Holder(); left > 0 {
+				pause = min(pause, left+time.Millisecond)
+			}
+		case ok:
+			// Somebody else may restart or vouch for the node meanwhile.
+			outage, pause = time.Time{}, min(votesIn+jitter(5*time.Millisecond), time.Second)
+		case outage.IsZero():
+			outage = time.Now()
+		case time.Since(outage) >= allowed:
+			return Grant{}, r
+		}
+		if !sleep(ctx, pause) {
+			return Grant{}, r
+		}
+	}
+}
+
+func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+	if answers := l.Fan.Settle(ctx); answers != nil {
+		return Grant{}, refusal(answers, nil)
+	}
+	a := newAttempt(l.Fan, lock, l.NewOwner(), ttl)
+	g, ok := a.run(ctx)
+	if ok {
+		return g, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Grant{}, refusal(a.votes.Answers(), a.err)
+}
+
+// jitter draws between half and one and a half of d.
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d+1) }
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// nth returns the nth smallest, counted from 1.
+func nth[T cmp.Ordered](s []T, n int) T {
+	slices.Sort(s)
+	return s[n-1]
+}

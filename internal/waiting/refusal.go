@@ -1,0 +1,124 @@
+package waiting
+
+import (
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+)
+
+// Kind is what a failed attempt means.
+type Kind uint8
+
+// Kinds.
+const (
+	Unavailable Kind = iota // too few nodes answered: nothing is known
+	Held                    // somebody has it
+	Contended               // nobody has it: contenders split the votes, or overtook each other
+)
+
+// Refusal is why an attempt failed.
+type Refusal struct {
+	Kind    Kind
+	Answers []nodescript.Answer // by node
+	Err     error               // why no stamp could be drawn, if that was it
+}
+
+// refusal reads the answers of a failed attempt.
+func refusal(answers []nodescript.Answer, err error) *Refusal {
+	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
+	need := quorum.Majority(len(answers))
+	free, held, owners := 0, 0, map[string]int{}
+	unknown, most := 0, 0
+	for _, a := range answers {
+		switch a.Verdict {
+		case nodescript.Held:
+			held++
+			owners[a.Owner]++
+			most = max(most, owners[a.Owner])
+		case nodescript.Granted, nodescript.Stale:
+			free++
+		case nodescript.Unanswered:
+			unknown++
+		case nodescript.Failed:
+			if a.MayHaveRun() {
+				unknown++
+			}
+		}
+	}
+	switch {
+	case err != nil, free+held+unansweredOf(answers) < need:
+		r.Kind = Unavailable
+	case most > 0 && most+unknown >= need:
+		r.Kind = Held
+	case held > 0 && foreign(answers):
+		// A foreign key says nothing of a quorum: whoever set it holds what it set.
+		r.Kind = Held
+	default:
+		r.Kind = Contended
+	}
+	return r
+}
+
+func unansweredOf(answers []nodescript.Answer) int {
+	n := 0
+	for _, a := range answers {
+		if a.Verdict == nodescript.Unanswered {
+			n++
+		}
+	}
+	return n
+}
+
+func foreign(answers []nodescript.Answer) bool {
+	for _, a := range answers {
+		if a.Verdict == nodescript.Held && a.Foreign {
+			return true
+		}
+	}
+	return false
+}
+
+// Holder is the owner that most nodes named, and the longest time left of its lease.
+func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
+	count := map[string]int{}
+	for _, a := range r.Answers {
+		if a.Verdict != nodescript.Held {
+			continue
+		}
+		count[a.Owner]++
+		switch {
+		case count[a.Owner] > count[owner] || a.Owner == owner || owner == "" && left == 0:
+			if a.Owner != owner {
+				left = 0
+			}
+			owner, foreign, left = a.Owner, a.Foreign, max(left, a.Left)
+		}
+	}
+	return owner, foreign, left
+}
+
+// VotesIn is when enough quarantined nodes vote again to make a majority with those
+// that answered; not ok if waiting for quarantines does not help.
+func (r *Refusal) VotesIn() (time.Duration, bool) {
+	var unsettled quorum.Unsettled
+	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {
+		return unsettled.Left, true
+	}
+	var quarantined []time.Duration
+	could := 0
+	for _, a := range r.Answers {
+		switch a.Verdict {
+		case nodescript.Quarantined:
+			quarantined = append(quarantined, a.Left)
+		case nodescript.Granted, nodescript.Held, nodescript.Stale:
+			could++
+		}
+	}
+	missing := quorum.Majority(len(r.Answers)) - could
+	if missing <= 0 || missing > len(quarantined) {
+		return 0, false
+	}
+	return nth(quarantined, missing), true
+}

@@ -1,0 +1,137 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/renewal"
+	"github.com/holdfast-go/holdfast/internal/waiting"
+)
+
+// Lease is a held lock. It is renewed at a third of its TTL until Unlock, and is lost
+// if that fails for too long. It is safe for concurrent use.
+//
+// A lease that becomes garbage without Unlock is reported to [Config.Logger]; it
+// stays held, because the work it protects may still be running.
+type Lease struct {
+	client *Client
+	name   string
+	held   *renewal.Lease
+	ctx    context.Context
+}
+
+type leaseKey struct{}
+
+func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
+	l := &Lease{client: m.client, name: m.name, held: m.client.keeper.Keep(ctx, m.lock, g, m.ttl)}
+	// The value lies above the cancellation: what keeps the lease alive in the keeper
+	// must not reach the Lease, or it would never be garbage.
+	l.ctx = context.WithValue(l.held.Context(), leaseKey{}, l)
+	runtime.AddCleanup(l, forgotten, leak{name: m.name, logger: m.client.config.Logger, held: l.held})
+	return l
+}
+
+type leak struct {
+	name   string
+	logger *slog.Logger
+	held   *renewal.Lease
+}
+
+func forgotten(k leak) {
+	if k.held.End() == nil {
+		k.logger.Warn("a lease was dropped without Unlock; it stays held and is renewed until the client is closed",
+			"name", k.name, "owner", k.held.Owner(), "token", k.held.Token())
+	}
+}
+
+// FromContext returns the innermost lease whose [Lease.Context], or a context made
+// from it, ctx is.
+func FromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// Name is the lock's name, without [Config.Prefix].
+func (l *Lease) Name() string { return l.name }
+
+// Owner is the random id under which the nodes keep the lease: "label~client~random".
+func (l *Lease) Owner() string { return l.held.Owner() }
+
+// Fence is the lease's fencing token: larger than that of every earlier lease of this
+// name. Send it along with every write, and let the resource refuse a token below the
+// highest it has seen: that protects it from a holder that was paused past its
+// deadline, which no lock can tell in time. It fits an SQL BIGINT; it is the time
+// of acquisition in µs since the epoch, by the nodes' clocks.
+// https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+func (l *Lease) Fence() int64 { return l.held.Token() }
+
+// Context ends when the lease does: with cause [ErrLost] before the lock can be
+// somebody else's, or [ErrReleased] at Unlock. Its values are those of the context
+// that Lock was given.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// Deadline is when the lease ends unless it is renewed before: the instant its last
+// renewal was sent, plus the TTL, less the margin for clocks. It moves with every
+// renewal. After the lease has ended it is in the past, or is when it would have been.
+func (l *Lease) Deadline() time.Time {
+	return time.Now().Add(l.held.Deadline().Sub(l.client.fan.Now()))
+}
+
+// Extend renews the lease now, and from now on for ttl: from 8 × Window to MaxTTL. A
+// shorter ttl never moves the deadline back; it counts from the next renewals on.
+//
+// The error matches [ErrLost] or [ErrReleased] if the lease is over, [ErrUnavailable]
+// if too few nodes answered: the lease then stands until its deadline, and renewal
+// goes on. If ctx ends first it is ctx's cause, and the outcome is unknown.
+func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if err := l.client.config.checkTTL(ttl); err != nil {
+		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
+	}
+	return l.wrap("extend", l.held.Extend(ctx, ttl))
+}
+
+// Unlock gives the lock back. The lease is over in any case, and Context has ended
+// before the nodes are told.
+//
+// It returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if
+// the lease was lost before, [ErrReleased] if it was given back before,
+// [ErrUnavailable] if too few nodes answered: they are told again in the background,
+// and the lock ends with its TTL at the latest. If ctx ends first the error is ctx's
+// cause; the nodes are told all the same.
+func (l *Lease) Unlock(ctx context.Context) error {
+	return l.wrap("unlock", l.held.Release(ctx))
+}
+
+// UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most
+// MaxTTL from now. Nobody has to be there for it: the process may exit. A scheduled
+// job uses it to run once although clocks of machines differ. An instant in the past
+// is the same as Unlock. Errors as for Unlock.
+func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
+	d := time.Until(at)
+	switch {
+	case d <= 0:
+		return l.Unlock(ctx)
+	case d > l.client.config.MaxTTL:
+		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
+			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)
+	}
+	return l.wrap("unlock", l.held.Leave(ctx, d))
+}
+
+func (l *Lease) wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var none *renewal.NoQuorumError
+	if errors.As(err, &none) {
+		err = &UnavailableError{Name: l.name, Nodes: l.client.answers(none.Answers, nil)}
+	}
+	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
+		err = errors.Join(ErrClosed, err)
+	}
+	return fmt.Errorf("holdfast: %s %q: %w", what, l.name, err)
+}

@@ -1,0 +1,152 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/waiting"
+)
+
+// Mutex is a name to be locked. It holds no state of its own: it may be made anew for
+// every use, and used by many goroutines.
+type Mutex struct {
+	client *Client
+	name   string
+	lock   nodescript.Lock
+	ttl    time.Duration
+	onWait func(error)
+	bad    error // why it cannot be locked
+}
+
+// Name is the name as it was given, without [Config.Prefix].
+func (m *Mutex) Name() string { return m.name }
+
+// Do waits for the lock, runs fn while holding it, and gives it back. It is the way
+// to use a lock: nothing can be forgotten.
+//
+// fn's context ends when ctx does, and before the lock can be somebody else's if it is
+// lost; fn must then stop writing. [FromContext] gives fn the lease, for its token.
+//
+// Do returns fn's error. If the lock was lost while fn ran the error matches
+// [ErrLost], also if fn returned nil: what fn did last may have overlapped with the
+// next holder. If fn was not run it is the error of [Mutex.Lock].
+func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err error) {
+	lease, err := m.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	work, cancel := context.WithCancelCause(lease.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	// Deferred, so that a panic in fn gives the lock back too.
+	defer func() {
+		// ctx may be dead, and the lock is to be given back all the same.
+		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*m.client.config.NodeTimeout)
+		defer stop()
+		switch e := lease.Unlock(bounded); {
+		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
+			err = errors.Join(e, err)
+		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
+			// fn has done its work under the lock; that the name stays taken until its
+			// TTL is over is not its failure.
+			m.client.config.Logger.Warn("lock not given back on a majority; it ends with its TTL", "name", m.name)
+		}
+	}()
+	return fn(work)
+}
+
+// Lock waits until it has the lock, and returns the lease: renewed automatically until
+// [Lease.Unlock].
+//
+// ctx bounds the wait, not the lease; its values are those of the lease's context. If
+// ctx ends first the error matches its cause, and [ErrHeld] or [ErrUnavailable] as the
+// last attempt found. Lock returns an error that matches ErrUnavailable by itself
+// if no quorum could be had for a second; quarantines of restarted nodes are waited
+// for. A bad name or TTL is an error that says so.
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
+	if err := m.check(ctx); err != nil {
+		return nil, m.prefix(err)
+	}
+	after := func(r *waiting.Refusal) {
+		if m.onWait != nil {
+			m.onWait(m.prefix(m.refused(r)))
+		}
+	}
+	g, r := m.client.locker.Wait(ctx, m.lock, m.ttl, after)
+	return m.lease(ctx, g, r)
+}
+
+// TryLock takes the lock if nobody has it. If somebody does the error matches
+// [ErrHeld] and is a [*HeldError]; if too few nodes answered it matches
+// [ErrUnavailable] and is an [*UnavailableError]. Of several clients that try at the
+// same instant one gets it: votes split between them are retried for a moment.
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
+	if err := m.check(ctx); err != nil {
+		return nil, m.prefix(err)
+	}
+	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	return m.lease(ctx, g, r)
+}
+
+func (m *Mutex) check(ctx context.Context) error {
+	switch {
+	case m.bad != nil:
+		return m.bad
+	case m.client.closed.Load():
+		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
+	case ctx.Err() != nil:
+		return fmt.Errorf("lock %q: %w", m.name, context.Cause(ctx))
+	}
+	return nil
+}
+
+func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }
+
+func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
+	switch {
+	case r == nil:
+		return newLease(ctx, m, g), nil
+	case ctx.Err() != nil:
+		return nil, m.prefix(ended(ctx, m.refused(r)))
+	case m.client.closed.Load():
+		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+	}
+	return nil, m.prefix(m.refused(r))
+}
+
+// refused makes the public error of a refusal.
+func (m *Mutex) refused(r *waiting.Refusal) error {
+	nodes := m.client.answers(r.Answers, r.Err)
+	if r.Kind == waiting.Unavailable {
+		return &UnavailableError{Name: m.name, Nodes: nodes}
+	}
+	owner, foreign, left := r.Holder()
+	if left == nodescript.Forever {
+		left = -1
+	}
+	return &HeldError{Name: m.name, Owner: owner, Foreign: foreign, ExpiresIn: left, Nodes: nodes}
+}
+
+// answers puts nodes' answers into words. settling is why no stamp could be drawn.
+func (c *Client) answers(answers []nodescript.Answer, settling error) []NodeAnswer {
+	nodes := make([]NodeAnswer, len(answers))
+	for i, a := range answers {
+		offset, _ := c.fan.Offset(i)
+		n := NodeAnswer{Node: c.fan.Addr(i), Said: fanout.Said(a, offset), Err: a.Err}
+		if a.Verdict == nodescript.Quarantined {
+			n.VotesIn = a.Left
+		}
+		if settling != nil && a.Verdict == nodescript.Unanswered {
+			n.Said, n.Err = settling.Error(), settling
+			if offset.Abs() > c.config.Window {
+				n.Said = fmt.Sprintf("clock off by %+.1fs; %s", offset.Seconds(), settling)
+			}
+		}
+		nodes[i] = n
+	}
+	return nodes
+}

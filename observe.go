@@ -1,0 +1,163 @@
+package holdfast
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Status is who has a lock, as the nodes see it.
+type Status struct {
+	Name string
+
+	// Held is true where a majority of the nodes names the same holder.
+	Held    bool
+	Foreign bool      // the holder is not a client of Holdfast
+	Owner   string    // "label~client~random", or a foreign value
+	Fence   int64     // the holder's fencing token; 0 if Foreign
+	Since   time.Time // when it was acquired, by the nodes' clocks; zero if Foreign
+	Until   time.Time // when it ends unless renewed; zero if never
+
+	Nodes []NodeView // in the order of Config.Nodes
+}
+
+// NodeView is what one node stores about a lock.
+type NodeView struct {
+	Node    string
+	Held    bool
+	Foreign bool
+	Owner   string
+	Fence   int64
+	Until   time.Time
+	Err     error // why the node could not be asked
+}
+
+// Status returns who has the lock called name. It changes nothing, and asks nodes
+// whether they vote or not. The error matches [ErrUnavailable] if no majority of the
+// nodes answered; the status then tells what the others said.
+func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
+	m := c.Mutex(name)
+	if err := nodescript.CheckName(m.lock.Name); err != nil {
+		return nil, m.prefix(err)
+	}
+	if c.closed.Load() {
+		return nil, m.prefix(ErrClosed)
+	}
+	views, errs := c.fan.Inspect(ctx, m.lock)
+	s := &Status{Name: name}
+	count, answered := map[string]int{}, 0
+	answers := make([]nodescript.Answer, len(views))
+	for i, v := range views {
+		n := viewOf(v)
+		n.Node, n.Err = c.fan.Addr(i), errs[i]
+		s.Nodes = append(s.Nodes, n)
+		if n.Err != nil {
+			answers[i] = nodescript.Answer{Verdict: nodescript.Failed, Err: n.Err}
+			continue
+		}
+		answers[i] = nodescript.Answer{Verdict: nodescript.Done}
+		answered++
+		if !n.Held {
+			continue
+		}
+		count[n.Owner]++
+		if count[n.Owner] >= quorum.Majority(len(views)) {
+			s.Held, s.Foreign, s.Owner, s.Fence = true, n.Foreign, n.Owner, n.Fence
+			if n.Fence != 0 {
+				s.Since = time.UnixMicro(n.Fence)
+			}
+			if n.Until.After(s.Until) {
+				s.Until = n.Until
+			}
+		}
+	}
+	if answered < quorum.Majority(len(views)) {
+		return s, m.prefix(&UnavailableError{Name: name, Nodes: c.answers(answers, nil)})
+	}
+	return s, nil
+}
+
+func viewOf(v nodescript.View) NodeView {
+	switch {
+	case v.Live() && (v.Kind == '-' || v.Plain == v.Record.Owner):
+		return NodeView{Held: true, Owner: v.Record.Owner, Fence: v.Record.Token, Until: time.UnixMicro(v.Record.Expiry)}
+	case v.Foreign() && (v.Live() || v.Record.Owner == "" || v.Plain != v.Record.Owner):
+		n := NodeView{Held: true, Foreign: true, Owner: v.Plain}
+		if v.Left != nodescript.Forever {
+			n.Until = time.UnixMicro(v.Time).Add(v.Left)
+		}
+		return n
+	}
+	return NodeView{}
+}
+
+// NodeStatus is how one node stands with this client.
+type NodeStatus struct {
+	Node      string
+	Reachable bool
+	Admitted  bool          // it votes
+	VotesIn   time.Duration // when it votes again, where it is quarantined
+	Reason    string        // why it does not vote; "" if it does
+
+	// Offset is how far its clock is from the majority's; it votes up to Window.
+	Offset      time.Duration
+	OffsetKnown bool
+
+	Version string // such as "Redis 7.0.15"
+	RunID   string // the server's incarnation
+	Err     error  // what the Redis client returned, where it returned an error
+}
+
+// Nodes asks every node for its vote, as a lock would, and returns how each stands, in
+// the order of [Config.Nodes]. A node met for the first time begins its quarantine
+// by it.
+func (c *Client) Nodes(ctx context.Context) []NodeStatus {
+	return c.standings(c.fan.Hail(ctx))
+}
+
+// Trust is an operator's word that no lock is alive on these nodes, for instance
+// because they are new: they are admitted after 2 × Window instead of MaxTTL + Window.
+// It also lets nodes take over this client's configuration. Given wrongly, two
+// owners can hold one lock. It returns how each node stands afterwards.
+func (c *Client) Trust(ctx context.Context) []NodeStatus {
+	errs := c.fan.Trust(ctx)
+	s := c.standings(c.fan.Hail(ctx))
+	for i, err := range errs {
+		if err != nil {
+			s[i].Err, s[i].Reason = err, node.Reason(err)
+		}
+	}
+	return s
+}
+
+func (c *Client) standings(answers []nodescript.Answer) []NodeStatus {
+	out := make([]NodeStatus, len(answers))
+	for i, a := range answers {
+		s := NodeStatus{Node: c.fan.Addr(i), Err: a.Err}
+		s.Offset, s.OffsetKnown = c.fan.Offset(i)
+		s.RunID, s.Version = c.fan.Incarnation(i)
+		s.Reachable = a.Verdict != nodescript.Unanswered && (a.Err == nil || node.Code(a.Err) != "")
+		s.Admitted = a.Verdict == nodescript.Done
+		if a.Verdict == nodescript.Quarantined {
+			s.VotesIn = a.Left
+		}
+		if !s.Admitted {
+			s.Reason = fanout.Said(a, s.Offset)
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// String is the status in one line, for people.
+func (s NodeStatus) String() string {
+	if s.Admitted {
+		return fmt.Sprintf("%s: votes", s.Node)
+	}
+	return fmt.Sprintf("%s: %s", s.Node, s.Reason)
+}
