@@ -65,7 +65,8 @@ func ServerError(message string) *Error {
 			}
 		}
 		// An ACL refusal inside a script has no code of its own before Redis 7.2.
-		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions")) {
+		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions") ||
+			strings.Contains(message, "The user executing the script can't")) {
 			code = NoPerm
 		}
 	}

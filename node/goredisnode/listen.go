@@ -1,0 +1,72 @@
+package goredisnode
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// pingAfter is how long a subscription may be silent before it is pinged, and then
+// again before it is taken for dead.
+const pingAfter = time.Second
+
+// Listen implements [node.Node]. A message without text is not passed on.
+func (n *redisNode) Listen(ctx context.Context, channel string, on func(message string)) error {
+	if n.closed() {
+		return node.ErrClosed
+	}
+	if ctx.Err() != nil {
+		return node.NotSent(driver.ContextError(ctx))
+	}
+	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
+		ps := n.client.Subscribe(ctx) // no channel yet: this one does not tell errors
+		defer ps.Close()
+		// Closing is what interrupts a read.
+		hangUp := func() { _ = ps.Close() }
+		defer context.AfterFunc(ctx, hangUp)()
+		defer context.AfterFunc(n.ctx, hangUp)()
+		err := ps.Subscribe(ctx, channel)
+		if err == nil {
+			err = receive(ctx, ps, emit)
+		}
+		if n.closed() {
+			return node.ErrClosed
+		}
+		return n.fault(ctx, err)
+	})
+}
+
+// receive ends with the first connection: a PubSub would go on with another, and its
+// listener would never know that messages were lost in between.
+func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
+	pinged := false
+	for {
+		m, err := ps.ReceiveTimeout(ctx, pingAfter)
+		switch {
+		case err == nil:
+			pinged = false
+		case !node.Timeout(err) || ctx.Err() != nil:
+			return err
+		case pinged:
+			return fmt.Errorf("a ping was not answered: %w", err)
+		default:
+			if err := ps.Ping(ctx); err != nil {
+				return err
+			}
+			pinged = true
+		}
+		switch m := m.(type) {
+		case *redis.Subscription:
+			emit("")
+		case *redis.Message:
+			if m.Payload != "" {
+				emit(m.Payload)
+			}
+		}
+	}
+}

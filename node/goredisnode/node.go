@@ -1,0 +1,122 @@
+package goredisnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+const (
+	poolSize       = 16
+	ioTimeout      = 5 * time.Second
+	connectTimeout = 2 * time.Second
+)
+
+type redisNode struct {
+	client *redis.Client
+	addr   string
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+}
+
+// New makes a node that reaches the same server as client, which must be a
+// *redis.Client. It does not use the network.
+func New(client redis.UniversalClient) (node.Node, error) {
+	c, ok := client.(*redis.Client)
+	switch {
+	case !ok:
+		return nil, refusal(client)
+	case c == nil:
+		return nil, errors.New("go-redis client is nil")
+	}
+	o := *c.Options()
+	n := &redisNode{addr: driver.Address(o.Network, o.Addr, o.TLSConfig != nil, o.DB)}
+	adapt(&o)
+	n.client = redis.NewClient(&o)
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	return n, nil
+}
+
+func refusal(client redis.UniversalClient) error {
+	switch client.(type) {
+	case nil:
+		return errors.New("go-redis client is nil")
+	case *redis.ClusterClient:
+		return errors.New("a Redis Cluster is not supported as a node; give one client per independent master")
+	case *redis.Ring:
+		return errors.New("a Ring is not supported as a node; give one client per shard")
+	}
+	return fmt.Errorf("go-redis client is a %T; want a *redis.Client", client)
+}
+
+// adapt changes what the package's documentation lists.
+func adapt(o *redis.Options) {
+	o.MaxRetries = -1
+	o.DialerRetries = 1
+	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
+	o.ContextTimeoutEnabled = true
+	o.ReadTimeout = atMost(ioTimeout, o.ReadTimeout)
+	o.WriteTimeout = atMost(ioTimeout, o.WriteTimeout)
+	o.PoolTimeout = ioTimeout
+	o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = poolSize, 0, 0, 0, 0
+	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each makes a second pool
+	o.Protocol = 2                                             // push messages cost a look into the buffer per call
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.ClientSideCache, o.ClientSideCacheConfig = nil, nil
+	o.Limiter = nil
+	o.DisableIdentity = true // two commands an ACL would have to allow
+	if o.ClientName == "" {
+		o.ClientName = "holdfast"
+	}
+}
+
+// atMost also replaces the values that mean "none".
+func atMost(limit, d time.Duration) time.Duration {
+	if d <= 0 || d > limit {
+		return limit
+	}
+	return d
+}
+
+// Open makes one node of each client, in their order. The error says which client is
+// bad, or listed twice, and no node is left open then.
+func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
+	nodes := make([]node.Node, 0, len(clients))
+	fail := func(i int, err error) ([]node.Node, error) {
+		for _, n := range nodes {
+			n.Close()
+		}
+		return nil, fmt.Errorf("client %d of %d: %w", i+1, len(clients), err)
+	}
+	seen := map[string]int{}
+	for i, c := range clients {
+		n, err := New(c)
+		if err != nil {
+			return fail(i, err)
+		}
+		nodes = append(nodes, n)
+		if first, twice := seen[n.Addr()]; twice {
+			return fail(i, fmt.Errorf("node %s: is listed before, as number %d; each node has one vote", n.Addr(), first+1))
+		}
+		seen[n.Addr()] = i
+	}
+	return nodes, nil
+}
+
+// Addr implements [node.Node].
+func (n *redisNode) Addr() string { return n.addr }
+
+// Close implements [node.Node].
+func (n *redisNode) Close() {
+	n.cancel()
+	_ = n.client.Close() // says only that it was closed before
+}
+
+func (n *redisNode) closed() bool { return n.ctx.Err() != nil }

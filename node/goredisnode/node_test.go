@@ -1,0 +1,36 @@
+package goredisnode_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/nodetest"
+)
+
+// go-redis writes a line to stderr for each dial that fails, which is what most of
+// these tests are about.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+func init() { redis.SetLogger(quiet{}) }
+
+func TestConformance(t *testing.T) {
+	nodetest.Run(t, func(t *testing.T, url string) node.Node {
+		options, err := redis.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := redis.NewClient(options)
+		defer client.Close() // the node has its own
+		n, err := goredisnode.New(client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	})
+}

@@ -1,0 +1,40 @@
+package driver
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// DefaultPort is where a Redis listens unless told otherwise.
+const DefaultPort = "6379"
+
+// Address is the name of a node: redis://host:port/db, rediss:// over TLS, or
+// unix:///path?db=0. Clients of one node set must agree on it, whichever driver they
+// use, because the default cluster name is made of these.
+func Address(network, addr string, tls bool, db int) string {
+	if network == "unix" {
+		return (&url.URL{Scheme: "unix", Path: addr, RawQuery: "db=" + strconv.Itoa(db)}).String()
+	}
+	scheme := "redis"
+	if tls {
+		scheme = "rediss"
+	}
+	return scheme + "://" + hostPort(addr) + "/" + strconv.Itoa(db)
+}
+
+func hostPort(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		host, port = strings.Trim(addr, "[]"), DefaultPort
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.String() // one spelling of an IPv6 address
+	}
+	if host == "" {
+		host = "localhost" // as the dialer reads it
+	}
+	return net.JoinHostPort(strings.ToLower(host), port)
+}

@@ -1,0 +1,150 @@
+package nodetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// listener runs Listen and collects what it is told.
+type listener struct {
+	messages chan string
+	end      chan error
+}
+
+// listen returns when the subscription stands.
+func listen(t *testing.T, ctx context.Context, n node.Node, channel string) listener {
+	t.Helper()
+	l := listener{make(chan string, 1000), make(chan error, 1)}
+	go func() { l.end <- n.Listen(ctx, channel, func(m string) { l.messages <- m }) }()
+	select {
+	case m := <-l.messages:
+		if m != "" {
+			t.Fatalf("first came %q, want the confirmation", m)
+		}
+	case err := <-l.end:
+		t.Fatalf("ended: %v", err)
+	case <-time.After(patience):
+		t.Fatal("no confirmation")
+	}
+	return l
+}
+
+// ended waits for the end of Listen.
+func (l listener) ended(t *testing.T, limit time.Duration) error {
+	t.Helper()
+	select {
+	case err := <-l.end:
+		if err == nil {
+			t.Error("ended without saying why")
+		}
+		return err
+	case <-time.After(limit):
+		t.Fatal("does not end")
+		return nil
+	}
+}
+
+func (s suite) listenReceivesInOrder(t *testing.T) {
+	server, n := s.start(t)
+	l := listen(t, t.Context(), n, "inbox")
+	other := listen(t, t.Context(), n, "other")
+	var want []string
+	for i := range 300 {
+		want = append(want, fmt.Sprintf("message %d \x00\r\n", i))
+		server.MustDo(t, "PUBLISH", "inbox", want[i])
+	}
+	var got []string
+	for range want {
+		select {
+		case m := <-l.messages:
+			got = append(got, m)
+		case <-time.After(patience):
+			t.Fatalf("only %d messages", len(got))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if len(other.messages) != 0 {
+		t.Errorf("another channel got %q", <-other.messages)
+	}
+	// Silence must not end it.
+	select {
+	case err := <-l.end:
+		t.Errorf("ended in silence: %v", err)
+	case <-time.After(2500 * time.Millisecond):
+	}
+	server.MustDo(t, "PUBLISH", "inbox", "after silence")
+	select {
+	case m := <-l.messages:
+		if m != "after silence" {
+			t.Errorf("got %q", m)
+		}
+	case <-time.After(patience):
+		t.Error("no message after silence")
+	}
+}
+
+func (s suite) listenEndsWithItsContext(t *testing.T) {
+	server, n := s.start(t)
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	l := listen(t, ctx, n, "inbox")
+	cancel(reason)
+	if err := l.ended(t, grace); !errors.Is(err, context.Canceled) || !errors.Is(err, reason) {
+		t.Errorf("%v; want the cancellation and its cause", err)
+	}
+	redistest.Eventually(t, patience, "the subscription ends", func() bool {
+		return server.MustDo(t, "PUBLISH", "inbox", "x") == int64(0)
+	})
+	server.Freeze()
+	begin := time.Now()
+	if err := n.Listen(within(t, short), "inbox", func(string) {}); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > short+grace {
+		t.Errorf("at a frozen server: %v after %v", err, time.Since(begin))
+	}
+}
+
+func (s suite) listenEndsWithTheServer(t *testing.T) {
+	server, n := s.start(t)
+	l := listen(t, t.Context(), n, "inbox")
+	server.Restart() // at once back, so that a client that reconnects silently is found out
+	if err := l.ended(t, patience); errors.Is(err, node.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	listen(t, t.Context(), n, "inbox")
+}
+
+func (s suite) listenEndsOnAHungConnection(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	l := listen(t, t.Context(), s.node(t, proxy.URL()), "inbox")
+	proxy.BlackHole(true)
+	if err := l.ended(t, patience); !node.Timeout(err) {
+		t.Errorf("%v; want a time-out", err)
+	}
+}
+
+func (s suite) listenIsRefused(t *testing.T) {
+	server := redistest.Start(t)
+	server.MustDo(t, "ACL", "SETUSER", "deaf", "on", ">pw", "~*", "+@all", "resetchannels")
+	n := s.node(t, strings.Replace(server.URL(), "://", "://deaf:pw@", 1))
+	err := n.Listen(within(t, patience), "inbox", func(string) { t.Error("listening") })
+	wantCode(t, "no right to the channel", err, node.NoPerm)
+}
+
+func (s suite) listenEndsWithClose(t *testing.T) {
+	_, n := s.start(t)
+	l := listen(t, t.Context(), n, "inbox")
+	n.Close()
+	if err := l.ended(t, grace); !errors.Is(err, node.ErrClosed) {
+		t.Errorf("%v; want ErrClosed", err)
+	}
+}

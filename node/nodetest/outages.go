@@ -1,0 +1,255 @@
+package nodetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// unanswered makes a call that cannot be answered and checks that it ends with its
+// context.
+func unanswered(t *testing.T, n node.Node, c node.Call) {
+	t.Helper()
+	begin := time.Now()
+	r := batch(t, within(t, short), n, c)[0]
+	if took := time.Since(begin); took > short+grace {
+		t.Errorf("returned after %v, deadline %v", took, short)
+	}
+	if !errors.Is(r.Err, context.DeadlineExceeded) {
+		t.Errorf("%q, %v; want the deadline", r.Value, r.Err)
+	}
+}
+
+// recovers polls until the node works, without a new one.
+func recovers(t *testing.T, n node.Node, c node.Call, code string) {
+	t.Helper()
+	var last error
+	defer func() {
+		if t.Failed() {
+			t.Log("last error:", last)
+		}
+	}()
+	redistest.Eventually(t, patience, "the node works again", func() bool {
+		last = batch(t, within(t, time.Second), n, c)[0].Err
+		return (code == "" && last == nil) || (code != "" && node.Code(last) == code)
+	})
+}
+
+func (s suite) refusedConnectionIsUnsent(t *testing.T) {
+	server, n := s.start(t)
+	server.Kill()
+	r := one(t, n, call(echo))
+	if !errors.Is(r.Err, syscall.ECONNREFUSED) || !node.Unsent(r.Err) || node.Reason(r.Err) != "refused" {
+		t.Errorf("%v: unsent %v, reason %q", r.Err, node.Unsent(r.Err), node.Reason(r.Err))
+	}
+	if r := n.Eval(within(t, patience), echo, node.Call{}, echo); !errors.Is(r.Err, syscall.ECONNREFUSED) {
+		t.Errorf("transaction: %v", r.Err)
+	}
+	if err := n.Listen(within(t, patience), "c", func(string) {}); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("listen: %v", err)
+	}
+}
+
+func (s suite) frozenServer(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, echo)
+	server.Freeze()
+	unanswered(t, n, call(echo, "a"))
+	begin := time.Now()
+	if r := n.Eval(within(t, short), echo, node.Call{}, echo); !errors.Is(r.Err, context.DeadlineExceeded) || time.Since(begin) > short+grace {
+		t.Errorf("transaction: %v after %v", r.Err, time.Since(begin))
+	}
+	server.Thaw()
+	recovers(t, n, call(echo, "b"), "")
+}
+
+func (s suite) frozenFromTheFirstCall(t *testing.T) {
+	server, n := s.start(t)
+	server.Freeze()
+	// Two at a time: the second waits for the connection the first one makes.
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { unanswered(t, n, call(echo, "a")) })
+	}
+	wg.Wait()
+	server.Thaw()
+	recovers(t, n, call(echo, "b"), node.NoScript)
+}
+
+func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, echo)
+	server.Freeze()
+	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // more than the sockets hold
+	unanswered(t, n, call(echo, "behind it"))
+	server.Thaw()
+	recovers(t, n, call(echo, "b"), "")
+}
+
+// Calls that were given up must not use up what later calls need to return in time.
+func (s suite) frozenUnderManyCalls(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, echo)
+	server.Freeze()
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 100 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				n.EvalSHA(ctx, []node.Call{call(echo, "a")})
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	unanswered(t, n, call(echo, "a"))
+	server.Thaw()
+	recovers(t, n, call(echo, "b"), "")
+}
+
+func (s suite) blackHoleFromTheFirstCall(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	n := s.node(t, proxy.URL())
+	proxy.BlackHole(true)
+	unanswered(t, n, call(echo, "a"))
+	proxy.BlackHole(false)
+	recovers(t, n, call(echo, "b"), node.NoScript)
+}
+
+// The network swallows what belongs to the connections there are and lets new ones
+// through, as it does after an address moved to another machine. Nothing closes them.
+func (s suite) hungConnectionIsReplaced(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	n := s.node(t, proxy.URL())
+	load(t, n, echo)
+	proxy.StallExisting()
+	unanswered(t, n, call(echo, "a"))
+	recovers(t, n, call(echo, "b"), "")
+}
+
+func (s suite) killedAndRestarted(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, echo)
+	server.Restart()
+	recovers(t, n, call(echo, "b"), node.NoScript)
+	load(t, n, echo)
+	if r := one(t, n, call(echo, "c")); r.Value != "c" {
+		t.Errorf("after loading again: %v", r)
+	}
+}
+
+func (s suite) lostReplyIsNotRepeated(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	n := s.node(t, proxy.URL())
+	load(t, n, count)
+	for _, lose := range map[string]func(){
+		"swallowed": func() { proxy.DropReplies(true) },
+		"cut": func() {
+			proxy.DelayReplies(time.Minute)
+			go func() {
+				redistest.Eventually(t, patience, "the call is executed", func() bool { return server.MustDo(t, "GET", "k") == "1" })
+				proxy.Cut(true)
+			}()
+		},
+	} {
+		server.MustDo(t, "DEL", "k")
+		lose()
+		r := batch(t, within(t, grace), n, call(count))[0]
+		if r.Err == nil || node.Unsent(r.Err) {
+			t.Errorf("a lost reply: %v, unsent %v", r, node.Unsent(r.Err))
+		}
+		proxy.DropReplies(false)
+		proxy.DelayReplies(0)
+		proxy.Cut(false)
+		redistest.Eventually(t, patience, "the node works again", func() bool {
+			r = batch(t, within(t, time.Second), n, call(echo))[0]
+			return node.Code(r.Err) == node.NoScript
+		})
+		if got := server.MustDo(t, "GET", "k"); got != "1" {
+			t.Errorf("executed %v times", got)
+		}
+	}
+}
+
+func (s suite) cancelledCallReturns(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, echo)
+	server.Freeze()
+	reason := errors.New("not wanted any more")
+	for _, node := range []node.Node{n, s.node(t, server.URL())} { // connected, and not yet
+		ctx, cancel := context.WithCancelCause(t.Context()) // without a deadline
+		end := make(chan error, 1)
+		go func() { end <- batch(t, ctx, node, call(echo))[0].Err }()
+		time.AfterFunc(50*time.Millisecond, func() { cancel(reason) })
+		select {
+		case err := <-end:
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, reason) {
+				t.Errorf("%v; want the cancellation and its cause", err)
+			}
+		case <-time.After(grace):
+			t.Error("does not return")
+		}
+	}
+}
+
+func (s suite) deadContextSendsNothing(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, count)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for what, err := range map[string]error{
+		"EvalSHA": batch(t, ctx, n, call(count))[0].Err,
+		"Eval":    n.Eval(ctx, count, call(count)).Err,
+		"Listen":  n.Listen(ctx, "c", func(string) { t.Error("listening") }),
+	} {
+		if !errors.Is(err, context.Canceled) || !node.Unsent(err) {
+			t.Errorf("%s: %v, unsent %v", what, err, node.Unsent(err))
+		}
+	}
+	if r := one(t, n, call(count)); r.Value != "1" {
+		t.Errorf("the calls were executed: %v", r)
+	}
+	_ = server
+}
+
+func (s suite) closedNode(t *testing.T) {
+	server, n := s.start(t)
+	load(t, n, count)
+	server.Freeze()
+	inFlight := make(chan error, 1)
+	go func() { inFlight <- batch(t, within(t, patience), n, call(count))[0].Err }()
+	time.AfterFunc(50*time.Millisecond, n.Close)
+	select {
+	case err := <-inFlight:
+		if err == nil || node.Unsent(err) {
+			t.Errorf("in flight: %v, unsent %v", err, node.Unsent(err))
+		}
+	case <-time.After(grace):
+		t.Error("a call in flight does not return")
+	}
+	n.Close() // waits for nothing, and may be repeated
+	for what, err := range map[string]error{
+		"EvalSHA": batch(t, t.Context(), n, call(count))[0].Err,
+		"Eval":    n.Eval(t.Context(), count, call(count), echo).Err,
+		"Listen":  n.Listen(t.Context(), "c", func(string) {}),
+	} {
+		if !errors.Is(err, node.ErrClosed) {
+			t.Errorf("%s after Close: %v", what, err)
+		}
+	}
+	unopened := s.node(t, server.URL())
+	unopened.Close()
+	if r := batch(t, t.Context(), unopened, call(count))[0]; !errors.Is(r.Err, node.ErrClosed) {
+		t.Errorf("closed before it was used: %v", r.Err)
+	}
+}

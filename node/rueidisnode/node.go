@@ -1,0 +1,107 @@
+package rueidisnode
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// Node is one Redis server, reached through rueidis. It is safe for concurrent use.
+type Node struct {
+	target target
+	tls    *tls.Config
+	addr   string
+
+	ctx    context.Context // ends with Close, and with it every connection
+	cancel context.CancelFunc
+	live   atomic.Pointer[link] // the connection for calls; nil or broken: connect first
+	slots  chan struct{}        // held by calls in flight, see maxInFlight
+
+	mu      sync.Mutex // guards attempt and the moment of closing
+	attempt *attempt   // the one way to a new link, shared by all who wait
+	wg      sync.WaitGroup
+}
+
+var _ node.Node = (*Node)(nil)
+
+// Option changes how [New] makes a node.
+type Option func(*Node) error
+
+// TLSConfig is used for a rediss:// URL, instead of the system's certificates. An
+// empty ServerName means the host in the URL.
+func TLSConfig(c *tls.Config) Option {
+	return func(n *Node) error {
+		if c == nil {
+			return errors.New("TLSConfig is nil")
+		}
+		if !n.target.tls {
+			return errors.New("TLSConfig is for rediss:// URLs only")
+		}
+		n.tls = c.Clone()
+		return nil
+	}
+}
+
+// New makes a node from a URL. It does not use the network: a server that is down is
+// noticed by the first call.
+func New(url string, opts ...Option) (*Node, error) {
+	t, err := parse(url)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", label(url), err)
+	}
+	n := &Node{target: t, addr: driver.Address(t.network, t.addr, t.tls, t.db), slots: make(chan struct{}, maxInFlight)}
+	if t.tls {
+		n.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	for _, o := range opts {
+		if err := o(n); err != nil {
+			return nil, fmt.Errorf("node %s: %w", label(url), err)
+		}
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	return n, nil
+}
+
+// Open makes one node of each URL, in their order. The error says which URL is bad,
+// or listed twice, and no node is left open then.
+func Open(urls ...string) ([]node.Node, error) {
+	nodes := make([]node.Node, 0, len(urls))
+	fail := func(i int, err error) ([]node.Node, error) {
+		for _, n := range nodes {
+			n.Close()
+		}
+		return nil, fmt.Errorf("URL %d of %d: %w", i+1, len(urls), err)
+	}
+	seen := map[string]int{}
+	for i, url := range urls {
+		n, err := New(url)
+		if err != nil {
+			return fail(i, err)
+		}
+		nodes = append(nodes, n)
+		if first, twice := seen[n.Addr()]; twice {
+			return fail(i, fmt.Errorf("node %s: is listed before, as number %d; each node has one vote", n.Addr(), first+1))
+		}
+		seen[n.Addr()] = i
+	}
+	return nodes, nil
+}
+
+// Addr implements [node.Node].
+func (n *Node) Addr() string { return n.addr }
+
+// Close implements [node.Node].
+func (n *Node) Close() {
+	n.mu.Lock()
+	n.cancel()
+	n.mu.Unlock()
+	n.wg.Wait()
+}
+
+func (n *Node) closed() bool { return n.ctx.Err() != nil }

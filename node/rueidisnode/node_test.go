@@ -1,0 +1,19 @@
+package rueidisnode_test
+
+import (
+	"testing"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/nodetest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+func TestConformance(t *testing.T) {
+	nodetest.Run(t, func(t *testing.T, url string) node.Node {
+		n, err := rueidisnode.New(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	})
+}

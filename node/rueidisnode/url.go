@@ -1,0 +1,120 @@
+package rueidisnode
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// target is what a URL says. It must not be printed: it holds a password.
+type target struct {
+	network, addr  string // as for net.Dial
+	tls            bool
+	user, password string
+	db             int
+}
+
+// errAmbiguous stands for everything that may have a piece of a password in the
+// wrong place, so that no error text shows it.
+var errAmbiguous = errors.New("not a URL; a user or password with one of / ? # @ : % must be percent-encoded")
+
+// parse reads a URL. Its errors quote only parts that cannot belong to a password.
+func parse(text string) (target, error) {
+	u, err := url.Parse(text)
+	ats := strings.Count(text, "@")
+	// Not the error of url.Parse: it quotes the text. An @ that does not end the
+	// user's part may be part of a password that spilled into host, path or query.
+	if err != nil || u.Opaque != "" || ats > 1 || (ats == 1 && u.User == nil) {
+		return target{}, errAmbiguous
+	}
+	if u.Fragment != "" {
+		return target{}, errors.New("a #fragment has no meaning here")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return target{}, errAmbiguous
+	}
+	t := target{user: u.User.Username()}
+	t.password, _ = u.User.Password()
+	switch u.Scheme {
+	case "redis", "rediss":
+		t.tls = u.Scheme == "rediss"
+		err = t.readTCP(u, query)
+	case "unix":
+		err = t.readUnix(u, query)
+	default:
+		err = fmt.Errorf("scheme %q is not redis, rediss or unix", u.Scheme)
+	}
+	return t, err
+}
+
+func (t *target) readTCP(u *url.URL, query url.Values) error {
+	for name := range query {
+		return fmt.Errorf("unknown parameter %q; %s:// takes none", name, u.Scheme)
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		return errors.New("no host")
+	}
+	if port == "" {
+		port = driver.DefaultPort
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("port %q is not a number from 1 to 65535", port)
+	}
+	t.network, t.addr = "tcp", net.JoinHostPort(host, port)
+	return t.readDB(strings.Trim(u.Path, "/"))
+}
+
+func (t *target) readUnix(u *url.URL, query url.Values) error {
+	if u.Host != "" || u.Path == "" {
+		return errors.New("a socket is unix:// and an absolute path, such as unix:///run/redis.sock")
+	}
+	t.network, t.addr = "unix", u.Path
+	for name, values := range query {
+		if len(values) > 1 {
+			return fmt.Errorf("parameter %q is given twice", name)
+		}
+		switch name {
+		case "db":
+			if err := t.readDB(values[0]); err != nil {
+				return err
+			}
+		case "user":
+			t.user = values[0]
+		case "password":
+			t.password = values[0]
+		default:
+			return fmt.Errorf("unknown parameter %q; unix:// takes db, user and password", name)
+		}
+	}
+	return nil
+}
+
+func (t *target) readDB(text string) error {
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return fmt.Errorf("database %q is not a number from 0 up", text)
+	}
+	t.db = int(n)
+	return nil
+}
+
+// label shows as much of a URL as an operator needs to find it, and no password.
+func label(text string) string {
+	scheme, _, _ := strings.Cut(text, "://")
+	rest := text[strings.LastIndexByte(text, '@')+1:]
+	if rest != text {
+		rest = scheme + "://…@" + rest
+	}
+	rest, _, _ = strings.Cut(rest, "?") // unix:// may have the password there
+	return rest
+}
