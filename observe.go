@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -141,7 +142,8 @@ func (c *Client) standings(answers []nodescript.Answer) []NodeStatus {
 		s := NodeStatus{Node: c.fan.Addr(i), Err: a.Err}
 		s.Offset, s.OffsetKnown = c.fan.Offset(i)
 		s.RunID, s.Version = c.fan.Incarnation(i)
-		s.Reachable = a.Verdict != nodescript.Unanswered && (a.Err == nil || node.Code(a.Err) != "")
+		var unsettled quorum.Unsettled
+		s.Reachable = a.Verdict != nodescript.Unanswered && (a.Err == nil || node.Code(a.Err) != "" || errors.As(a.Err, &unsettled))
 		s.Admitted = a.Verdict == nodescript.Done
 		if a.Verdict == nodescript.Quarantined {
 			s.VotesIn = a.Left

@@ -34,8 +34,11 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 func (f *Fanout) Trust(ctx context.Context) []error {
 	errs := make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		s := f.seats[i]
+		s.door.Lock() // an admission under way would overwrite what comes next
+		defer s.door.Unlock()
 		errs[i] = n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall()).Err
-		f.seats[i].forgot()
+		s.forgot()
 	})
 	return errs
 }

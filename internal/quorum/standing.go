@@ -40,7 +40,8 @@ type Standing struct {
 
 	step    Step
 	refusal nodescript.Answer
-	until   clock.Instant // of a refusal
+	until   clock.Instant // of a refusal: then the node is asked again
+	votes   clock.Instant // of a quarantine: its end
 	since   clock.Instant // of the last admission or refresh
 }
 
@@ -68,7 +69,7 @@ func (s *Standing) PassesDoor(op nodescript.Op) bool {
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal
 	if a.Verdict == nodescript.Quarantined {
-		a.Left = max(s.until.Sub(now), 0)
+		a.Left = max(s.votes.Sub(now), 0)
 	}
 	return a
 }
@@ -114,7 +115,9 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	case nodescript.Done:
 		s.step, s.since = Send, now
 	case nodescript.Quarantined:
-		s.refuse(now, a.Left, a)
+		// Asked again before its end: an operator may vouch for the node meanwhile.
+		s.votes = now.Add(a.Left)
+		s.refuse(now, min(a.Left, askAgain), a)
 	case nodescript.NotAdmitted: // restarted since hello
 		s.refuse(now, 0, a)
 	case nodescript.Failed:

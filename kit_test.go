@@ -1,0 +1,163 @@
+package holdfast_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// The kit: node sets of real servers, clients on them, and eyes on what they store.
+
+// window is W in most tests: small, so that quarantines and TTLs are short, yet above
+// what a busy machine delays a command by.
+const window = 100 * time.Millisecond
+
+// settings are those of most tests: TTL 1 s, quarantine 1.1 s.
+func settings() holdfast.Config {
+	return holdfast.Config{MaxTTL: time.Second, Window: window, NodeTimeout: 200 * time.Millisecond, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
+}
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// set is a node set under test.
+type set struct {
+	t       testing.TB
+	servers []*redistest.Server
+	urls    []string // by default the servers'; a test may put proxies in between
+}
+
+// newSet starts n servers that vote: an operator vouches for them.
+func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
+	t.Helper()
+	s := bareSet(t, n, opts...)
+	s.trust()
+	return s
+}
+
+// bareSet starts n servers that were never admitted.
+func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
+	t.Helper()
+	s := &set{t: t, servers: redistest.StartN(t, n, opts...)}
+	for _, srv := range s.servers {
+		s.urls = append(s.urls, srv.URL())
+	}
+	return s
+}
+
+// trust leaves a voucher on every node, as `holdfast nodes trust` does.
+func (s *set) trust() {
+	s.t.Helper()
+	for _, srv := range s.servers {
+		s.vouch(srv)
+	}
+}
+
+func (s *set) vouch(srv *redistest.Server) {
+	s.t.Helper()
+	srv.MustDo(s.t, "EVAL", nodescript.TrustText(), 0, 600_000)
+}
+
+// client opens a client on the set; change may alter its settings.
+func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
+	s.t.Helper()
+	cfg := settings()
+	for _, f := range change {
+		f(&cfg)
+	}
+	if cfg.Nodes == nil {
+		nodes, err := rueidisnode.Open(s.urls...)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		cfg.Nodes = nodes
+	}
+	c, err := holdfast.New(cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// ready waits until every node votes for c.
+func (s *set) ready(c *holdfast.Client) *holdfast.Client {
+	s.t.Helper()
+	redistest.Eventually(s.t, 15*time.Second, "all nodes to vote", func() bool {
+		for _, n := range c.Nodes(s.t.Context()) {
+			if !n.Admitted {
+				return false
+			}
+		}
+		return true
+	})
+	return c
+}
+
+// record is what a node stores about a name; ok if it stores anything.
+func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
+	s.t.Helper()
+	v, err := s.servers[i].Do("GET", nodescript.RecordKey(name))
+	text, isText := v.(string)
+	if err != nil || !isText {
+		return r, false
+	}
+	r, err = nodescript.ParseRecord(text)
+	if err != nil {
+		s.t.Fatalf("node %d: %v", i, err)
+	}
+	return r, true
+}
+
+// plain is the value of a name's plain key on a node, "" if there is none.
+func (s *set) plain(i int, name string) string {
+	v, _ := s.servers[i].Do("GET", name)
+	text, _ := v.(string)
+	return text
+}
+
+// clean reports whether no node in which holds a lock of name: tombstones may stay.
+func (s *set) clean(name string, which ...int) bool {
+	s.t.Helper()
+	for _, i := range which {
+		if r, ok := s.record(i, name); ok && r.Owner != "" || s.plain(i, name) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func all(n int) (list []int) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
+// each runs f for every server at the same time.
+func (s *set) each(which []int, f func(*redistest.Server)) {
+	var wait sync.WaitGroup
+	for _, i := range which {
+		wait.Go(func() { f(s.servers[i]) })
+	}
+	wait.Wait()
+}
+
+// lock locks name or fails the test.
+func lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option) *holdfast.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	l, err := c.Mutex(name, opts...).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

@@ -1,0 +1,226 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// sets runs f on one node and on five.
+func sets(t *testing.T, f func(t *testing.T, s *set)) {
+	for _, n := range []int{1, 5} {
+		t.Run(map[int]string{1: "one node", 5: "five nodes"}[n], func(t *testing.T) { f(t, newSet(t, n)) })
+	}
+}
+
+func TestOneOfManyGetsTheLock(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		a, b := s.ready(s.client()), s.client(func(c *holdfast.Config) { c.Label = "web-3" })
+		lease := lock(t, a, "orders/42")
+
+		_, err := b.Mutex("orders/42").TryLock(t.Context())
+		var held *holdfast.HeldError
+		if !errors.Is(err, holdfast.ErrHeld) || !errors.As(err, &held) {
+			t.Fatalf("TryLock of a held lock: %v", err)
+		}
+		if held.Owner != lease.Owner() || held.Foreign || held.ExpiresIn <= 0 || held.ExpiresIn > time.Second {
+			t.Errorf("HeldError does not describe the holder %s: %+v", lease.Owner(), held)
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		next := lock(t, b, "orders/42")
+		if next.Fence() <= lease.Fence() {
+			t.Errorf("token %d of the next lease is not above %d", next.Fence(), lease.Fence())
+		}
+		if !strings.HasPrefix(next.Owner(), "web-3~") {
+			t.Errorf("owner %q does not begin with the client's label", next.Owner())
+		}
+	})
+}
+
+func TestOfSeveralThatTryAtOnceOneGetsIt(t *testing.T) {
+	s := newSet(t, 5)
+	var clients []*holdfast.Client
+	for range 8 {
+		clients = append(clients, s.ready(s.client()))
+	}
+	for round := range 20 {
+		var wait sync.WaitGroup
+		got := make([]*holdfast.Lease, len(clients))
+		for i, c := range clients {
+			wait.Go(func() {
+				l, err := c.Mutex("nightly").TryLock(t.Context())
+				if err != nil && !errors.Is(err, holdfast.ErrHeld) {
+					t.Errorf("round %d: %v", round, err)
+				}
+				got[i] = l
+			})
+		}
+		wait.Wait()
+		winners := 0
+		for _, l := range got {
+			if l != nil {
+				winners++
+				if err := l.Unlock(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if winners != 1 {
+			t.Errorf("round %d: %d clients got the lock; want exactly one", round, winners)
+		}
+	}
+}
+
+func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		c := s.ready(s.client())
+		inside, entries, last := 0, 0, int64(0)
+		var wait sync.WaitGroup
+		for range 8 {
+			wait.Go(func() {
+				for range 25 {
+					err := c.Mutex("counter").Do(t.Context(), func(ctx context.Context) error {
+						lease, ok := holdfast.FromContext(ctx)
+						// The lock alone guards these: -race and the checks see if it does not.
+						inside++
+						if inside != 1 || !ok || lease.Fence() <= last {
+							t.Errorf("%d inside, token %d after %d", inside, lease.Fence(), last)
+						}
+						last = lease.Fence()
+						entries++
+						inside--
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if entries != 200 {
+			t.Errorf("%d entries; want 200", entries)
+		}
+	})
+}
+
+func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
+	s := newSet(t, 1)
+	c := s.ready(s.client())
+	own := errors.New("own")
+	if err := c.Mutex("x").Do(t.Context(), func(context.Context) error { return own }); err != own {
+		t.Errorf("Do returned %v; want fn's error as it is", err)
+	}
+	func() {
+		defer func() {
+			if recover() != "boom" {
+				t.Error("Do swallowed a panic")
+			}
+		}()
+		c.Mutex("x").Do(t.Context(), func(context.Context) error { panic("boom") })
+	}()
+	if !s.clean("x", 0) {
+		t.Error("a panic left the lock taken")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := c.Mutex("x").Do(ctx, func(ctx context.Context) error {
+		cancel(own)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	})
+	if !errors.Is(err, own) {
+		t.Errorf("fn's context ended with %v; want the cause of Do's", err)
+	}
+	if !s.clean("x", 0) {
+		t.Error("a dead context left the lock taken")
+	}
+}
+
+func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		l := lock(t, s.ready(s.client()), "x")
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := context.Cause(l.Context()); !errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("the lease's context ended with %v", err)
+		}
+		if err := l.Unlock(t.Context()); !errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("second Unlock: %v", err)
+		}
+		if err := l.Extend(t.Context(), time.Second); !errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("Extend after Unlock: %v", err)
+		}
+	})
+}
+
+func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
+	s := newSet(t, 1)
+	a, b := s.ready(s.client()), s.client()
+	lock(t, a, "x")
+	own := errors.New("own")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, own)
+	defer cancel()
+	_, err := b.Mutex("x").Lock(ctx)
+	if !errors.Is(err, holdfast.ErrHeld) || !errors.Is(err, own) {
+		t.Errorf("a wait that its context ended: %v; want both ErrHeld and the context's cause", err)
+	}
+	dead, kill := context.WithCancel(t.Context())
+	kill()
+	if _, err := b.Mutex("y").Lock(dead); !errors.Is(err, context.Canceled) {
+		t.Errorf("Lock with a dead context: %v", err)
+	}
+}
+
+func TestUnlockAtKeepsTheNameTaken(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		a, b := s.ready(s.client()), s.ready(s.client())
+		l := lock(t, a, "job")
+		at := time.Now().Add(600 * time.Millisecond)
+		if err := l.UnlockAt(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(context.Cause(l.Context()), holdfast.ErrReleased) {
+			t.Error("the lease goes on after UnlockAt")
+		}
+		a.Close() // nobody needs to be there
+		next := lock(t, b, "job")
+		if early := time.Until(at); early > 5*time.Millisecond {
+			t.Errorf("the name was free %s before its time", early)
+		}
+		if err := next.UnlockAt(t.Context(), time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "MaxTTL = 1s") {
+			t.Errorf("UnlockAt beyond MaxTTL: %v", err)
+		}
+	})
+}
+
+func TestCloseGivesBackWhatIsHeld(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		c := s.ready(s.client())
+		l := lock(t, c, "x")
+		lock(t, c, "y")
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		which := all(len(s.servers))
+		if !s.clean("x", which...) || !s.clean("y", which...) {
+			t.Error("Close left a lock taken")
+		}
+		if !errors.Is(context.Cause(l.Context()), holdfast.ErrReleased) {
+			t.Error("Close did not end the lease's context")
+		}
+		if _, err := c.Mutex("z").Lock(t.Context()); !errors.Is(err, holdfast.ErrClosed) {
+			t.Errorf("Lock on a closed client: %v", err)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("second Close: %v", err)
+		}
+	})
+}
