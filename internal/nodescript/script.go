@@ -69,7 +69,7 @@ func (s *Scripts) Load() []string { return s.texts[:] }
 
 // clamp makes sixteen digits of a clock that has fewer or more: as strings, 1970 would
 // come after today, and a release would let somebody's record expire.
-const clamp = "string.format('%016.0f', math.min(now, 9007199254740991))"
+const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
 
 // HelloText is the text of hello.
 func HelloText() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) }

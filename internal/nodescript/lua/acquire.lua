@@ -37,7 +37,7 @@ if KEYS[2] and not call('SET', KEYS[2], owner, 'NX', 'PX', ARGV[2]) then
   if type(v) == 'table' then v = '' end -- another type: Redisson keeps a hash
   if v == '' or (v ~= before and v ~= owner) then
     local left = call('PTTL', KEYS[2])
-    if left < 0 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
+    if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
     return 'Hf' .. left .. sub(v, 1, 256)
   end
   call('SET', KEYS[2], owner, 'PX', ARGV[2])

@@ -14,6 +14,6 @@ elseif type(plain) == 'table' then
   plain, kind = '', 't'
 end
 local left = call('PTTL', KEYS[2])
-if left < 0 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
+if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
 return now .. kind .. left
   .. string.format('%06d', #record) .. record .. string.sub(plain, 1, 256)

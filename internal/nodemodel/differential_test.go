@@ -1,0 +1,99 @@
+package nodemodel
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+var (
+	operations = flag.Int("operations", 20_000, "how many operations TestServerDoesWhatTheModelSays runs")
+	seed       = flag.Uint64("seed", 0, "its first seed; 0 = a new one each time")
+)
+
+// round is how many operations run from one empty server on.
+const round = 250
+
+// TestServerDoesWhatTheModelSays runs random operations against redis-server and
+// the model and compares every reply and every key after each. By hand:
+//
+//	go test ./internal/nodemodel -run Model -operations 1000000 -timeout 1h
+func TestServerDoesWhatTheModelSays(t *testing.T) {
+	explore(t, newWorld(t), *operations)
+}
+
+// TestDurableServerDoesWhatTheModelSays is the same with a server that keeps its
+// data over restarts.
+func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
+	w := newWorld(t, redistest.Durable())
+	w.data = true
+	explore(t, w, *operations/5)
+}
+
+func explore(t *testing.T, w *world, operations int) {
+	first := *seed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	began, done := time.Now(), 0
+	for s := first; done < operations; s++ {
+		ops, how := play(w, s, round)
+		done += len(ops)
+		if how == "" {
+			continue
+		}
+		ops = shrink(w, ops)
+		var history strings.Builder
+		for _, o := range ops {
+			fmt.Fprintf(&history, "  %s\n", o.say)
+		}
+		t.Fatalf("-seed %d differs after %d operations: %s\nsmallest history:\n%s", s, done, how, history.String())
+	}
+	t.Logf("%d operations in %v, first seed %d", done, time.Since(began).Round(time.Millisecond), first)
+}
+
+// play draws operations from a seed until the two differ, n at most.
+func play(w *world, seed uint64, n int) (ops []operation, how string) {
+	w.reset()
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), w: w}
+	if w.data || g.IntN(4) == 0 {
+		g.home = 1
+	}
+	for len(ops) < n && how == "" {
+		o := g.next()
+		ops = append(ops, o)
+		how = w.differ(o.do(w))
+	}
+	return ops, how
+}
+
+func replay(w *world, ops []operation) (int, string) {
+	w.reset()
+	for i, o := range ops {
+		if how := w.differ(o.do(w)); how != "" {
+			return i, how
+		}
+	}
+	return len(ops), ""
+}
+
+// shrink drops what is not needed for the two to differ, in ever smaller pieces.
+func shrink(w *world, ops []operation) []operation {
+	for size := len(ops) / 2; size > 0; size /= 2 {
+		for i := 0; i+size <= len(ops); {
+			fewer := slices.Concat(ops[:i], ops[i+size:])
+			if at, how := replay(w, fewer); how != "" {
+				ops = fewer[:at+1]
+			} else {
+				i += size
+			}
+		}
+	}
+	return ops
+}

@@ -1,0 +1,201 @@
+package nodemodel
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Info is what INFO tells of a server, as far as a node's rules ask.
+type Info struct {
+	Run             string // run id
+	Role            string // master or slave
+	Cluster         bool   // Redis Cluster mode
+	MaxMemory       int64  // bytes; 0 = unlimited
+	Policy          string // maxmemory-policy
+	Evicted         int64  // evicted_keys
+	ReplID, ReplID2 string // replication ids; the second is zeros or empty if never promoted
+	AOF             bool   // aof_enabled
+	Version         string // such as "Redis 7.0.15"
+}
+
+// Node is one node. The fields may be changed between calls; calls may come from
+// several goroutines.
+type Node struct {
+	Clock func() int64 // µs since the epoch
+	Info  Info
+	Full  bool // maxmemory is reached
+
+	addr    string
+	configs []nodescript.Config
+
+	mu     sync.Mutex
+	keys   map[string]*value
+	loaded map[string]script // by digest
+	runs   []string          // every run id there was
+	made   map[made]*nodescript.Scripts
+	closed bool
+}
+
+// script is one of the scripts, made for a configuration and an incarnation.
+type script struct {
+	op     nodescript.Op
+	config nodescript.Config
+	run    string
+}
+
+// made is what scripts are made for.
+type made struct {
+	config nodescript.Config
+	run    string
+}
+
+func (n *Node) scripts(config nodescript.Config, run string) *nodescript.Scripts {
+	s := n.made[made{config, run}]
+	if s == nil {
+		s = nodescript.NewScripts(config, run)
+		n.made[made{config, run}] = s
+	}
+	return s
+}
+
+// guard is what the script expects to find at GuardKey.
+func (s script) guard() string { return s.config.String() + " " + s.run }
+
+// New returns an empty node that understands scripts made for these configurations.
+func New(addr string, clock func() int64, info Info, configs ...nodescript.Config) *Node {
+	n := &Node{Clock: clock, Info: info, addr: addr, configs: configs}
+	n.forget()
+	n.runs, n.made = []string{info.Run}, map[made]*nodescript.Scripts{}
+	return n
+}
+
+func (n *Node) forget() {
+	n.keys, n.loaded = map[string]*value{}, map[string]script{}
+}
+
+var _ node.Node = (*Node)(nil)
+
+// Addr implements [node.Node].
+func (n *Node) Addr() string { return n.addr }
+
+// EvalSHA implements [node.Node].
+func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	replies := make([]node.Reply, len(calls))
+	for i, c := range calls {
+		if err := ctx.Err(); err != nil {
+			replies[i].Err = node.NotSent(err)
+			continue
+		}
+		replies[i] = n.run(func() (string, error) {
+			s, ok := n.loaded[c.SHA]
+			if !ok {
+				return "", noScript
+			}
+			return n.call(s, c)
+		})
+	}
+	return replies
+}
+
+// Eval implements [node.Node]. It understands the texts of hello, inspect and admit.
+func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if err := ctx.Err(); err != nil {
+		return node.Reply{Err: node.NotSent(err)}
+	}
+	return n.run(func() (answer string, err error) {
+		switch text {
+		case nodescript.HelloText():
+			return n.hello(), nil
+		case nodescript.InspectText():
+			return n.inspect(c)
+		}
+		for _, config := range n.configs {
+			for _, run := range n.runs {
+				s := n.scripts(config, run)
+				if s.Admit != text {
+					continue
+				}
+				if n.Full {
+					return "", oom // a transaction: Redis refuses to queue it
+				}
+				if answer, err = n.admit(config, run, c); err == nil && slices.Equal(load, s.Load()) {
+					n.load(config, s)
+				}
+				return answer, err
+			}
+		}
+		return "", node.ServerError("ERR this model knows only its own configurations' scripts")
+	})
+}
+
+func (n *Node) load(config nodescript.Config, s *nodescript.Scripts) {
+	for op := range nodescript.Op(len(s.Load())) {
+		n.loaded[s.SHA(op)] = script{op, config, s.Run}
+	}
+}
+
+// Listen implements [node.Node]: nothing is ever published.
+func (n *Node) Listen(ctx context.Context, _ string, on func(string)) error {
+	on("")
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// Close implements [node.Node].
+func (n *Node) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+}
+
+// run is one command at one instant.
+func (n *Node) run(f func() (string, error)) node.Reply {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return node.Reply{Err: node.ErrClosed}
+	}
+	n.sweep()
+	value, err := f()
+	return node.Reply{Value: value, Err: err}
+}
+
+func (n *Node) call(s script, c node.Call) (string, error) {
+	switch s.op {
+	case nodescript.Acquire:
+		return n.acquire(s, c)
+	case nodescript.Release:
+		return n.release(s, c)
+	case nodescript.Extend:
+		return n.extend(s, c)
+	case nodescript.Leave:
+		return n.leave(c)
+	default:
+		return n.refresh(s, c)
+	}
+}
+
+// now is the clock as answers tell it: sixteen digits, whatever it says.
+func (n *Node) now() int64 {
+	if now := n.Clock(); now < 1e16 {
+		return now
+	}
+	return 9e15
+}
+
+// number reads a number of a call. Calls come from package nodescript, so it is one.
+func number(s string) int64 {
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		panic("nodemodel: call with " + strconv.Quote(s) + " for a number")
+	}
+	return v
+}
+
+func head(s string, most int) string { return strings.Clone(s[:min(len(s), most)]) }

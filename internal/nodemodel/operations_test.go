@@ -1,0 +1,260 @@
+package nodemodel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// names of locks: plain ones, tagged ones, bytes. Two that would share a record
+// key if tags were not told apart.
+var names = []string{"x", "{x}", "a{t}b", "\x00\xff\r\n"}
+
+var owners = []string{"web/1~k~Q", "web/2~k~R", "\x00'\xff~", strings.Repeat("long", 70)}
+
+// universe is every key that a sequence of operations can make.
+var universe = func() []string {
+	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.TrustKey}
+	for _, n := range names {
+		keys = append(keys, n, nodescript.RecordKey(n))
+	}
+	return keys
+}()
+
+// operation is one step on both sides. It can be repeated in another world.
+type operation struct {
+	say string
+	do  func(*world) (real, model string)
+}
+
+// generator draws operations. It looks at the model's state so that most of them
+// come near an edge.
+type generator struct {
+	*rand.Rand
+	w    *world
+	home int // the configuration most clients have
+}
+
+func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
+
+// inRange keeps a time within what the protocol can express.
+func inRange(us int64) int64 { return min(max(us, 1), 9e15) }
+
+func (g *generator) lock() nodescript.Lock {
+	return nodescript.Lock{Name: pick(g, names...), Private: g.IntN(4) == 0}
+}
+
+func (g *generator) config() int {
+	if g.IntN(40) == 0 {
+		return g.IntN(len(configs))
+	}
+	return g.home
+}
+
+func (g *generator) record(l nodescript.Lock) nodescript.Record {
+	r, _ := g.w.model.record(nodescript.RecordKey(l.Name))
+	return r.Record
+}
+
+// owner is often the one that is there.
+func (g *generator) owner(l nodescript.Lock) string {
+	if o := g.record(l).Owner; o != "" && g.IntN(2) == 0 {
+		return o
+	}
+	return pick(g, owners...)
+}
+
+// stamp is within the window of the clock, on its edge, or just outside.
+func (g *generator) stamp() int64 {
+	near := g.Int64N(2*W+1) - W
+	return inRange(g.w.now + pick(g, 0, near, near, near, near, near, -W, W, -W-1, W+1, -W+1, W-1))
+}
+
+// token is a stamp, or one near those of the record.
+func (g *generator) token(l nodescript.Lock) int64 {
+	r := g.record(l)
+	s := g.stamp()
+	return inRange(pick(g, s, s, s, r.Seen+1, r.Seen, r.Seen-1, r.Token, r.Token, r.Token+1, r.Token-1))
+}
+
+func (g *generator) ttl() time.Duration {
+	return pick(g, 2*time.Second, 2*time.Second+time.Microsecond, 3*time.Second, 10*time.Second, 2999999*time.Microsecond)
+}
+
+// instant is one at which something begins or ends, give or take a bit.
+func (g *generator) instant(l nodescript.Lock) int64 {
+	r, now := g.record(l), g.w.now
+	at := []int64{now, now, now, r.Expiry, r.Seen, r.Seen + W, r.Seen - W, now + 2*hour}
+	for _, k := range universe {
+		if v := g.w.model.keys[k]; v != nil && v.expires != 0 {
+			at = append(at, v.expires*1000, v.expires*1000+999)
+		}
+	}
+	if a, err := g.w.model.remembered(); err == nil && a.run != "" {
+		at = append(at, a.until, a.until, a.until, a.refreshed+hour, a.refreshed+hour+10_250_000)
+	}
+	return inRange(pick(g, at...) + pick[int64](g, 0, 0, 1, -1, 1000, -1000, W, -W, W+1, 2*W, -2*W, 1_000_000))
+}
+
+func (g *generator) next() operation {
+	if _, there := g.w.model.keys[nodescript.GuardKey]; !there && g.IntN(3) > 0 {
+		if a, err := g.w.model.remembered(); err == nil && a.until > g.w.now && g.IntN(2) == 0 {
+			return g.clock(a.until + g.Int64N(2))
+		}
+		return g.admit()
+	}
+	switch p := g.IntN(1000); {
+	case p < 300:
+		return g.acquire()
+	case p < 480:
+		return g.extend()
+	case p < 630:
+		return g.release()
+	case p < 690:
+		return g.leave()
+	case p < 710:
+		return g.refresh()
+	case p < 750:
+		return g.admit()
+	case p < 780:
+		return g.inspect()
+	case p < 890:
+		return g.elapse()
+	case p < 970:
+		return g.write()
+	default:
+		return g.disaster()
+	}
+}
+
+func (g *generator) script(config int, c nodescript.Call) operation {
+	return operation{fmt.Sprintf("%s%d %q %q", c.Op, config, c.Keys, c.Args), func(w *world) (string, string) { return w.call(config, c) }}
+}
+
+func (g *generator) acquire() operation {
+	l := g.lock()
+	return g.script(g.config(), nodescript.AcquireCall(l, g.owner(l), g.token(l), g.ttl(), time.Duration(W)*time.Microsecond))
+}
+
+func (g *generator) release() operation {
+	l := g.lock()
+	highest := pick(g, g.token(l), g.token(l), g.stamp()+hour)
+	return g.script(g.config(), nodescript.ReleaseCall(l, g.owner(l), inRange(highest)))
+}
+
+func (g *generator) extend() operation {
+	l := g.lock()
+	deadline := pick(g, g.w.now, g.w.now+1, g.w.now-W, g.w.now-W-1, g.w.now-W+1, g.record(l).Expiry, g.w.now+2_000_000)
+	return g.script(g.config(), nodescript.ExtendCall(l, g.owner(l), g.token(l), g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
+}
+
+func (g *generator) leave() operation {
+	l := g.lock()
+	owner, T := g.owner(l), g.token(l)
+	if r := g.record(l); r.Owner != "" && r.Token > 0 && g.IntN(2) == 0 {
+		owner, T = strings.TrimSuffix(r.Owner, "~left"), r.Token
+	}
+	return g.script(g.config(), nodescript.LeaveCall(l, owner, T, inRange(g.w.now+pick[int64](g, 0, 1, -1, 1000, 60_000_000, -5_000_000))))
+}
+
+func (g *generator) refresh() operation {
+	return g.script(g.config(), nodescript.RefreshCall(g.stamp(), time.Duration(W)*time.Microsecond))
+}
+
+func (g *generator) admit() operation {
+	config, stamp := g.config(), pick(g, g.w.now, g.w.now, g.w.now, g.stamp())
+	return operation{fmt.Sprintf("admit%d %d", config, stamp), func(w *world) (string, string) { return w.admit(config, stamp) }}
+}
+
+func (g *generator) inspect() operation {
+	if g.IntN(4) == 0 {
+		return operation{"hello", func(w *world) (string, string) {
+			return w.eval(nodescript.HelloText(), nodescript.InspectCall(nodescript.Lock{}))
+		}}
+	}
+	l := g.lock()
+	return operation{fmt.Sprintf("inspect %q", l.Name), func(w *world) (string, string) {
+		return w.eval(nodescript.InspectText(), nodescript.InspectCall(l))
+	}}
+}
+
+func (g *generator) elapse() operation {
+	now := g.w.now
+	return g.clock(pick(g, g.instant(g.lock()), now+g.Int64N(5_000_000), now+1, now+999, now+W, now+W+1, now-1, now-W, now-W-1, start))
+}
+
+func (g *generator) clock(us int64) operation {
+	if us = max(1, us); us > 9e15 && us < 1e16 {
+		us = 1e16 // no time that the protocol could express may lie ahead of the clock
+	}
+	return operation{fmt.Sprintf("clock %d", us), func(w *world) (string, string) { w.at(us); return "", "" }}
+}
+
+// write is somebody else's command.
+func (g *generator) write() operation {
+	l := g.lock()
+	key, now := nodescript.RecordKey(l.Name), g.w.now
+	switch g.IntN(9) {
+	case 0: // a claim, as hand-off will write it
+		r := nodescript.Record{Seen: max(g.record(l).Seen, now), Expiry: now + 1_000_000, Owner: pick(g, owners...), Waiting: true}
+		return g.set(key, r.String(), 2*time.Hour)
+	case 1: // a record that never was: any tokens, any expiry
+		r := nodescript.Record{Seen: g.instant(l), Token: g.instant(l), Expiry: g.instant(l), Owner: g.owner(l), Waiting: g.IntN(2) == 0}
+		return g.set(key, r.String(), pick[time.Duration](g, 0, time.Hour))
+	case 2:
+		return g.set(key, strings.Repeat("7", g.IntN(49)), time.Hour)
+	case 3:
+		return g.hset(key)
+	case 4:
+		return g.hset(l.Name)
+	case 5:
+		return g.set(l.Name, pick(g, "", "foreign", strings.Repeat("f", 300), g.owner(l)), pick[time.Duration](g, 0, time.Millisecond, 3*time.Second))
+	case 6:
+		text := pick(g, "redlock", pick(g, owners...))
+		return operation{fmt.Sprintf("SET %q %q NX PX 3000", l.Name, text), func(w *world) (string, string) {
+			real := w.wire.do("SET", l.Name, text, "NX", "PX", "3000")
+			if w.model.Full {
+				return told(real), "(OOM)"
+			}
+			return told(real), map[bool]string{true: "OK", false: "<nil>"}[w.model.SetNX(l.Name, text, 3*time.Second)]
+		}}
+	default:
+		key := pick(g, universe...)
+		return operation{fmt.Sprintf("DEL %q", key), func(w *world) (string, string) {
+			real := w.wire.do("DEL", key)
+			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
+		}}
+	}
+}
+
+func (g *generator) set(key, text string, ttl time.Duration) operation {
+	return operation{fmt.Sprintf("SET %q %q PX %d", key, text, ttl.Milliseconds()), func(w *world) (string, string) {
+		args := []string{"SET", key, text}
+		if ttl > 0 {
+			args = append(args, "PX", strconv.FormatInt(ttl.Milliseconds(), 10))
+		}
+		real := told(w.wire.do(args...))
+		if w.model.Full {
+			return real, "(OOM)"
+		}
+		w.model.Set(key, text, ttl)
+		return real, "OK"
+	}}
+}
+
+func (g *generator) hset(key string) operation {
+	return operation{fmt.Sprintf("HSET %q f 1", key), func(w *world) (string, string) {
+		real := w.wire.do("HSET", key, "f", "1")
+		if err, bad := real.(error); bad && w.model.Full {
+			return told(err), "(OOM)"
+		}
+		if !w.model.HSet(key, "f", "1") {
+			return told(real), "(WRONGTYPE)"
+		}
+		return "", ""
+	}}
+}

@@ -1,0 +1,107 @@
+package nodemodel
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// SetNX is SET key text NX PX: what a foreign Redlock client sends.
+func (n *Node) SetNX(key, text string, ttl time.Duration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	if _, there := n.keys[key]; there {
+		return false
+	}
+	n.setText(key, text, ttl.Milliseconds())
+	return true
+}
+
+// Set is SET key text PX; without PX if ttl is 0.
+func (n *Node) Set(key, text string, ttl time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.setText(key, text, ttl.Milliseconds())
+	if ttl == 0 {
+		n.keys[key].expires = 0
+	}
+}
+
+// Del is DEL key.
+func (n *Node) Del(key string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	_, there := n.keys[key]
+	delete(n.keys, key)
+	return there
+}
+
+// HSet is HSET key field text, as Redisson keeps its locks. It reports false where
+// the key holds a string.
+func (n *Node) HSet(key, field, text string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	if v, there := n.keys[key]; there && v.hash == nil {
+		return false
+	}
+	n.setFields(key, map[string]string{field: text})
+	return true
+}
+
+// FlushAll is FLUSHALL: every key is gone, the scripts stay.
+func (n *Node) FlushAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.keys)
+}
+
+// ScriptFlush is SCRIPT FLUSH.
+func (n *Node) ScriptFlush() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.loaded)
+}
+
+// Restart begins a new incarnation. It forgets the scripts, and the keys too unless
+// they were on disk.
+func (n *Node) Restart(run, replid string, keepsData bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	kept := n.keys
+	n.forget()
+	if keepsData {
+		n.keys = kept
+	}
+	n.Info.Run, n.Info.ReplID, n.Info.ReplID2, n.Info.Evicted = run, replid, "", 0
+	n.runs = append(n.runs, run)
+}
+
+// Key is one key, as a test compares it with a server's.
+type Key struct {
+	Name, Text string
+	Fields     []string // of a hash: field and text in turn, sorted by field; nil for a string
+	Expires    int64    // ms since the epoch; -1 = never
+}
+
+// Keys returns all keys, sorted.
+func (n *Node) Keys() []Key {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	keys := make([]Key, 0, len(n.keys))
+	for _, name := range slices.Sorted(maps.Keys(n.keys)) {
+		v := n.keys[name]
+		k := Key{Name: name, Text: v.text, Expires: v.expires}
+		if v.expires == 0 {
+			k.Expires = -1
+		}
+		for _, f := range slices.Sorted(maps.Keys(v.hash)) {
+			k.Fields = append(k.Fields, f, v.hash[f])
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}

@@ -1,0 +1,221 @@
+package nodemodel
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+const (
+	W     = int64(250_000)
+	hour  = int64(3_600_000_000)
+	start = int64(1_790_000_000_123_456) // what both clocks say at first
+)
+
+// configs are those of the clients in a world: the node set's own, one whose
+// operator declared it durable, a stranger's.
+var configs = []nodescript.Config{
+	{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "it's"},
+	{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "it's", Durable: true},
+	{N: 5, MaxTTL: 4 * time.Second, Window: 250 * time.Millisecond, Cluster: "other"},
+}
+
+// world is a real server and the model, side by side, under one frozen clock.
+type world struct {
+	t      testing.TB
+	server *redistest.Server
+	wire   *wire
+	model  *Node
+	now    int64
+	data   bool // the server keeps its data over a restart
+	texts  map[made]*nodescript.Scripts
+	weaken func(text string) string // changes the real server's scripts
+}
+
+func newWorld(t testing.TB, opts ...redistest.Option) *world {
+	server := redistest.Start(t, append(opts, redistest.WithClock())...)
+	w := &world{t: t, server: server, texts: map[made]*nodescript.Scripts{}, weaken: func(s string) string { return s }}
+	w.wire = dial(t, server)
+	w.reset()
+	return w
+}
+
+// reset makes both empty.
+func (w *world) reset() {
+	w.now = start
+	w.server.SetClock(w.now)
+	for _, c := range [][]string{
+		{"CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"},
+		{"FLUSHALL"}, {"SCRIPT", "FLUSH"}, {"CONFIG", "RESETSTAT"},
+	} {
+		w.wire.must(c...)
+	}
+	w.model = New("model", func() int64 { return w.now }, w.info(), configs...)
+}
+
+func (w *world) info() Info {
+	f := w.wire.info()
+	number := func(s string) int64 { n, _ := strconv.ParseInt(s, 10, 64); return n }
+	return Info{
+		Run: f["run_id"], Role: f["role"], Cluster: f["cluster_enabled"] == "1", MaxMemory: number(f["maxmemory"]),
+		Policy: f["maxmemory_policy"], Evicted: number(f["evicted_keys"]), ReplID: f["master_replid"], ReplID2: f["master_replid2"],
+		AOF: f["aof_enabled"] == "1", Version: "Redis " + f["redis_version"],
+	}
+}
+
+func (w *world) scripts(config int) *nodescript.Scripts {
+	key := made{configs[config], w.model.Info.Run}
+	if w.texts[key] == nil {
+		w.texts[key] = nodescript.NewScripts(key.config, key.run)
+	}
+	return w.texts[key]
+}
+
+// said is a reply as both sides' are compared: of an error only the code.
+func said(r node.Reply) string {
+	if r.Err != nil {
+		return "(" + node.Code(r.Err) + ")"
+	}
+	return r.Value
+}
+
+func told(v any) string {
+	if err, bad := v.(error); bad {
+		return said(node.Reply{Err: err})
+	}
+	return fmt.Sprint(v)
+}
+
+// call runs a loaded script on both.
+func (w *world) call(config int, c nodescript.Call) (real, model string) {
+	s := w.scripts(config)
+	sum := sha1.Sum([]byte(w.weaken(s.Load()[c.Op])))
+	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
+	real = told(w.wire.do(append(args, c.Args...)...))
+	model = said(w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0])
+	return real, model
+}
+
+// admit asks both to vote, and loads the scripts.
+func (w *world) admit(config int, stamp int64) (real, model string) {
+	s, c := w.scripts(config), nodescript.AdmitCall(configs[config], stamp)
+	w.wire.send("MULTI")
+	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1])
+	for _, text := range s.Load() {
+		w.wire.send("SCRIPT", "LOAD", w.weaken(text))
+	}
+	w.wire.send("EXEC")
+	w.wire.flush()
+	var refused any
+	for range 2 + len(s.Load()) {
+		if err, bad := w.wire.reply().(error); bad && refused == nil {
+			refused = err
+		}
+	}
+	if done, ok := w.wire.reply().([]any); ok {
+		real = told(done[0])
+	} else {
+		real = told(refused)
+	}
+	return real, said(w.model.Eval(context.Background(), s.Admit, c, s.Load()...))
+}
+
+// eval runs hello or inspect on both.
+func (w *world) eval(text string, c node.Call) (real, model string) {
+	args := append([]string{"EVAL", text, strconv.Itoa(len(c.Keys))}, c.Keys...)
+	return told(w.wire.do(args...)), said(w.model.Eval(context.Background(), text, c))
+}
+
+// at sets both clocks. What is over by then is gone on both, also if the clock is
+// set back at once: Redis deletes it in the background, some time.
+func (w *world) at(us int64) {
+	w.now = us
+	w.server.SetClock(us)
+	w.wire.must(append([]string{"EXISTS"}, universe...)...)
+	w.model.Keys()
+}
+
+func (w *world) restart() {
+	w.server.Restart()
+	w.wire = dial(w.t, w.server)
+	i := w.info()
+	w.model.Restart(i.Run, i.ReplID, w.data)
+	w.model.Info = i
+	w.model.Full = false
+	w.at(w.now)
+}
+
+const dumpText = `
+local out = {}
+for i, k in ipairs(redis.call('KEYS', '*')) do
+  local kind, v = redis.call('TYPE', k).ok
+  if kind == 'string' then v = redis.call('GET', k) else v = redis.call('HGETALL', k) end
+  out[i] = {k, v, redis.call('PEXPIRETIME', k)}
+end
+return out`
+
+// keys returns every key of the real server, sorted.
+func (w *world) keys() []Key {
+	list := w.wire.must("EVAL", dumpText, "0").([]any)
+	keys := make([]Key, 0, len(list))
+	for _, e := range list {
+		e := e.([]any)
+		k := Key{Name: e[0].(string), Expires: e[2].(int64)}
+		switch v := e[1].(type) {
+		case string:
+			k.Text = v
+		case []any:
+			fields := map[string]string{}
+			for i := 0; i < len(v); i += 2 {
+				fields[v[i].(string)] = v[i+1].(string)
+			}
+			for _, f := range slices.Sorted(maps.Keys(fields)) {
+				k.Fields = append(k.Fields, f, fields[f])
+			}
+		}
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return keys
+}
+
+// differ says how the two differ, or "".
+func (w *world) differ(real, model string) string {
+	if real != model {
+		return fmt.Sprintf("reply\n  redis  %q\n  model  %q", real, model)
+	}
+	a, b := w.keys(), w.model.Keys()
+	if slices.EqualFunc(a, b, func(x, y Key) bool {
+		return x.Name == y.Name && x.Text == y.Text && x.Expires == y.Expires && slices.Equal(x.Fields, y.Fields)
+	}) {
+		return ""
+	}
+	text := "keys"
+	for _, side := range []struct {
+		who        string
+		mine, them []Key
+	}{{"redis", a, b}, {"model", b, a}} {
+		for _, k := range side.mine {
+			line := fmt.Sprintf("%+q", k)
+			if !slices.ContainsFunc(side.them, func(o Key) bool { return fmt.Sprintf("%+q", o) == line }) {
+				text += fmt.Sprintf("\n  %s  %q = %q %q until %d ms", side.who, k.Name, k.Text, k.Fields, k.Expires)
+			}
+		}
+	}
+	return text
+}
