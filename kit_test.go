@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -160,4 +161,21 @@ func lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option
 		t.Fatal(err)
 	}
 	return l
+}
+
+// config is the configuration that the nodes keep of settings' clients.
+func (s *set) config() nodescript.Config {
+	c := settings()
+	return nodescript.Config{N: len(s.servers), MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
+}
+
+// dial opens a bare node.
+func (s *set) dial(i int) node.Node {
+	s.t.Helper()
+	n, err := rueidisnode.New(s.urls[i])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(n.Close)
+	return n
 }

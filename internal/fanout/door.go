@@ -164,7 +164,12 @@ func (s *seat) noteRefusal(ok bool) bool {
 		if !known {
 			offset = 0
 		}
-		s.fan.config.Logger.Warn("node does not vote", "node", s.node.Addr(), "reason", Said(a, offset))
+		log := s.fan.config.Logger.With("node", s.node.Addr(), "reason", Said(a, offset))
+		if a.Verdict == nodescript.Quarantined {
+			log.Warn("node votes again in " + ForPeople(a.Left))
+		} else {
+			log.Warn("node does not vote")
+		}
 	}
 	return false
 }

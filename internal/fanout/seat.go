@@ -168,10 +168,28 @@ func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*
 			again = append(again, m)
 			continue
 		}
+		if changed(a.Err) {
+			s.forgot()
+		}
 		s.answer(m, a)
 	}
 	clear(calls)
 	return again, calls
+}
+
+// changed reports whether err hints that the server is not what it was: the connection
+// broke, nobody listens, or it became a replica. It is greeted and admitted anew then:
+// a server that was a replica in between may have another's memory, its scripts and
+// its run id notwithstanding. And a dead node is dialled once in a while, not for
+// every call.
+func changed(err error) bool {
+	switch node.Code(err) {
+	case "":
+		return err != nil && !node.Timeout(err)
+	case node.ReadOnly, node.Loading, node.MasterDown:
+		return true
+	}
+	return false
 }
 
 func passes(m *Message) bool {

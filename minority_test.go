@@ -1,0 +1,91 @@
+package holdfast_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// timed turns measured ratios into demands: `make minority`, on a machine that does
+// nothing else. Without it a busy machine would fail what is right.
+var timed = flag.Bool("holdfast.timed", false, "demand measured ratios")
+
+// sickness makes one node of a set useless, before any client connects or after.
+type sickness struct {
+	name string
+	make func(s *set, p *redistest.Proxy)
+	cure func(s *set, p *redistest.Proxy)
+}
+
+var sicknesses = []sickness{
+	{"frozen", func(s *set, _ *redistest.Proxy) { s.servers[0].Freeze() }, func(s *set, _ *redistest.Proxy) { s.servers[0].Thaw() }},
+	{"dead", func(s *set, _ *redistest.Proxy) { s.servers[0].Kill() }, func(s *set, _ *redistest.Proxy) { s.servers[0].Restart() }},
+	{"black-holed", func(_ *set, p *redistest.Proxy) { p.BlackHole(true) }, func(_ *set, p *redistest.Proxy) { p.BlackHole(false) }},
+	{"black-holed in one direction", func(_ *set, p *redistest.Proxy) { p.DropReplies(true) }, func(_ *set, p *redistest.Proxy) { p.DropReplies(false) }},
+}
+
+func TestASickMinorityDelaysNobody(t *testing.T) {
+	for _, sick := range sicknesses {
+		t.Run(sick.name, func(t *testing.T) {
+			s := newSet(t, 5)
+			proxy := redistest.NewProxy(t, s.servers[0].Addr())
+			s.urls[0] = proxy.URL()
+			c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
+			const cycles = 400
+			healthy := measure(t, c, cycles)
+			sick.make(s, proxy)
+			ill := measure(t, c, cycles)
+			for i, op := range ops {
+				ratio := float64(ill[i]) / float64(healthy[i])
+				t.Logf("%-8s healthy %8s  one %s %8s  ratio %.2f", op, healthy[i], sick.name, ill[i], ratio)
+				// Whoever waits for the sick node waits for its timeout.
+				if ill[i] >= time.Second/2 {
+					t.Errorf("%s: median %s with one node %s: it waits for the sick node", op, ill[i], sick.name)
+				}
+				if *timed && ratio > 1.5 {
+					t.Errorf("%s: %.2f × the healthy median with one node %s; want at most 1.5", op, ratio, sick.name)
+				}
+			}
+			// A client that starts now waits neither for it.
+			start := time.Now()
+			late := s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second })
+			lock(t, late, "late").Unlock(t.Context())
+			t.Logf("a new client's first lock: %s", time.Since(start).Round(time.Microsecond))
+			sick.cure(s, proxy)
+		})
+	}
+}
+
+var ops = []string{"acquire", "extend", "release"}
+
+// measure returns the median time of each operation over many cycles.
+func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Duration) {
+	t.Helper()
+	var took [3][]time.Duration
+	for i := range cycles {
+		name := fmt.Sprint("cycle ", i)
+		start := time.Now()
+		l := lock(t, c, name)
+		acquired := time.Now()
+		if err := l.Extend(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		extended := time.Now()
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range []time.Duration{acquired.Sub(start), extended.Sub(acquired), time.Since(extended)} {
+			took[i] = append(took[i], d)
+		}
+	}
+	for i := range took {
+		slices.Sort(took[i])
+		median[i] = took[i][cycles/2]
+	}
+	return median
+}
