@@ -11,5 +11,5 @@
 // when the test ends, also when the test binary itself is killed. [NewProxy] stands
 // in front of a server to delay, swallow, cut and reorder traffic.
 //
-// It is for Linux. Elsewhere everything but Freeze and the clock works.
+// It is for Linux. Elsewhere everything but Freeze, the clock and [DeadEnd] works.
 package redistest

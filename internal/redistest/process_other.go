@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"testing"
 )
 
 // Without Linux's death signal a killed test binary leaves its servers behind.
@@ -15,3 +16,10 @@ var errNeedsLinux = errors.New("needs Linux")
 
 func freeze(*os.Process) error { return errNeedsLinux }
 func thaw(*os.Process) error   { return errNeedsLinux }
+
+// DeadEnd is an address where dialling hangs. It needs Linux.
+func DeadEnd(t testing.TB) string {
+	t.Helper()
+	t.Fatal("redistest: DeadEnd: ", errNeedsLinux)
+	return ""
+}

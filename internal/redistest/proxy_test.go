@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"errors"
+	"net"
 	"syscall"
 	"testing"
 	"time"
@@ -132,5 +133,13 @@ func TestKilledServerEndsItsConnections(t *testing.T) {
 	Eventually(t, patience, "the proxy hangs up", func() bool { return p.Connections() == 0 })
 	if err := c.Ping(within(t, patience)).Err(); err == nil {
 		t.Error("a killed server answers")
+	}
+}
+
+func TestDeadEndNeitherAcceptsNorRefuses(t *testing.T) {
+	t.Parallel()
+	c, err := net.DialTimeout("tcp", DeadEnd(t), 50*time.Millisecond)
+	if !node.Timeout(err) {
+		t.Errorf("dialled %v, %v", c, err)
 	}
 }

@@ -57,6 +57,24 @@ func (s suite) refusedConnectionIsUnsent(t *testing.T) {
 	}
 }
 
+func (s suite) dialThatHangs(t *testing.T) {
+	n := s.node(t, "redis://"+redistest.DeadEnd(t))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { unanswered(t, n, call(echo)) })
+	}
+	wg.Wait()
+	begin := time.Now()
+	if err := n.Listen(within(t, short), "c", func(string) {}); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > short+grace {
+		t.Errorf("listen: %v after %v", err, time.Since(begin))
+	}
+	begin = time.Now()
+	n.Close()
+	if took := time.Since(begin); took > grace {
+		t.Errorf("Close took %v", took)
+	}
+}
+
 func (s suite) frozenServer(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
@@ -152,31 +170,24 @@ func (s suite) lostReplyIsNotRepeated(t *testing.T) {
 	proxy := redistest.NewProxy(t, server.Addr())
 	n := s.node(t, proxy.URL())
 	load(t, n, count)
-	for _, lose := range map[string]func(){
-		"swallowed": func() { proxy.DropReplies(true) },
-		"cut": func() {
-			proxy.DelayReplies(time.Minute)
-			go func() {
-				redistest.Eventually(t, patience, "the call is executed", func() bool { return server.MustDo(t, "GET", "k") == "1" })
-				proxy.Cut(true)
-			}()
-		},
+	for how, lose := range map[string]func(){
+		"swallowed": func() {},
+		"cut":       func() { proxy.Cut(true) },
 	} {
 		server.MustDo(t, "DEL", "k")
+		proxy.DropReplies(true)
+		lost := make(chan error, 1)
+		go func() { lost <- n.EvalSHA(within(t, grace), []node.Call{call(count)})[0].Err }()
+		redistest.Eventually(t, patience, "the call is executed", func() bool { return server.MustDo(t, "GET", "k") == "1" })
 		lose()
-		r := batch(t, within(t, grace), n, call(count))[0]
-		if r.Err == nil || node.Unsent(r.Err) {
-			t.Errorf("a lost reply: %v, unsent %v", r, node.Unsent(r.Err))
+		if err := <-lost; err == nil || node.Unsent(err) {
+			t.Errorf("reply %s: %v, unsent %v", how, err, node.Unsent(err))
 		}
-		proxy.DropReplies(false)
-		proxy.DelayReplies(0)
 		proxy.Cut(false)
-		redistest.Eventually(t, patience, "the node works again", func() bool {
-			r = batch(t, within(t, time.Second), n, call(echo))[0]
-			return node.Code(r.Err) == node.NoScript
-		})
+		proxy.DropReplies(false)
+		recovers(t, n, call(`return 'unknown'`), node.NoScript)
 		if got := server.MustDo(t, "GET", "k"); got != "1" {
-			t.Errorf("executed %v times", got)
+			t.Errorf("reply %s: executed %v times", how, got)
 		}
 	}
 }
@@ -203,7 +214,7 @@ func (s suite) cancelledCallReturns(t *testing.T) {
 }
 
 func (s suite) deadContextSendsNothing(t *testing.T) {
-	server, n := s.start(t)
+	_, n := s.start(t)
 	load(t, n, count)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -219,7 +230,6 @@ func (s suite) deadContextSendsNothing(t *testing.T) {
 	if r := one(t, n, call(count)); r.Value != "1" {
 		t.Errorf("the calls were executed: %v", r)
 	}
-	_ = server
 }
 
 func (s suite) closedNode(t *testing.T) {

@@ -53,6 +53,7 @@ func Run(t *testing.T, open Open) {
 		{"UnknownDatabaseIsRefused", s.unknownDatabaseIsRefused},
 
 		{"RefusedConnectionIsUnsent", s.refusedConnectionIsUnsent},
+		{"DialThatHangs", s.dialThatHangs},
 		{"FrozenServer", s.frozenServer},
 		{"FrozenFromTheFirstCall", s.frozenFromTheFirstCall},
 		{"FrozenWhileMuchIsWritten", s.frozenWhileMuchIsWritten},

@@ -194,7 +194,7 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 		// cancellation meanwhile.
 		AlwaysPipelining: true,
 		// One connection: calls arrive in the order they were made, and batches
-		// share system calls. A second one gained nothing against one server.
+		// under way at the same time share system calls.
 		PipelineMultiplex: -1,
 		BlockingPipeline:  math.MaxInt, // a long batch is no reason for another connection
 		RingScaleEachConn: ringScale,

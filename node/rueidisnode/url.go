@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ var errAmbiguous = errors.New("not a URL; a user or password with one of / ? # @
 
 // parse reads a URL. Its errors quote only parts that cannot belong to a password.
 func parse(text string) (target, error) {
+	if !strings.Contains(text, "://") {
+		return target{}, errors.New("no scheme; want redis://, rediss:// or unix://")
+	}
 	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
 	// Not the error of url.Parse: it quotes the text. An @ that does not end the
@@ -61,6 +65,9 @@ func (t *target) readTCP(u *url.URL, query url.Values) error {
 	if host == "" {
 		return errors.New("no host")
 	}
+	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsFunc(host, notInName) {
+		return fmt.Errorf("host %q is neither a name nor an address; an IPv6 address stands in [brackets]", host)
+	}
 	if port == "" {
 		port = driver.DefaultPort
 	}
@@ -69,6 +76,11 @@ func (t *target) readTCP(u *url.URL, query url.Values) error {
 	}
 	t.network, t.addr = "tcp", net.JoinHostPort(host, port)
 	return t.readDB(strings.Trim(u.Path, "/"))
+}
+
+// notInName leaves characters beyond ASCII to the resolver.
+func notInName(r rune) bool {
+	return r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r))
 }
 
 func (t *target) readUnix(u *url.URL, query url.Values) error {
@@ -110,11 +122,14 @@ func (t *target) readDB(text string) error {
 
 // label shows as much of a URL as an operator needs to find it, and no password.
 func label(text string) string {
-	scheme, _, _ := strings.Cut(text, "://")
-	rest := text[strings.LastIndexByte(text, '@')+1:]
-	if rest != text {
-		rest = scheme + "://…@" + rest
+	rest, _, _ := strings.Cut(text[strings.LastIndexByte(text, '@')+1:], "?") // a unix:// URL may have the password there
+	if !strings.Contains(text, "@") {
+		return rest
 	}
-	rest, _, _ = strings.Cut(rest, "?") // unix:// may have the password there
-	return rest
+	for _, scheme := range []string{"redis://", "rediss://", "unix://"} {
+		if strings.HasPrefix(text, scheme) {
+			return scheme + "…@" + rest
+		}
+	}
+	return "…@" + rest
 }

@@ -1,0 +1,37 @@
+package redistest
+
+import (
+	"net"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// DeadEnd is an address (host:port) where dialling hangs, as behind a firewall that
+// drops every packet: a listener that accepts nothing, with its queue full.
+func DeadEnd(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Listening once more shortens the queue.
+	if cerr := raw.Control(func(fd uintptr) { err = syscall.Listen(int(fd), 0) }); cerr != nil || err != nil {
+		t.Fatal(cerr, err)
+	}
+	for range 100 {
+		c, err := net.DialTimeout("tcp", l.Addr().String(), 200*time.Millisecond)
+		if err != nil {
+			return l.Addr().String()
+		}
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	t.Fatal("redistest: a full queue still accepts connections")
+	return ""
+}

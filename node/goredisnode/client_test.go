@@ -1,0 +1,157 @@
+package goredisnode_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+func TestWhatIsNoSingleServerIsRefused(t *testing.T) {
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"10.0.0.1:6379"}})
+	defer cluster.Close()
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "10.0.0.1:6379"}})
+	defer ring.Close()
+	for want, c := range map[string]redis.UniversalClient{
+		"Redis Cluster is not supported": cluster,
+		"Ring is not supported":          ring,
+		"client is nil":                  nil,
+		"go-redis client is nil":         (*redis.Client)(nil),
+	} {
+		if n, err := goredisnode.New(c); n != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T: %v, %v; want %q", c, n, err, want)
+		}
+	}
+}
+
+func TestOpenNamesTheBadClient(t *testing.T) {
+	a, b := redis.NewClient(&redis.Options{Addr: "10.0.0.1:6379"}), redis.NewClient(&redis.Options{Addr: "10.0.0.2:6379"})
+	defer a.Close()
+	defer b.Close()
+	for want, clients := range map[string][]redis.UniversalClient{
+		"client 2 of 2: go-redis client is nil":                                      {a, nil},
+		"client 3 of 3: node redis://10.0.0.1:6379/0: is listed before, as number 1": {a, b, a},
+	} {
+		if nodes, err := goredisnode.Open(clients...); nodes != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v; want %q", nodes, err, want)
+		}
+	}
+	nodes, err := goredisnode.Open(b, a)
+	if err != nil || len(nodes) != 2 || nodes[0].Addr() != "redis://10.0.0.2:6379/0" {
+		t.Fatalf("%v, %v", nodes, err)
+	}
+	for _, n := range nodes {
+		n.Close()
+	}
+}
+
+// A program moved from one driver to the other, or a fleet with both, must find the
+// same default cluster name.
+func TestDriversAgreeOnAddresses(t *testing.T) {
+	for _, url := range []string{
+		"redis://10.0.0.7", "redis://u:p@10.0.0.7:7000/2", "rediss://redis.example:6380", "redis://LOCALHOST",
+		"redis://[::1]:6379/1", "redis://[0:0::1]", "unix:///run/redis.sock", "unix:///run/my%20redis.sock?db=3",
+	} {
+		o, err := redis.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := redis.NewClient(o)
+		defer c.Close()
+		g, err := goredisnode.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		r, err := rueidisnode.New(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if g.Addr() != r.Addr() {
+			t.Errorf("%s: go-redis says %s, rueidis %s", url, g.Addr(), r.Addr())
+		}
+	}
+	c := redis.NewClient(&redis.Options{}) // an address by default
+	defer c.Close()
+	g, err := goredisnode.New(c)
+	if err != nil || g.Addr() != "redis://localhost:6379/0" {
+		t.Errorf("%v, %v", g, err)
+	}
+	g.Close()
+}
+
+func TestGivenClientIsLeftAlone(t *testing.T) {
+	server := redistest.Start(t)
+	c := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: 7, MinIdleConns: 0, ReadTimeout: time.Minute})
+	defer c.Close()
+	before := *c.Options()
+	n, err := goredisnode.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := n.Eval(t.Context(), `return 'in'`, node.Call{}); r.Value != "in" {
+		t.Error(r)
+	}
+	if used := c.PoolStats(); used.Misses+used.Hits != 0 {
+		t.Errorf("its pool was used: %+v", used)
+	}
+	n.Close()
+	after := *c.Options()
+	for _, o := range []*redis.Options{&before, &after} {
+		o.Dialer = nil // functions do not compare
+	}
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("its options changed:\n%+v\n%+v", before, after)
+	}
+	if err := c.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("it was closed: %v", err)
+	}
+}
+
+// A client without time-outs, or with more than a lock can wait, must not make a call
+// without a deadline hang.
+func TestHungConnectionEndsACallWithoutDeadline(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	c := redis.NewClient(&redis.Options{Addr: server.Addr(), ReadTimeout: -2, WriteTimeout: -2, DialTimeout: time.Hour})
+	defer c.Close()
+	n, err := goredisnode.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if r := n.Eval(t.Context(), `return 'in'`, node.Call{}); r.Err != nil {
+		t.Fatal(r)
+	}
+	server.Freeze()
+	begin := time.Now()
+	r := n.Eval(t.Context(), `return 'in'`, node.Call{})
+	if took := time.Since(begin); !node.Timeout(r.Err) || node.Unsent(r.Err) || took > 15*time.Second {
+		t.Errorf("%v after %v", r, took)
+	}
+}
+
+func TestTLSAndPasswordAreTakenOver(t *testing.T) {
+	server := redistest.Start(t, redistest.TLS(), redistest.Password("secret"))
+	c := redis.NewClient(&redis.Options{Addr: strings.TrimPrefix(server.TLSURL(), "rediss://"), TLSConfig: server.TLSConfig(), Password: "secret"})
+	defer c.Close()
+	n, err := goredisnode.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if n.Addr() != server.TLSURL()+"/0" {
+		t.Errorf("address %s, want %s/0", n.Addr(), server.TLSURL())
+	}
+	if r := n.Eval(t.Context(), `return 'in'`, node.Call{}); r.Value != "in" {
+		t.Error(r)
+	}
+}

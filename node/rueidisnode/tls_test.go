@@ -1,0 +1,54 @@
+package rueidisnode_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+func TestTLSChecksTheCertificate(t *testing.T) {
+	server := redistest.Start(t, redistest.TLS())
+	for name, c := range map[string]struct {
+		opts    []rueidisnode.Option
+		trusted bool
+	}{
+		"system": {nil, false},
+		"own":    {[]rueidisnode.Option{rueidisnode.TLSConfig(server.TLSConfig())}, true},
+	} {
+		n, err := rueidisnode.New(server.TLSURL(), c.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		r := n.Eval(t.Context(), `return 'in'`, node.Call{})
+		var unknown x509.UnknownAuthorityError
+		switch {
+		case c.trusted && (r.Err != nil || r.Value != "in"):
+			t.Errorf("%s: %v", name, r)
+		case !c.trusted && (!errors.As(r.Err, &unknown) || !node.Unsent(r.Err)):
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+// A TLS handshake with a server that never says a word.
+func TestTLSHandshakeEndsWithTheContext(t *testing.T) {
+	server := redistest.Start(t, redistest.TLS())
+	server.Freeze()
+	n, err := rueidisnode.New(server.TLSURL(), rueidisnode.TLSConfig(server.TLSConfig()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if r := n.Eval(ctx, `return 'in'`, node.Call{}); !node.Timeout(r.Err) || !node.Unsent(r.Err) {
+		t.Errorf("%v, unsent %v", r.Err, node.Unsent(r.Err))
+	}
+}

@@ -1,0 +1,127 @@
+package rueidisnode
+
+import (
+	"crypto/tls"
+	"strings"
+	"testing"
+)
+
+func TestURLsSayWhereAndAsWhom(t *testing.T) {
+	for url, want := range map[string]target{
+		"redis://h":                         {network: "tcp", addr: "h:6379"},
+		"REDIS://h:1/":                      {network: "tcp", addr: "h:1"},
+		"rediss://u:p@h:65535/15":           {network: "tcp", addr: "h:65535", tls: true, user: "u", password: "p", db: 15},
+		"redis://:p%40ss%2F@h":              {network: "tcp", addr: "h:6379", password: "p@ss/"},
+		"redis://[::1]:7/2":                 {network: "tcp", addr: "[::1]:7", db: 2},
+		"unix:///s.sock":                    {network: "unix", addr: "/s.sock"},
+		"unix://u:p@/s.sock?db=3":           {network: "unix", addr: "/s.sock", user: "u", password: "p", db: 3},
+		"unix:///s?user=u&password=p%26&db": {network: "unix", addr: "/s", user: "u", password: "p&"},
+	} {
+		if got, err := parse(url); err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", url, got, err, want)
+		}
+	}
+}
+
+func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
+	const pw = "S3CRET"
+	for url, want := range map[string]string{
+		"":                                    `no scheme`,
+		"h:6379":                              `no scheme`,
+		"u:" + pw + "@h:6379":                 `no scheme`,
+		"http://h":                            `scheme "http" is not redis, rediss or unix`,
+		"redis://":                            "no host",
+		"redis:///0":                          "no host",
+		"redis://:6379":                       "no host",
+		"redis://::1":                         "[brackets]",
+		"redis://a!b":                         `host "a!b"`,
+		"redis://h:0":                         `port "0" is not a number from 1 to 65535`,
+		"redis://h:65536":                     `port "65536"`,
+		"redis://u:" + pw + "@h:99999":        `node redis://…@h:99999: port "99999"`,
+		"redis://h/x":                         `database "x" is not a number from 0 up`,
+		"redis://h/-1":                        `database "-1"`,
+		"redis://h/1/2":                       `database "1/2"`,
+		"redis://h?db=1":                      `unknown parameter "db"; redis:// takes none`,
+		"redis://h#1":                         "#fragment",
+		"redis://u:" + pw + "/x@h":            "percent-encoded",
+		"redis://u:" + pw + "?x@h":            "percent-encoded",
+		"redis://u:" + pw + "#x@h":            "percent-encoded",
+		"redis://u:" + pw + "%zz@h":           "percent-encoded",
+		"redis://u:x@y/" + pw + "@h":          "percent-encoded",
+		"redis://u:" + pw + "\x00@h":          "percent-encoded",
+		"unix://rel/path":                     "absolute path",
+		"unix://":                             "absolute path",
+		"unix:///s?password=" + pw + "&x=1":   `unknown parameter "x"; unix:// takes db, user and password`,
+		"unix:///s?password=" + pw + "&db=y":  `database "y"`,
+		"unix:///s?password=a&password=" + pw: `parameter "password" is given twice`,
+		"unix:///s?password=" + pw + ";x":     "percent-encoded",
+	} {
+		_, err := New(url)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %q", url, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), pw) {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+func TestTLSConfigNeedsRediss(t *testing.T) {
+	if _, err := New("redis://h", TLSConfig(&tls.Config{})); err == nil || !strings.Contains(err.Error(), "rediss") {
+		t.Errorf("with redis://: %v", err)
+	}
+	if _, err := New("rediss://h", TLSConfig(nil)); err == nil {
+		t.Error("nil is accepted")
+	}
+}
+
+func TestOpenNamesTheBadURL(t *testing.T) {
+	for _, c := range []struct {
+		urls []string
+		want string
+	}{
+		{[]string{"redis://a", "redis://b:x", "redis://c"}, "URL 2 of 3"},
+		{[]string{"redis://a", "redis://b", "redis://u:p@A:6379/0"}, "URL 3 of 3: node redis://a:6379/0: is listed before, as number 1"},
+	} {
+		nodes, err := Open(c.urls...)
+		if nodes != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, %v; want %q", c.urls, nodes, err, c.want)
+		}
+	}
+	nodes, err := Open("redis://b", "redis://a")
+	if err != nil || len(nodes) != 2 || nodes[0].Addr() != "redis://b:6379/0" {
+		t.Fatalf("%v, %v", nodes, err)
+	}
+	for _, n := range nodes {
+		n.Close()
+	}
+}
+
+// Whatever a URL looks like: no panic, and no error that shows the password, also
+// where it is not encoded and spills into the other parts.
+func FuzzURL(f *testing.F) {
+	for _, s := range []string{"", "/", "@", "?", "#", "%", ":", "/x@", "?a=b@c", "%zz", " ", "\x00", "//", "[", ";", "&db=x"} {
+		f.Add("redis://u:", s, "@h:6379/0")
+		f.Add("unix:///s?password=", s, "&db=1")
+		f.Add("redis://", s, "")
+	}
+	f.Fuzz(func(t *testing.T, before, middle, after string) {
+		const pw = "S3CRET"
+		for _, url := range []string{before + middle + after, "redis://" + middle + "@h" + after, "redis://u:" + pw + middle + "@h:0", "redis://:" + middle + pw + "@h/x",
+			"redis://u:" + middle + pw + middle + "@h:1x/y", "unix:///s?db=x&password=" + pw, "rediss://" + pw + middle + pw + "@/", "u:" + pw + middle + "@h", middle + pw + "@://h"} {
+			n, err := New(url)
+			if err != nil {
+				if strings.Contains(err.Error(), pw) && !strings.Contains(before+middle+after, pw) {
+					t.Errorf("%q: %v", url, err)
+				}
+				continue
+			}
+			if strings.Contains(n.Addr(), pw) && !strings.Contains(before+middle+after, pw) {
+				t.Errorf("%q: address %s", url, n.Addr())
+			}
+			if again, err := New(n.Addr()); err != nil || again.Addr() != n.Addr() {
+				t.Errorf("%q: its address %q is not its own: %v", url, n.Addr(), err)
+			}
+		}
+	})
+}
