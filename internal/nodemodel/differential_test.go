@@ -36,6 +36,16 @@ func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
 	explore(t, w, *operations/5)
 }
 
+// answers are those that random operations must bring about to be worth anything.
+var answers = []string{
+	"acquire G", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
+	"acquire (NOSCRIPT)", "acquire (OOM)", "acquire (WRONGTYPE)",
+	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
+	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
+	"admit R", "admit O", "admit M", "admit U", "admit Q its memory is new", "admit Q its guard vanished",
+	"admit Q an operator vouched for it",
+}
+
 func explore(t *testing.T, w *world, operations int) {
 	first := *seed
 	if first == 0 {
@@ -55,6 +65,14 @@ func explore(t *testing.T, w *world, operations int) {
 		}
 		t.Fatalf("-seed %d differs after %d operations: %s\nsmallest history:\n%s", s, done, how, history.String())
 	}
+	if operations >= 10_000 {
+		for _, a := range answers {
+			if w.seen[a] == 0 {
+				t.Errorf("never answered in %d operations: %s", operations, a)
+			}
+		}
+	}
+	t.Logf("answers: %v", w.seen)
 	t.Logf("%d operations in %v, first seed %d", done, time.Since(began).Round(time.Millisecond), first)
 }
 
@@ -62,7 +80,7 @@ func explore(t *testing.T, w *world, operations int) {
 func play(w *world, seed uint64, n int) (ops []operation, how string) {
 	w.reset()
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), w: w}
-	if w.data || g.IntN(4) == 0 {
+	if g.IntN(4) == 0 || w.data && g.IntN(2) == 0 {
 		g.home = 1
 	}
 	for len(ops) < n && how == "" {

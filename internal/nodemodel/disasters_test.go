@@ -23,36 +23,43 @@ func (g *generator) disaster() operation {
 	case p < 16:
 		return set("SCRIPT FLUSH", (*Node).ScriptFlush, "SCRIPT", "FLUSH")
 	case p < 32:
-		return operation{"trust", func(w *world) (string, string) {
-			if w.model.Full {
-				return "", ""
-			}
-			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run, "PX", "60000")
-			w.model.Set(nodescript.TrustKey, w.model.Info.Run, time.Minute)
-			return "", ""
-		}}
+		return g.trust()
 	case p < 36:
 		return g.set(nodescript.TrustKey, "another run", time.Hour)
 	case p < 42:
 		return g.set(nodescript.GuardKey, "another configuration", time.Hour)
 	case p < 54: // a memory that is full, and keeps what it has
-		full := g.IntN(3) == 0
-		limit := map[bool]string{true: "1", false: "0"}[full]
-		return set(fmt.Sprintf("full=%t", full), func(n *Node) {
-			n.Full, n.Info.MaxMemory, n.Info.Policy = full, map[bool]int64{true: 1}[full], "noeviction"
-		}, "CONFIG", "SET", "maxmemory-policy", "noeviction", "maxmemory", limit)
-	case p < 62: // a policy that may delete locks; with room enough it does not
-		policy := pick(g, "noeviction", "noeviction", "allkeys-lru")
-		return set("policy "+policy, func(n *Node) {
-			n.Full, n.Info.MaxMemory, n.Info.Policy = false, 1<<40, policy
-		}, "CONFIG", "SET", "maxmemory", strconv.Itoa(1<<40), "maxmemory-policy", policy)
+		return g.memory(true, "noeviction")
+	case p < 62: // with room enough nothing is deleted, but it could be
+		return g.memory(false, "allkeys-lru")
 	case p < 82:
 		return g.clock(max(1, g.w.now+pick(g, int64(1), -1)*pick(g, hour, 2*hour, 3*hour, hour/2)+g.Int64N(3)-1))
 	case p < 90: // machines without a battery boot in 1970
 		return g.clock(pick[int64](g, 1, 5_000_000, 999_999_999_999_999, start/10, 1e16, 2e16))
-	case p < 92:
-		return operation{"restart", func(w *world) (string, string) { w.restart(); return "", "" }}
+	case p < 91 || p < 95 && g.w.data:
+		return operation{"restart", func(w *world) (string, string) {
+			if w.now > start/2 { // Redis 7.0 crashes when it starts in 1970
+				w.restart()
+			}
+			return "", ""
+		}}
 	default:
 		return g.clock(start)
 	}
+}
+
+// memory sets how much there is, and what happens at the end of it.
+func (g *generator) memory(full bool, policy string) operation {
+	limit := int64(1 << 40)
+	if full {
+		limit = 1
+	}
+	return operation{fmt.Sprintf("full=%t policy=%s", full, policy), func(w *world) (string, string) {
+		// The policy first: in between, a full memory would delete.
+		w.wire.must("CONFIG", "SET", "maxmemory", "0")
+		w.wire.must("CONFIG", "SET", "maxmemory-policy", policy)
+		w.wire.must("CONFIG", "SET", "maxmemory", strconv.FormatInt(limit, 10))
+		w.model.Full, w.model.Info.MaxMemory, w.model.Info.Policy = full, limit, policy
+		return "", ""
+	}}
 }

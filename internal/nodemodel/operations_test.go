@@ -37,6 +37,7 @@ type generator struct {
 	*rand.Rand
 	w    *world
 	home int // the configuration most clients have
+	then []operation
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
@@ -45,7 +46,7 @@ func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 func inRange(us int64) int64 { return min(max(us, 1), 9e15) }
 
 func (g *generator) lock() nodescript.Lock {
-	return nodescript.Lock{Name: pick(g, names...), Private: g.IntN(4) == 0}
+	return nodescript.Lock{Name: pick(g, names[0], names[0], pick(g, names...)), Private: g.IntN(4) == 0}
 }
 
 func (g *generator) config() int {
@@ -76,8 +77,10 @@ func (g *generator) stamp() int64 {
 
 // token is a stamp, or one near those of the record.
 func (g *generator) token(l nodescript.Lock) int64 {
-	r := g.record(l)
-	s := g.stamp()
+	r, s := g.record(l), g.stamp()
+	if far := r.Seen - g.w.now; (far > 2*W || far < -2*W) && g.IntN(5) > 0 {
+		return s
+	}
 	return inRange(pick(g, s, s, s, r.Seen+1, r.Seen, r.Seen-1, r.Token, r.Token, r.Token+1, r.Token-1))
 }
 
@@ -101,6 +104,14 @@ func (g *generator) instant(l nodescript.Lock) int64 {
 }
 
 func (g *generator) next() operation {
+	if len(g.then) > 0 {
+		o := g.then[0]
+		g.then = g.then[1:]
+		return o
+	}
+	if (g.w.model.Full || g.w.model.Info.Policy != "noeviction") && g.IntN(12) == 0 {
+		return g.memory(false, "noeviction")
+	}
 	if _, there := g.w.model.keys[nodescript.GuardKey]; !there && g.IntN(3) > 0 {
 		if a, err := g.w.model.remembered(); err == nil && a.until > g.w.now && g.IntN(2) == 0 {
 			return g.clock(a.until + g.Int64N(2))
@@ -112,20 +123,22 @@ func (g *generator) next() operation {
 		return g.acquire()
 	case p < 480:
 		return g.extend()
-	case p < 630:
+	case p < 600:
 		return g.release()
-	case p < 690:
+	case p < 640:
 		return g.leave()
-	case p < 710:
+	case p < 660:
 		return g.refresh()
-	case p < 750:
+	case p < 700:
 		return g.admit()
-	case p < 780:
+	case p < 730:
 		return g.inspect()
-	case p < 890:
+	case p < 850:
 		return g.elapse()
-	case p < 970:
+	case p < 945:
 		return g.write()
+	case p < 970:
+		return g.story()
 	default:
 		return g.disaster()
 	}
@@ -137,27 +150,37 @@ func (g *generator) script(config int, c nodescript.Call) operation {
 
 func (g *generator) acquire() operation {
 	l := g.lock()
-	return g.script(g.config(), nodescript.AcquireCall(l, g.owner(l), g.token(l), g.ttl(), time.Duration(W)*time.Microsecond))
+	owner, T := g.owner(l), g.token(l)
+	if g.IntN(8) == 0 {
+		owner, T = g.holder(l) // the command arrives twice
+	}
+	return g.script(g.config(), nodescript.AcquireCall(l, owner, T, g.ttl(), time.Duration(W)*time.Microsecond))
+}
+
+// holder is who has the lock, and under which token; at times it is somebody else.
+func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
+	if r := g.record(l); r.Owner != "" && r.Token > 0 && g.IntN(3) > 0 {
+		return strings.TrimSuffix(r.Owner, "~left"), r.Token
+	}
+	return g.owner(l), g.token(l)
 }
 
 func (g *generator) release() operation {
 	l := g.lock()
-	highest := pick(g, g.token(l), g.token(l), g.stamp()+hour)
-	return g.script(g.config(), nodescript.ReleaseCall(l, g.owner(l), inRange(highest)))
+	owner, T := g.holder(l)
+	return g.script(g.config(), nodescript.ReleaseCall(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))
 }
 
 func (g *generator) extend() operation {
 	l := g.lock()
 	deadline := pick(g, g.w.now, g.w.now+1, g.w.now-W, g.w.now-W-1, g.w.now-W+1, g.record(l).Expiry, g.w.now+2_000_000)
-	return g.script(g.config(), nodescript.ExtendCall(l, g.owner(l), g.token(l), g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
+	owner, T := g.holder(l)
+	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
 }
 
 func (g *generator) leave() operation {
 	l := g.lock()
-	owner, T := g.owner(l), g.token(l)
-	if r := g.record(l); r.Owner != "" && r.Token > 0 && g.IntN(2) == 0 {
-		owner, T = strings.TrimSuffix(r.Owner, "~left"), r.Token
-	}
+	owner, T := g.holder(l)
 	return g.script(g.config(), nodescript.LeaveCall(l, owner, T, inRange(g.w.now+pick[int64](g, 0, 1, -1, 1000, 60_000_000, -5_000_000))))
 }
 
@@ -198,12 +221,15 @@ func (g *generator) clock(us int64) operation {
 func (g *generator) write() operation {
 	l := g.lock()
 	key, now := nodescript.RecordKey(l.Name), g.w.now
-	switch g.IntN(9) {
-	case 0: // a claim, as hand-off will write it
-		r := nodescript.Record{Seen: max(g.record(l).Seen, now), Expiry: now + 1_000_000, Owner: pick(g, owners...), Waiting: true}
+	switch g.IntN(10) {
+	case 0: // as a hand-off will write it
+		r := nodescript.Record{Seen: inRange(now - 2*W), Expiry: inRange(now + 1_000_000), Owner: pick(g, owners...), Waiting: true}
 		return g.set(key, r.String(), 2*time.Hour)
 	case 1: // a record that never was: any tokens, any expiry
-		r := nodescript.Record{Seen: g.instant(l), Token: g.instant(l), Expiry: g.instant(l), Owner: g.owner(l), Waiting: g.IntN(2) == 0}
+		r := nodescript.Record{
+			Seen: pick(g, g.instant(l), g.stamp()), Token: pick(g, g.instant(l), g.stamp()), Expiry: pick(g, g.instant(l), inRange(now)),
+			Owner: g.owner(l), Waiting: g.IntN(2) == 0,
+		}
 		return g.set(key, r.String(), pick[time.Duration](g, 0, time.Hour))
 	case 2:
 		return g.set(key, strings.Repeat("7", g.IntN(49)), time.Hour)
@@ -212,6 +238,9 @@ func (g *generator) write() operation {
 	case 4:
 		return g.hset(l.Name)
 	case 5:
+		if r := g.record(l); r.Owner != "" && g.IntN(2) == 0 { // it outlived its record, by clocks that moved
+			return g.set(l.Name, r.Owner, time.Minute)
+		}
 		return g.set(l.Name, pick(g, "", "foreign", strings.Repeat("f", 300), g.owner(l)), pick[time.Duration](g, 0, time.Millisecond, 3*time.Second))
 	case 6:
 		text := pick(g, "redlock", pick(g, owners...))

@@ -40,11 +40,12 @@ type world struct {
 	data   bool // the server keeps its data over a restart
 	texts  map[made]*nodescript.Scripts
 	weaken func(text string) string // changes the real server's scripts
+	seen   map[string]int           // how often each answer was given, such as "acquire Hc"
 }
 
 func newWorld(t testing.TB, opts ...redistest.Option) *world {
 	server := redistest.Start(t, append(opts, redistest.WithClock())...)
-	w := &world{t: t, server: server, texts: map[made]*nodescript.Scripts{}, weaken: func(s string) string { return s }}
+	w := &world{t: t, server: server, texts: map[made]*nodescript.Scripts{}, weaken: func(s string) string { return s }, seen: map[string]int{}}
 	w.wire = dial(t, server)
 	w.reset()
 	return w
@@ -103,6 +104,11 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
 	real = told(w.wire.do(append(args, c.Args...)...))
 	model = said(w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0])
+	letters := 1
+	if model[0] == 'H' || model[0] == 'L' && c.Op == nodescript.Extend {
+		letters = 2
+	}
+	w.count(c.Op.String(), model, letters)
 	return real, model
 }
 
@@ -127,7 +133,20 @@ func (w *world) admit(config int, stamp int64) (real, model string) {
 	} else {
 		real = told(refused)
 	}
-	return real, said(w.model.Eval(context.Background(), s.Admit, c, s.Load()...))
+	model = said(w.model.Eval(context.Background(), s.Admit, c, s.Load()...))
+	if model[0] == 'Q' {
+		w.count("admit", "Q "+model[33:], len(model))
+	} else {
+		w.count("admit", model, 1)
+	}
+	return real, model
+}
+
+func (w *world) count(op, answer string, letters int) {
+	if answer[0] == '(' {
+		letters = len(answer)
+	}
+	w.seen[op+" "+answer[:min(letters, len(answer))]]++
 }
 
 // eval runs hello or inspect on both.

@@ -1,0 +1,71 @@
+package nodemodel
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// story draws a few operations that belong together and would seldom meet by chance.
+// The first is returned, the others come next.
+func (g *generator) story() operation {
+	l := nodescript.Lock{Name: pick(g, names...)}
+	w, now, key := time.Duration(W)*time.Microsecond, g.w.now, nodescript.RecordKey(l.Name)
+	owner, other := owners[0], owners[1]
+	admit := func(config int, us int64) operation {
+		return operation{fmt.Sprintf("admit%d %d", config, us), func(w *world) (string, string) { return w.admit(config, us) }}
+	}
+	del := func(key string) operation {
+		return operation{fmt.Sprintf("DEL %q", key), func(w *world) (string, string) {
+			real := w.wire.do("DEL", key)
+			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
+		}}
+	}
+	var ops []operation
+	switch g.IntN(5) {
+	case 0: // an owner is over, its plain key is still there
+		r := nodescript.Record{Seen: inRange(now - 3*W), Token: inRange(now - 3*W), Expiry: inRange(now - g.Int64N(2)), Owner: owner}
+		ops = []operation{
+			g.set(key, r.String(), time.Hour), g.set(l.Name, owner, time.Minute),
+			g.script(g.home, pick(g, nodescript.AcquireCall(l, other, inRange(now), 3*time.Second, w),
+				nodescript.ExtendCall(l, other, inRange(now-W), inRange(now), inRange(now+1), 3*time.Second, w))),
+		}
+	case 1: // a guard is due to expire; sometimes more is gone than the guard
+		later := now + hour + 1000 + g.Int64N(11_000_000)
+		ops = []operation{admit(g.home, now), g.clock(later)}
+		if g.IntN(2) == 0 {
+			ops = append(ops, del(pick(g, nodescript.KeptKey, nodescript.AdmissionKey)))
+		}
+		ops = append(ops, admit(g.home, later))
+	case 2: // a voucher, and somebody whom it is not for
+		ops = []operation{admit(g.home, now), g.trust(), admit(pick(g, 2, 1-g.home%2), now), admit(g.home, now)}
+	case 3: // a lease lives on in a full memory
+		l.Private = g.IntN(2) == 0
+		ops = []operation{
+			g.script(g.home, nodescript.AcquireCall(l, owner, inRange(now), 3*time.Second, w)), g.memory(true, "noeviction"),
+			g.script(g.home, nodescript.ExtendCall(l, owner, inRange(now), inRange(now+1), inRange(now+1), 3*time.Second, w)),
+			g.script(g.home, nodescript.ReleaseCall(l, pick(g, owner, other), inRange(now))), g.memory(false, "noeviction"),
+		}
+	case 4: // a claim meets the one it is for, or another
+		r := nodescript.Record{Seen: inRange(now - W), Expiry: inRange(now + 1_000_000), Owner: owner}
+		o := pick(g, owner, other)
+		ops = []operation{
+			g.set(key, r.String(), time.Hour), del(l.Name),
+			g.script(g.home, pick(g, nodescript.AcquireCall(l, o, inRange(now), 3*time.Second, w),
+				nodescript.ExtendCall(l, o, inRange(now), inRange(now), inRange(now), 3*time.Second, w))),
+		}
+	}
+	g.then = ops[1:]
+	return ops[0]
+}
+
+func (g *generator) trust() operation {
+	return operation{"trust", func(w *world) (string, string) {
+		if !w.model.Full {
+			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run, "PX", "60000")
+			w.model.Set(nodescript.TrustKey, w.model.Info.Run, time.Minute)
+		}
+		return "", ""
+	}}
+}
