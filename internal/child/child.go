@@ -1,0 +1,211 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is what to run.
+type Command struct {
+	Path string   // see [Find]
+	Args []string // the first is the command's own name
+	Env  []string
+
+	Stdin, Stdout, Stderr *os.File
+
+	// Signals are forwarded to the group until the child is finished. Which ones
+	// come in is up to the caller; [Forwarded] are those that make sense.
+	Signals <-chan os.Signal
+
+	// Until is the lock's deadline. A continued command stays stopped if it is over.
+	Until func() time.Time
+
+	// Watchdog may be nil: see [StartWatchdog].
+	Watchdog *Watchdog
+
+	// Report tells people what is done to the group. Defaults to nothing.
+	Report func(format string, args ...any)
+}
+
+// Forwarded are the signals a command gets when its parent gets them.
+var Forwarded = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGTSTP, syscall.SIGCONT,
+}
+
+// Child is a command that was started. Its methods are safe for concurrent use.
+type Child struct {
+	cmd    Command
+	group  group
+	tty    *terminal
+	exited chan struct{} // closed when the command itself has ended
+	exit   Exit          // once exited is closed
+
+	finish    chan struct{} // closed by Finish
+	forwarded chan struct{} // closed when nothing is forwarded any more
+
+	// Without the lock, a TSTP that is forwarded just before the command is continued
+	// to give it the terminal would be lost: CONT discards it.
+	job       sync.Mutex
+	suspended bool // TSTP was forwarded, so the stop that follows is ours too
+}
+
+// Start starts the command as the leader of a new process group. Errors match
+// [ErrNotFound] or [ErrNotExecutable]. After Start, call [Child.Finish].
+func Start(cmd Command) (*Child, error) {
+	if cmd.Report == nil {
+		cmd.Report = func(string, ...any) {}
+	}
+	c := &Child{
+		cmd: cmd, tty: openTerminal(),
+		exited: make(chan struct{}), finish: make(chan struct{}), forwarded: make(chan struct{}),
+	}
+	started := make(chan error)
+	go c.live(started)
+	if err := <-started; err != nil {
+		c.tty.close()
+		return nil, err
+	}
+	go c.forward()
+	return c, nil
+}
+
+// live starts the command and waits for it, all on one thread: Linux sends the
+// parent-death signal when the thread ends that forked, and Go ends threads as it
+// likes, but not one that a living goroutine has locked.
+func (c *Child) live(started chan<- error) {
+	runtime.LockOSThread()
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if c.cmd.Watchdog != nil {
+		dieWithParent(attr, syscall.SIGTERM)
+	} else {
+		dieWithParent(attr, syscall.SIGKILL)
+	}
+	p, err := os.StartProcess(c.cmd.Path, c.cmd.Args, &os.ProcAttr{
+		Env: c.cmd.Env, Files: []*os.File{c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr}, Sys: attr,
+	})
+	if err != nil {
+		started <- startError(c.cmd.Args[0], err)
+		return
+	}
+	pid := p.Pid
+	_ = p.Release() // Wait4 below reaps it: os.Process cannot tell that it was stopped
+	c.group = group(pid)
+	c.cmd.Watchdog.guard(c.group, c.cmd.Until)
+	if isTerminal(c.cmd.Stdin) && isTerminal(c.cmd.Stdout) && c.tty.lend(c.group) {
+		_ = c.group.signal(syscall.SIGCONT) // it may have wanted the terminal too early
+	}
+	started <- nil
+	c.exit = c.await(pid)
+	close(c.exited)
+}
+
+func (c *Child) await(pid int) Exit {
+	for {
+		var ws syscall.WaitStatus
+		switch _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			c.cmd.Report("cannot wait for the command: %v", err)
+			return Exit{Status: 255}
+		case ws.Stopped():
+			c.stopped(ws.StopSignal())
+		case ws.Signaled():
+			return Exit{Signal: ws.Signal()}
+		default:
+			return Exit{Status: ws.ExitStatus()}
+		}
+	}
+}
+
+// stopped is called when the command stops.
+func (c *Child) stopped(sig syscall.Signal) {
+	c.job.Lock()
+	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
+	if wants && !c.suspended && c.tty.lend(c.group) {
+		_ = c.group.signal(syscall.SIGCONT)
+		c.job.Unlock()
+		return
+	}
+	// Somebody stopped the command alone, and there is no shell that could continue us:
+	// stay and keep the lock.
+	stay := !c.suspended && (c.tty == nil || !wants && sig != syscall.SIGTSTP)
+	c.suspended = false
+	c.job.Unlock()
+	if stay {
+		return
+	}
+	// Ctrl-Z. The shell waits for us, not for the command, so we stop as well. The lock
+	// is not renewed meanwhile; resume looks whether it is still there.
+	c.tty.takeBack(c.group)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+}
+
+// forward passes signals on until Finish.
+func (c *Child) forward() {
+	defer close(c.forwarded)
+	for {
+		select {
+		case <-c.finish:
+			return
+		case sig := <-c.cmd.Signals:
+			if err := c.pass(sig.(syscall.Signal)); err != nil {
+				c.cmd.Report("cannot forward %s: %v", sig, err)
+			}
+		}
+	}
+}
+
+func (c *Child) pass(sig syscall.Signal) error {
+	c.job.Lock()
+	defer c.job.Unlock()
+	c.suspended = sig == syscall.SIGTSTP
+	if sig == syscall.SIGCONT {
+		return c.resume()
+	}
+	return c.group.signal(sig)
+}
+
+// resume continues a stopped command, unless its lock is over: then it must not run
+// on, not even for an instant; the caller is about to end it.
+func (c *Child) resume() error {
+	if c.cmd.Until != nil && !time.Now().Before(c.cmd.Until()) {
+		return nil
+	}
+	if isTerminal(c.cmd.Stdin) && isTerminal(c.cmd.Stdout) {
+		c.tty.lend(c.group)
+	}
+	return c.group.signal(syscall.SIGCONT)
+}
+
+// Exited is closed when the command itself has ended; others of its group may be left.
+func (c *Child) Exited() <-chan struct{} { return c.exited }
+
+// Exit is how the command ended, once [Child.Exited] is closed.
+func (c *Child) Exit() Exit { return c.exit }
+
+// Left reports whether anybody of the group is still there.
+func (c *Child) Left() bool { return c.group.alive() }
+
+// End ends the group: TERM, and KILL after grace. It returns when nobody is left.
+func (c *Child) End(grace time.Duration) {
+	c.cmd.Watchdog.ending()
+	c.group.end(grace, c.cmd.Report)
+	<-c.exited
+}
+
+// Finish takes the terminal back, stops forwarding and tells the watchdog. The group
+// must have ended.
+func (c *Child) Finish() {
+	close(c.finish)
+	<-c.forwarded
+	c.cmd.Watchdog.dismiss()
+	c.tty.takeBack(c.group)
+	c.tty.close()
+}

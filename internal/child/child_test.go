@@ -1,0 +1,179 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+func TestExitIsTheCommands(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]int{
+		"exit 0":        0,
+		"exit 3":        3,
+		"exit 255":      255,
+		"kill -TERM $$": 128 + int(syscall.SIGTERM),
+		"kill -KILL $$": 128 + int(syscall.SIGKILL),
+	} {
+		c, _ := startScript(t, script, nil)
+		<-c.Exited()
+		if got := c.Exit().Code(); got != want {
+			t.Errorf("sh -c %q: %d, want %d", script, got, want)
+		}
+		if c.Left() {
+			t.Errorf("sh -c %q left somebody behind", script)
+		}
+	}
+}
+
+func TestFindTellsMissingFromNotExecutable(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for name, mode := range map[string]os.FileMode{"plain": 0o644, "script": 0o755} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no #! line"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]error{
+		"sh":                        nil,
+		"script":                    nil,
+		"no-such-command":           ErrNotFound,
+		dir + "/no-such-command":    ErrNotFound,
+		"plain":                     ErrNotExecutable,
+		filepath.Join(dir, "plain"): ErrNotExecutable,
+		dir:                         ErrNotExecutable,
+	} {
+		if _, err := Find(name); !errors.Is(err, want) {
+			t.Errorf("Find(%q): %v, want %v", name, err, want)
+		}
+	}
+	path, err := Find("script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(Command{Path: path, Args: []string{"script"}}); !errors.Is(err, ErrNotExecutable) {
+		t.Errorf("start of a file that is no program: %v, want %v", err, ErrNotExecutable)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(Command{Path: path, Args: []string{"script"}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("start of a file that is gone: %v, want %v", err, ErrNotFound)
+	}
+}
+
+func TestSignalsReachTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	signals := make(chan os.Signal)
+	// The shell's child is a shell with traps of its own. Both wait with wait, which a
+	// trap interrupts.
+	c, out := startScript(t, `
+		for s in INT TERM HUP QUIT USR1 USR2; do trap "echo $s" $s; done
+		(for s in TERM HUP USR1 USR2; do trap "echo $s" $s; done; echo ready; while :; do sleep 60 & wait; done) &
+		while :; do wait; done`, signals)
+	expect(t, out, "ready")
+	for _, s := range []struct {
+		sig   syscall.Signal
+		name  string
+		times int
+	}{
+		{syscall.SIGHUP, "HUP", 2}, {syscall.SIGTERM, "TERM", 2}, {syscall.SIGUSR1, "USR1", 2}, {syscall.SIGUSR2, "USR2", 2},
+		{syscall.SIGINT, "INT", 1}, {syscall.SIGQUIT, "QUIT", 1}, // a shell's background child ignores these
+	} {
+		signals <- s.sig
+		for range s.times {
+			expect(t, out, s.name)
+		}
+	}
+	c.End(0)
+}
+
+func TestEndKillsWhatIgnoresTERM(t *testing.T) {
+	t.Parallel()
+	c, out := startScript(t, `trap "" TERM; sleep 600 & echo ready; wait`, nil)
+	expect(t, out, "ready")
+	began := time.Now()
+	c.End(200 * time.Millisecond)
+	if took := time.Since(began); took < 200*time.Millisecond {
+		t.Errorf("killed after %s, before its grace was over", took)
+	}
+	if c.Left() {
+		t.Error("somebody is left")
+	}
+	if got := c.Exit(); got.Signal != syscall.SIGKILL {
+		t.Errorf("exit %+v, want SIGKILL", got)
+	}
+}
+
+func TestEndDoesNotWaitForGraceInVain(t *testing.T) {
+	t.Parallel()
+	c, out := startScript(t, `sleep 600 & echo ready; wait`, nil)
+	expect(t, out, "ready")
+	began := time.Now()
+	c.End(time.Hour)
+	if took := time.Since(began); took > patience {
+		t.Errorf("a group that obeys TERM took %s", took)
+	}
+}
+
+func TestEndReachesAStoppedCommand(t *testing.T) {
+	t.Parallel()
+	c, out := startScript(t, `trap "echo bye; exit 5" TERM; echo ready; kill -STOP $$; while :; do sleep 0.01; done`, nil)
+	expect(t, out, "ready")
+	c.End(patience)
+	expect(t, out, "bye")
+	if got := c.Exit().Code(); got != 5 {
+		t.Errorf("exit %d, want 5", got)
+	}
+}
+
+func TestWhatACommandLeavesBehindIsSeenAndEnded(t *testing.T) {
+	t.Parallel()
+	c, out := startScript(t, `(trap "" TERM; echo ready; sleep 600; sleep 600) & exit 7`, nil)
+	expect(t, out, "ready")
+	<-c.Exited()
+	if !c.Left() {
+		t.Fatal("nobody is left")
+	}
+	c.End(50 * time.Millisecond)
+	if c.Left() {
+		t.Error("somebody is left after End")
+	}
+	if got := c.Exit().Code(); got != 7 {
+		t.Errorf("exit %d, want the command's own 7", got)
+	}
+}
+
+// Where nobody reaps orphans, as in a container without an init, a group of zombies
+// would be waited for for ever.
+func TestZombiesAreNobody(t *testing.T) {
+	t.Parallel()
+	if _, zombies := group(syscall.Getpgrp()).members(); zombies == 0 {
+		if r, _ := group(syscall.Getpgrp()).members(); r == 0 {
+			t.Log("no /proc here: zombies count as members")
+			return
+		}
+	}
+	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", "exit 0"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := group(p.Pid)
+	redistest.Eventually(t, patience, "the group is only a zombie", func() bool { return !g.alive() })
+	if err := syscall.Kill(-p.Pid, 0); err != nil {
+		t.Errorf("the kernel does not count the zombie: %v", err)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if g.alive() {
+		t.Error("alive after its last member was reaped")
+	}
+}

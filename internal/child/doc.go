@@ -1,0 +1,22 @@
+// Package child runs a command that must not outlive a lock.
+//
+// The command and what it starts form a process group of their own, so that all of
+// it can be signalled at once. The group ends with the lock:
+//
+//   - The caller ends it ([Child.End]): TERM, a grace period, KILL. Also when the
+//     command itself has exited and left others behind, who would go on unlocked.
+//   - The own process is killed with SIGKILL: nothing runs any more that could end
+//     the group. On Linux the command gets TERM as its parent-death signal. A
+//     [Watchdog] ends the whole group, on every Unix.
+//   - The own process is frozen (SIGSTOP, a stalled machine) past the lock's
+//     deadline: the watchdog knows the deadline and ends the group.
+//
+// Not covered: a process that leaves the group (setsid, a daemon, a container that a
+// server starts on request). And a SIGKILL of the own process and the watchdog at the
+// same instant, or of the own process within the microseconds between the command's
+// start and the watchdog's learning of it: there only Linux's death signal remains,
+// which reaches the command but not what the command started.
+//
+// On a terminal the group becomes the terminal's foreground group, so that editors,
+// pagers, password prompts and Ctrl-Z work; see terminal.go.
+package child

@@ -1,0 +1,69 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// group is a process group, named by its leader's process id. The kernel does not
+// give the number to anybody else while the group has a member.
+type group int
+
+// signal sends to every member. Nobody there is no error.
+func (g group) signal(sig syscall.Signal) error {
+	if err := syscall.Kill(-int(g), sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}
+
+// alive reports whether any member still runs. A zombie does not: in a container
+// whose first process reaps nobody, orphans stay zombies for ever.
+func (g group) alive() bool {
+	if errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) {
+		return false
+	}
+	running, zombies := g.members()
+	return running > 0 || zombies == 0
+}
+
+// stuckAfter is when a group that does not die of KILL is reported.
+const stuckAfter = 5 * time.Second
+
+// end sends TERM, and KILL to what is left after grace; it returns when nobody is
+// left. That it waits for ever where KILL does not help (a disk that hangs) is meant:
+// until the kernel lets go of it, the process may still write.
+func (g group) end(grace time.Duration, report func(format string, args ...any)) {
+	if err := g.signal(syscall.SIGTERM); err != nil {
+		report("cannot end process group %d: %v; waiting for it", g, err)
+	}
+	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
+	if g.gone(grace) {
+		return
+	}
+	report("process group %d is still there %s after TERM: killing it", g, grace)
+	_ = g.signal(syscall.SIGKILL)
+	if !g.gone(stuckAfter) {
+		report("process group %d does not die; waiting for it", g)
+		for !g.gone(time.Minute) {
+			_ = g.signal(syscall.SIGKILL)
+		}
+	}
+}
+
+// gone waits for at most d until nobody is left. It polls: the kernel tells a parent
+// of its children only, and these may be anybody's.
+func (g group) gone(d time.Duration) bool {
+	pause := time.Millisecond
+	for deadline := time.Now().Add(d); g.alive(); pause = min(2*pause, 20*time.Millisecond) {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(pause, left))
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package child
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// onTerminal starts a parent whose controlling terminal is a pseudo-terminal, with
+// itself in the foreground, as a shell would.
+func onTerminal(t *testing.T, stdoutToo bool, args ...string) (f *family, keyboard *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	f = &family{t: t, cmd: exec.Command(os.Args[0], append([]string{"parent"}, args...)...)}
+	f.cmd.Stdin, f.cmd.Stdout, f.cmd.Stderr = slave, slave, slave
+	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if stdoutToo {
+		f.start(master)
+		return f, master
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	f.cmd.Stdout, f.cmd.Stderr = w, w
+	f.start(r)
+	return f, master
+}
+
+func (f *family) state() string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.cmd.Process.Pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[:min(1, len(rest))]
+}
+
+const reads = `echo ready; read x; echo got $x; exit 3`
+
+func TestCommandReadsFromTheTerminal(t *testing.T) {
+	t.Parallel()
+	for name, stdoutToo := range map[string]bool{"at once": true, "when it wants to": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, keyboard := onTerminal(t, stdoutToo, "sh", "-c", reads)
+			f.until("ready")
+			if _, err := keyboard.WriteString("hello\n"); err != nil {
+				t.Fatal(err)
+			}
+			f.until("got hello")
+			f.until("in the foreground again: true")
+			f.until("finished 3")
+		})
+	}
+}
+
+func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
+	t.Parallel()
+	for name, stdoutToo := range map[string]bool{"in the foreground": true, "through its parent": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, keyboard := onTerminal(t, stdoutToo, "sh", "-c",
+				`n=0; trap 'n=$((n+1))' INT; echo ready; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.1; echo interrupts $n; exit $n`)
+			f.until("ready")
+			if _, err := keyboard.WriteString("\x03"); err != nil {
+				t.Fatal(err)
+			}
+			f.until("finished 1")
+		})
+	}
+}
+
+func TestSuspendKeySuspendsBothAndContinueContinues(t *testing.T) {
+	t.Parallel()
+	for name, stdoutToo := range map[string]bool{"in the foreground": true, "through its parent": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, keyboard := onTerminal(t, stdoutToo, "sh", "-c", reads)
+			f.until("ready")
+			if _, err := keyboard.WriteString("\x1a"); err != nil {
+				t.Fatal(err)
+			}
+			redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
+			_ = f.cmd.Process.Signal(syscall.SIGCONT)
+			if _, err := keyboard.WriteString("again\n"); err != nil {
+				t.Fatal(err)
+			}
+			f.until("got again")
+			f.until("finished 3")
+		})
+	}
+}
+
+func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
+	t.Parallel()
+	f, keyboard := onTerminal(t, true, "-valid=500ms", "-renew", "-grace=100ms", "sh", "-c",
+		// Not a loop: a shell that is about to start something when the stop comes waits
+		// in vfork, where nobody can see that it is stopped; its own shell would hang, too.
+		`trap 'echo told to end; exit 9' TERM; sleep 600 & echo ready; wait`)
+	f.until("ready")
+	if _, err := keyboard.WriteString("\x1a"); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
+	f.until("stands still")
+	f.until("told to end")
+	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	f.until("finished 9")
+}
+
+// A command that somebody stops while nobody could continue us keeps its lock.
+func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "-valid=300ms", "-renew", "sh", "-c", `echo command $$; kill -STOP $$; exit 8`)
+	command := f.pid("command ")
+	redistest.Eventually(t, patience, "the command is stopped", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", command))
+		return strings.Contains(string(stat), ") T ")
+	})
+	if s := f.state(); s == "T" {
+		t.Error("the parent is stopped as well")
+	}
+	_ = syscall.Kill(command, syscall.SIGCONT)
+	f.until("finished 8")
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package child
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// grown prints its own process id and that of its child, and both ignore the signals in
+// what it is told to ignore.
+const grown = `trap "" $IGNORED; sleep 600 & echo command $$; echo grandchild $!; wait; sleep 600`
+
+func familyOf(t *testing.T, ignored string, args ...string) (f *family, command, grandchild int) {
+	t.Helper()
+	f = startParent(t, append(args, "sh", "-c", strings.ReplaceAll(grown, "$IGNORED", ignored))...)
+	command = f.pid("command ")
+	grandchild = f.pid("grandchild ")
+	f.until("group ") // the watchdog knows it
+	t.Cleanup(func() {
+		for _, pid := range []int{command, grandchild} {
+			if runs(pid) {
+				t.Errorf("process %d was left behind", pid)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	return f, command, grandchild
+}
+
+func TestKilledParentTakesItsGroupAlong(t *testing.T) {
+	t.Parallel()
+	for name, ignored := range map[string]string{"obedient": "USR1", "stubborn": "TERM"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, command, grandchild := familyOf(t, ignored, "-grace=300ms")
+			_ = f.cmd.Process.Kill()
+			f.until("holdfast was killed")
+			gone(t, patience, command, grandchild)
+		})
+	}
+}
+
+func TestKilledParentsGroupDoesNotOutliveTheLock(t *testing.T) {
+	t.Parallel()
+	f, command, grandchild := familyOf(t, "TERM", "-grace=1h", "-valid=700ms")
+	began := time.Now()
+	_ = f.cmd.Process.Kill()
+	gone(t, patience, command, grandchild)
+	// The grace period is an hour: only the lock's end explains this.
+	t.Logf("gone %s after the kill", time.Since(began))
+}
+
+func TestFrozenParentLosesItsCommandWithTheLock(t *testing.T) {
+	t.Parallel()
+	f, command, grandchild := familyOf(t, "TERM", "-grace=100ms", "-valid=400ms", "-renew")
+	began := time.Now()
+	_ = f.cmd.Process.Signal(syscall.SIGSTOP)
+	f.until("stands still")
+	gone(t, patience, command, grandchild)
+	if took := time.Since(began); took < 250*time.Millisecond {
+		t.Errorf("gone after %s, while the lock was valid", took)
+	}
+	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	f.until("finished 137")
+}
+
+func TestRenewedLockKeepsTheCommand(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "-valid=1s", "-renew", "sh", "-c", "sleep 3; exit 4")
+	f.until("finished 4")
+}
+
+func TestParentGoesOnWithoutItsWatchdog(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "sh", "-c", "trap 'exit 6' USR1; sleep 600 & echo ready; wait")
+	g := f.pid("group ")
+	_ = syscall.Kill(f.pid("watchdog "), syscall.SIGKILL)
+	f.until("the watchdog is gone")
+	f.until("ready")
+	_ = syscall.Kill(g, syscall.SIGUSR1)
+	f.until("finished 6")
+}
+
+func TestWatchdogEndsWithItsParentsWork(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "sh", "-c", "exit 0")
+	dog := f.pid("watchdog ")
+	f.until("finished 0")
+	gone(t, patience, dog)
+}
+
+// Whoever ends everything called holdfast must not take the watchdog first.
+func TestWatchdogIgnoresSignalsMeantForItsParent(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "sh", "-c", `trap "" TERM INT HUP; echo command $$; while :; do sleep 0.05; done`)
+	dog, command := f.pid("watchdog "), f.pid("command ")
+	f.until("group ")
+	if runtime.GOOS == "linux" { // it has just been started
+		redistest.Eventually(t, patience, "it ignores TERM", func() bool { return ignores(dog, syscall.SIGTERM) })
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		_ = syscall.Kill(dog, sig)
+	}
+	_ = f.cmd.Process.Kill()
+	f.until("holdfast was killed")
+	gone(t, patience, command)
+}
+
+func ignores(pid int, sig syscall.Signal) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, mask, _ := strings.Cut(string(status), "SigIgn:\t")
+	mask, _, _ = strings.Cut(mask, "\n")
+	bits, _ := strconv.ParseUint(mask, 16, 64)
+	return bits&(1<<(sig-1)) != 0
+}
+
+func TestDeathSignalIsThereWithoutAWatchdog(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("only Linux has a parent-death signal")
+		return
+	}
+	t.Parallel()
+	f := startParent(t, "-watchdog=false", "sh", "-c", `trap "" TERM; echo command $$; while :; do sleep 0.05; done`)
+	command := f.pid("command ")
+	_ = f.cmd.Process.Kill()
+	gone(t, patience, command)
+}
+
+func TestWatchdogIsNotForPeople(t *testing.T) {
+	var stderr bytes.Buffer
+	if code := RunWatchdog("", os.Stdin, &stderr); code != 64 || stderr.Len() == 0 {
+		t.Errorf("exit %d, %q", code, stderr.String())
+	}
+}
+
+// BenchmarkStartWatchdog is what a run pays before it can ask for its lock; the rest of
+// the watchdog's start happens meanwhile.
+func BenchmarkStartWatchdog(b *testing.B) {
+	var took time.Duration
+	for b.Loop() {
+		began := time.Now()
+		w, err := StartWatchdog(time.Second, b.Logf)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(began)
+		w.Dismiss()
+	}
+	b.ReportMetric(float64(took.Microseconds())/float64(b.N), "µs-to-go-on/op")
+}
