@@ -82,10 +82,13 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	}
 }
 
-// Hail greets every node that is not known to vote and asks it to, without sending
-// anything else; it returns each node's answer (Done: it votes) when all have
-// answered, or when ctx ends: missing ones are Unanswered.
+// Hail greets every node and asks for its vote, without sending anything else; it
+// returns each node's answer (Done: it votes) when all have answered, or when ctx ends:
+// missing ones are Unanswered. A refusal is believed for as long as by a lock.
 func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
+	for _, s := range f.seats {
+		s.doubt() // that it voted for the last call does not tell whether it is still there
+	}
 	return f.hail(ctx, nil)
 }
 

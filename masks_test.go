@@ -1,0 +1,180 @@
+package holdfast_test
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Every subset of five nodes is spoiled in turn, in three ways.
+
+const (
+	thief = "thief"
+	// slowTTL is longer than the tests look for leftovers, so that nothing goes by
+	// itself.
+	slowTTL = 5 * time.Second
+	soon    = 2 * time.Second
+)
+
+// spoiling is a way to keep a node from granting.
+type spoiling struct {
+	name   string
+	window time.Duration
+	groups int // the masks are shared out to sets of their own, which run at once
+	spoil  func(s *set, c *holdfast.Client, i int, name string)
+	mend   func(s *set, c *holdfast.Client, which []int)
+	fact   error
+	says   string // of a spoiled node, in the error
+}
+
+var spoilings = []spoiling{{
+	name: "taken by a foreign key", window: window, groups: 1, fact: holdfast.ErrHeld,
+	says: `held by a foreign key ("thief") for up to `,
+	spoil: func(s *set, _ *holdfast.Client, i int, name string) {
+		s.servers[i].MustDo(s.t, "SET", name, thief, "NX", "PX", 60_000)
+	},
+	mend: func(*set, *holdfast.Client, []int) {},
+}, {
+	name: "dead", window: window, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
+	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
+		s.servers[i].Kill()
+		// Its first call finds the connection lost; only the next one is refused.
+		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
+			return c.Nodes(s.t.Context())[i].Reason == "refused"
+		})
+	},
+	mend: func(s *set, c *holdfast.Client, which []int) {
+		s.each(which, func(srv *redistest.Server) { srv.Restart(); s.vouch(srv) })
+		s.ready(c)
+	},
+}, {
+	// The window is longer than the node timeout: what a node gets while it is frozen it
+	// may still grant when it thaws.
+	name: "frozen", window: 600 * time.Millisecond, groups: 2, fact: holdfast.ErrUnavailable, says: "timed out",
+	spoil: func(s *set, _ *holdfast.Client, i int, _ string) { s.servers[i].Freeze() },
+	mend: func(s *set, _ *holdfast.Client, which []int) {
+		s.each(which, (*redistest.Server).Thaw)
+	},
+}}
+
+func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
+	for _, k := range spoilings {
+		for g := range k.groups {
+			t.Run(fmt.Sprintf("%s/%d of %d", k.name, g+1, k.groups), func(t *testing.T) {
+				t.Parallel()
+				s := newSet(t, 5)
+				c := s.ready(s.client(func(c *holdfast.Config) {
+					c.Window, c.MaxTTL = k.window, slowTTL
+				}))
+				var names []string
+				for mask := g; mask < 1<<5; mask += k.groups {
+					name := fmt.Sprintf("mask %05b", mask)
+					names = append(names, name)
+					k.try(s, c, name, uint(mask))
+				}
+				// Again, now that every late command has arrived.
+				for _, name := range names {
+					if left := s.ours(name); left != "" {
+						t.Errorf("%s: at the end there is %s", name, left)
+					}
+				}
+			})
+		}
+	}
+}
+
+func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
+	t := s.t
+	var spoiled []int
+	for i := range s.servers {
+		if mask>>i&1 == 1 {
+			k.spoil(s, c, i, name)
+			spoiled = append(spoiled, i)
+		}
+	}
+	lease, err := c.Mutex(name).TryLock(t.Context())
+	if free := len(s.servers) - bits.OnesCount(mask); free >= 3 {
+		if err != nil {
+			t.Errorf("%s: %d nodes are free: %v", name, free, err)
+		} else if err := lease.Unlock(t.Context()); err != nil {
+			t.Errorf("%s: Unlock: %v", name, err)
+		}
+	} else if err == nil {
+		t.Errorf("%s: acquired with %d free nodes", name, free)
+	} else {
+		k.explained(s, name, mask, err)
+	}
+	k.mend(s, c, spoiled)
+	redistest.Eventually(t, soon, name+": nothing of ours left", func() bool { return s.ours(name) == "" })
+	for _, i := range spoiled {
+		if k.fact == holdfast.ErrHeld && s.plain(i, name) != thief {
+			t.Errorf("%s: node %d: the foreign key is now %q", name, i, s.plain(i, name))
+		}
+	}
+}
+
+// explained checks that the error says which node said what. It is returned as soon as
+// no majority is possible, that is when three nodes have refused; the others may not
+// have answered yet.
+func (k spoiling) explained(s *set, name string, mask uint, err error) {
+	t := s.t
+	var nodes []holdfast.NodeAnswer
+	var held *holdfast.HeldError
+	var none *holdfast.UnavailableError
+	if !errors.Is(err, k.fact) || errors.Is(err, holdfast.ErrHeld) && errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("%s: %v; want %v", name, err, k.fact)
+	}
+	switch {
+	case errors.As(err, &held):
+		nodes = held.Nodes
+		if !held.Foreign || held.Owner != thief || held.ExpiresIn <= 0 || held.ExpiresIn > time.Minute {
+			t.Errorf("%s: does not describe the thief: %+v", name, held)
+		}
+	case errors.As(err, &none):
+		nodes = none.Nodes
+	}
+	if len(nodes) != len(s.servers) {
+		t.Fatalf("%s: %v: answers of %d nodes; want %d", name, err, len(nodes), len(s.servers))
+	}
+	told := 0
+	for i, n := range nodes {
+		want := "granted"
+		if mask>>i&1 == 1 {
+			want = k.says
+		}
+		switch {
+		case n.Node != "redis://"+s.servers[i].Addr()+"/0":
+			t.Errorf("%s: answer %d is of %s", name, i, n.Node)
+		case strings.HasPrefix(n.Said, want):
+			told++
+		case n.Said != "no answer yet":
+			t.Errorf("%s: node %d said %q; want %q", name, i, n.Said, want)
+		}
+		if none != nil && !strings.Contains(err.Error(), n.String()) {
+			t.Errorf("%s: %v: does not contain %q", name, err, n)
+		}
+	}
+	if told < 3 {
+		t.Errorf("%s: only %d nodes told: %v", name, told, nodes)
+	}
+}
+
+// ours describes what the nodes hold of a lock of a client of Holdfast, "" if nothing.
+func (s *set) ours(name string) string {
+	s.t.Helper()
+	for i := range s.servers {
+		if r, ok := s.record(i, name); ok && r.Owner != "" {
+			return fmt.Sprintf("a record of %s on node %d", r.Owner, i)
+		}
+		if v := s.plain(i, name); v != "" && v != thief {
+			return fmt.Sprintf("a plain key of %s on node %d", v, i)
+		}
+	}
+	return ""
+}
