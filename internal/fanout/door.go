@@ -61,6 +61,15 @@ func (s *seat) forgot() {
 	s.standing.Forgot()
 }
 
+// doubt makes a node that votes be met anew.
+func (s *seat) doubt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.standing.Next(s.fan.Now()) == quorum.Send {
+		s.standing.Forgot()
+	}
+}
+
 // hello asks the node for its incarnation and its clock.
 func (s *seat) hello() (nodescript.Hello, error) {
 	// A first answer includes the time to connect, which would count as distance
