@@ -1,0 +1,163 @@
+package nodemodel
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// The red cases of admission: a node that forgot a lock must not vote, one that
+// forgot nothing must not be kept from it.
+
+// A lock granted just before the guard is due to expire, a clock that leaps and
+// takes both, and comes back: at the due time the missing guard looks idle.
+func TestLeapJustBeforeTheGuardIsDueIsNotIdleness(t *testing.T) {
+	w := voting(t)
+	due := w.now + hour
+	w.at(due - 500_000)
+	w.says("G", acquire("a", w.now))
+	w.at(w.now + 3*hour)
+	w.at(due + 1000)
+	w.says("N", acquire("b", w.now))
+	w.admits(0, "Qits guard vanished")
+}
+
+func TestNodeThatWasIdleForAnHourVotesAtOnce(t *testing.T) {
+	for _, later := range []int64{hour + 1000, hour + 10_250_000, hour + 10_251_000, 9 * hour} {
+		w := voting(t)
+		w.at(w.now + later)
+		w.says("N", acquire("a", w.now))
+		w.admits(0, "R")
+	}
+}
+
+func TestGuardThatIsGoneEarlyMeansAmnesia(t *testing.T) {
+	w := voting(t)
+	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
+	w.admits(0, "Qits guard vanished")
+	w.at(w.now + configs[0].Quarantine().Microseconds() - 1)
+	w.admits(0, "Qits guard vanished")
+	w.at(w.now + 1)
+	w.admits(0, "R")
+	// The quarantine is over and does not count for the next loss.
+	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
+	w.admits(0, "Qits guard vanished")
+}
+
+func TestFlushDuringQuarantineStartsItAgain(t *testing.T) {
+	w := newWorld(t)
+	w.admits(0, "Qits memory is new")
+	w.at(w.now + 10_000_000)
+	w.both((*Node).FlushAll, "FLUSHALL")
+	w.admits(0, "Qits memory is new")
+	w.at(w.now + 250_000)
+	w.admits(0, "Qits memory is new")
+}
+
+func TestAnotherConfigurationCannotUseUpTheVoucher(t *testing.T) {
+	w := voting(t)
+	run := w.model.Info.Run
+	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
+	w.both(func(n *Node) { n.Set(nodescript.TrustKey, run, time.Hour) }, "SET", nodescript.TrustKey, run, "PX", "3600000")
+	w.admits(2, "M")
+	w.admits(0, "Qan operator vouched for it")
+	w.at(w.now + 2*W)
+	w.admits(0, "R")
+}
+
+func TestEvictionMeansAmnesia(t *testing.T) {
+	w := voting(t)
+	w.wire.must("SET", "victim", strings.Repeat("v", 1<<20), "PX", "1")
+	used, _ := strconv.Atoi(w.wire.info()["used_memory"])
+	w.wire.must("CONFIG", "SET", "maxmemory-samples", "64", "maxmemory-policy", "volatile-ttl", "maxmemory", strconv.Itoa(used-1<<19))
+	w.wire.must("PING")
+	w.wire.must("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+	w.wire.must("DEL", "victim")
+	w.model.Info = w.info()
+	if w.model.Info.Evicted == 0 {
+		t.Fatal("nothing was evicted; the test does not show what it should")
+	}
+	for _, k := range w.model.Keys() { // the server chose what to evict
+		if w.wire.must("EXISTS", k.Name) == int64(0) {
+			w.model.Del(k.Name)
+		}
+	}
+	if w.wire.must("EXISTS", nodescript.AdmissionKey) == int64(0) {
+		t.Fatal("the server evicted a key without a time to live")
+	}
+	w.admits(0, "Qit evicted keys")
+}
+
+// linked makes s follow master and waits until it does, with the world's clock running:
+// replication has timers.
+func (w *world) linked(s, master *redistest.Server) {
+	w.t.Helper()
+	w.server.Step(time.Until(time.UnixMicro(w.now)))
+	s.MustDo(w.t, "REPLICAOF", "127.0.0.1", strconv.Itoa(master.Port()))
+	redistest.Eventually(w.t, 20*time.Second, "the replica follows", func() bool {
+		return strings.Contains(s.MustDo(w.t, "INFO", "replication").(string), "master_link_status:up")
+	})
+	w.at(w.now + 30_000_000)
+	w.model.Info = w.info()
+}
+
+// atOnce: Redis waits for more replicas before it sends its data.
+var atOnce = redistest.Args("--repl-diskless-sync-delay", "0")
+
+// A first replica, redis-cli --rdb among them, gives a master a new replication id.
+func TestBackupOfANodeIsNoAmnesia(t *testing.T) {
+	w := voting(t, atOnce)
+	w.says("G", acquire("a", w.now))
+	before := w.model.Info.ReplID
+	w.linked(redistest.Start(t, atOnce), w.server)
+	if w.model.Info.ReplID == before {
+		t.Fatal("the replication id did not change; the test does not show what it should")
+	}
+	w.admits(0, "R")
+}
+
+// A node that follows another server and is promoted again in the same process
+// keeps its run id, and may have got its own old admission back with old data.
+func TestFailbackIsAmnesia(t *testing.T) {
+	w := voting(t, atOnce)
+	other := redistest.Start(t, atOnce)
+	w.linked(other, w.server)
+	w.admits(0, "R")
+	redistest.Eventually(t, 20*time.Second, "the other has it all", func() bool {
+		return other.MustDo(t, "HGET", nodescript.AdmissionKey, "replid") == w.model.Info.ReplID
+	})
+	other.MustDo(t, "REPLICAOF", "NO", "ONE")
+	w.linked(w.server, other)
+	w.admits(0, "Uit is a slave")
+
+	w.wire.must("REPLICAOF", "NO", "ONE")
+	w.model.Info = w.info()
+	w.admits(0, "Qits data came from another server")
+}
+
+func TestRestartThatKeptItsData(t *testing.T) {
+	for _, c := range []struct {
+		config int
+		want   string
+	}{{0, "Qit restarted"}, {1, "R"}} {
+		w := newWorld(t, redistest.Durable())
+		w.data = true
+		w.vote(c.config)
+		w.restart()
+		w.admits(c.config, c.want)
+	}
+}
+
+func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
+	w := newWorld(t, redistest.Durable())
+	w.data = true
+	w.admits(1, "Qits memory is new")
+	w.at(w.now + 4_000_000)
+	w.restart()
+	real, model := w.admit(1, w.now)
+	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+"its memory is new", real, model)
+}
