@@ -1,0 +1,178 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// crowd is clients that take one lock in turn, and the check that they do it in turn.
+type crowd struct {
+	t       *testing.T
+	stop    context.CancelFunc
+	wait    sync.WaitGroup
+	inside  atomic.Int32
+	entries atomic.Int64
+	refused atomic.Pointer[error] // the last ErrUnavailable
+	mu      sync.Mutex
+	last    int64
+}
+
+// newCrowd starts n clients of s that lock name, stay for a moment, and check that
+// they are alone for as long as they may believe to be, and that tokens rise.
+func newCrowd(s *set, t *testing.T, name string, n int) *crowd {
+	w := &crowd{t: t}
+	ctx, stop := context.WithCancel(t.Context())
+	w.stop = stop
+	for range n {
+		c := s.client()
+		w.wait.Go(func() {
+			for ctx.Err() == nil {
+				l, err := c.Mutex(name).Lock(ctx)
+				if errors.Is(err, holdfast.ErrUnavailable) {
+					w.refused.Store(&err)
+				}
+				if err == nil {
+					w.enter(l)
+				}
+			}
+		})
+	}
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *crowd) enter(l *holdfast.Lease) {
+	if n := w.inside.Add(1); n != 1 {
+		w.t.Errorf("%d holders at a time", n)
+	}
+	w.mu.Lock()
+	if l.Fence() <= w.last {
+		w.t.Errorf("token %d after %d", l.Fence(), w.last)
+	}
+	w.last = l.Fence()
+	w.mu.Unlock()
+	w.entries.Add(1)
+	select {
+	case <-time.After(3 * time.Millisecond):
+	case <-l.Context().Done():
+	}
+	w.inside.Add(-1)
+	l.Unlock(context.Background())
+}
+
+// progress waits until n more entries were made.
+func (w *crowd) progress(n int64, within time.Duration, what string) {
+	w.t.Helper()
+	from := w.entries.Load()
+	redistest.Eventually(w.t, within, fmt.Sprintf("%d entries %s", n, what), func() bool { return w.entries.Load() >= from+n })
+}
+
+func (w *crowd) end() {
+	w.stop()
+	w.wait.Wait()
+}
+
+func TestOneNodeWithAWrongClockCostsItsVoteOnly(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 3 * time.Hour, -3 * time.Hour} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5, redistest.WithClock())
+			observer := s.ready(s.client())
+			crowd := newCrowd(s, t, "x", 4)
+			crowd.progress(20, 20*time.Second, "with right clocks")
+
+			s.servers[2].Step(step)
+			crowd.progress(20, 20*time.Second, "with one clock wrong")
+			n := observer.Nodes(t.Context())[2]
+			if n.Admitted || !strings.Contains(n.Reason, fmt.Sprintf("clock off by %+.1fs", step.Seconds())) && (n.Offset-step).Abs() > time.Second {
+				t.Errorf("node 2 with its clock off by %s: %+v; want its offset named", step, n)
+			}
+			s.servers[2].ResetClock()
+			crowd.progress(20, 20*time.Second, "with the clock right again")
+
+			for range 5 { // blips: there and back
+				s.servers[3].Step(step)
+				crowd.progress(3, 20*time.Second, "during a blip")
+				s.servers[3].ResetClock()
+				crowd.progress(3, 20*time.Second, "after a blip")
+			}
+			crowd.end()
+			// However long it was away: every node votes again, after its quarantine at most.
+			s.ready(observer)
+		})
+	}
+}
+
+func TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	c := s.ready(s.client(quarantined))
+	s.servers[0].Kill()
+	s.servers[0].Step(time.Hour)
+	s.servers[0].Restart()
+	redistest.Eventually(t, 5*time.Second, "the node to be refused for its clock", func() bool {
+		n := c.Nodes(t.Context())[0]
+		return !n.Admitted && strings.Contains(n.Reason, "clock off by +3600.0s")
+	})
+	lock(t, c, "x").Unlock(t.Context())
+	s.servers[0].ResetClock()
+	right := time.Now()
+	s.ready(c)
+	if waited := time.Since(right); waited < 3*time.Second {
+		t.Errorf("the node voted %s after its clock was right; its quarantine of 3.1s must begin then", waited)
+	}
+}
+
+func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 400 * time.Millisecond} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5, redistest.WithClock())
+			s.ready(s.client())
+			crowd := newCrowd(s, t, "x", 4)
+			crowd.progress(20, 20*time.Second, "with right clocks")
+			for _, i := range all(3) {
+				s.servers[i].Step(step)
+			}
+			redistest.Eventually(t, 20*time.Second, "an error that names the clocks", func() bool {
+				_, err := s.client().Mutex("y").TryLock(t.Context())
+				seen := crowd.refused.Load()
+				return err != nil && strings.Contains(err.Error(), "clock") || seen != nil && strings.Contains((*seen).Error(), "clock")
+			})
+			// The three agree with each other: after a pause they are the majority's clock.
+			late := newCrowd(s, t, "late", 4)
+			late.progress(5, 60*time.Second, "after the move has settled")
+			// A name that was locked under clocks an hour ahead has a token from then. Lower
+			// ones must not follow: it stays shut until the clocks have caught up, and says so.
+			shut := func(name string) {
+				c := s.client()
+				redistest.Eventually(t, 10*time.Second, "a name with a token an hour ahead to be refused as such", func() bool {
+					_, err := c.Mutex(name).TryLock(t.Context())
+					return errors.Is(err, holdfast.ErrUnavailable) && strings.Contains(err.Error(), "token from the future")
+				})
+			}
+			if step == -time.Hour {
+				shut("x")
+			}
+			for _, i := range all(3) {
+				s.servers[i].ResetClock()
+			}
+			later := newCrowd(s, t, "later", 4)
+			later.progress(5, 60*time.Second, "after the move back has settled")
+			if step == time.Hour {
+				shut("late")
+			}
+		})
+	}
+}
