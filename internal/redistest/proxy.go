@@ -106,6 +106,16 @@ func (p *Proxy) Cut(on bool) {
 	}
 }
 
+// Break ends the connections there are, as a router that lost its table does. New
+// ones pass.
+func (p *Proxy) Break() {
+	p.set(func() {
+		for l := range p.links {
+			l.end()
+		}
+	})
+}
+
 // StallExisting holds back the requests of all connections there are now, also when
 // their clients close them, until [Proxy.Release] delivers them. Connections made
 // later pass: so a command arrives late, after others that were sent later.

@@ -104,6 +104,15 @@ func TestCutRefusesUntilMended(t *testing.T) {
 	Eventually(t, patience, "connections are accepted", func() bool { return c.Ping(t.Context()).Err() == nil })
 }
 
+func TestBreakEndsOnlyWhatIsThere(t *testing.T) {
+	t.Parallel()
+	_, p := behind(t)
+	c := dial(t, p)
+	p.Break()
+	Eventually(t, patience, "the connection ends", func() bool { return p.Connections() == 0 })
+	Eventually(t, patience, "a new one works", func() bool { return c.Ping(t.Context()).Err() == nil })
+}
+
 func TestStalledRequestArrivesAfterLaterOnes(t *testing.T) {
 	t.Parallel()
 	s, p := behind(t)

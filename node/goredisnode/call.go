@@ -122,10 +122,30 @@ func (n *redisNode) run(ctx context.Context, commands []*redis.Cmd) error {
 	}()
 	select {
 	case <-ctx.Done():
+		n.reconnect()
 		return driver.ContextError(ctx)
 	case err := <-end:
+		if ctx.Err() != nil {
+			n.reconnect()
+		}
 		return n.unattributed(ctx, commands, err)
 	}
+}
+
+// reconnect makes a connection in the background, one at a time. go-redis drops the
+// connection of a call that was given up and makes the next one within the next call,
+// whose time may be too short for a handshake: on a network that has become slow no
+// release would ever be sent again.
+func (n *redisNode) reconnect() {
+	if n.connecting.Swap(true) {
+		return
+	}
+	go func() { // ends with n.ctx or after connectTimeout
+		defer n.connecting.Store(false)
+		ctx, cancel := context.WithTimeout(n.ctx, connectTimeout)
+		defer cancel()
+		_ = n.client.Ping(ctx).Err() // the next call will say what is wrong
+	}()
 }
 
 // unattributed finds the error of a pipeline that go-redis has not written to its

@@ -1,8 +1,10 @@
 package goredisnode_test
 
 import (
+	"context"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,6 +139,33 @@ func TestHungConnectionEndsACallWithoutDeadline(t *testing.T) {
 	if took := time.Since(begin); !node.Timeout(r.Err) || node.Unsent(r.Err) || took > 15*time.Second {
 		t.Errorf("%v after %v", r, took)
 	}
+}
+
+// Calls that were given up must not keep the pool's connections until ioTimeout.
+func TestGivenUpCallsFreeTheirConnections(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+	c := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
+	defer c.Close()
+	n, err := goredisnode.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	proxy.DropReplies(true)
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			n.Eval(ctx, `return 'lost'`, node.Call{})
+		})
+	}
+	wg.Wait()
+	proxy.DropReplies(false)
+	redistest.Eventually(t, 3*time.Second, "the node works again", func() bool {
+		return n.Eval(t.Context(), `return 'in'`, node.Call{}).Value == "in"
+	})
 }
 
 func TestTLSAndPasswordAreTakenOver(t *testing.T) {

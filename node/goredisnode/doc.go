@@ -17,7 +17,8 @@
 // A Redis Cluster is no node, nor is a Ring: their clients are refused. A client made
 // by redis.NewFailoverClient works and follows Sentinel to the current master; but
 // after a failover that master may have forgotten locks, so a replicated set is not
-// promised to be a node.
+// promised to be a node. All such clients have the same address, so [Open] takes one
+// at most.
 //
 // Two calls at a time use two connections, so nothing is said about their order.
 package goredisnode

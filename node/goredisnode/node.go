@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,6 +25,8 @@ type redisNode struct {
 	addr   string
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+
+	connecting atomic.Bool
 }
 
 // New makes a node that reaches the same server as client, which must be a

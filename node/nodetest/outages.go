@@ -121,13 +121,25 @@ func (s suite) frozenUnderManyCalls(t *testing.T) {
 		wg.Go(func() {
 			for range 100 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				begin := time.Now()
 				n.EvalSHA(ctx, []node.Call{call(echo, "a")})
+				if took := time.Since(begin); took > grace {
+					t.Errorf("returned after %v, deadline 1ms", took)
+				}
 				cancel()
 			}
 		})
 	}
 	wg.Wait()
 	unanswered(t, n, call(echo, "a"))
+	// Nor may calls that have more time.
+	patient, cancel := context.WithCancel(t.Context())
+	for range 1000 {
+		wg.Go(func() { n.EvalSHA(patient, []node.Call{call(echo, "a")}) })
+	}
+	unanswered(t, n, call(echo, "a"))
+	cancel()
+	wg.Wait()
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")
 }
@@ -173,6 +185,7 @@ func (s suite) lostReplyIsNotRepeated(t *testing.T) {
 	for how, lose := range map[string]func(){
 		"swallowed": func() {},
 		"cut":       func() { proxy.Cut(true) },
+		"broken":    proxy.Break, // a repeated call would get through
 	} {
 		server.MustDo(t, "DEL", "k")
 		proxy.DropReplies(true)
