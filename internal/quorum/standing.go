@@ -132,6 +132,15 @@ func (s *Standing) Forgot() {
 	s.step, s.loaded = Greet, false
 }
 
+// Doubt says that a node that voted may not be what it was: it is met anew. Its scripts
+// are taken for loaded until then, so that releases still go out; if they are not, the
+// node says so.
+func (s *Standing) Doubt() {
+	if s.step == Send {
+		s.step = Greet
+	}
+}
+
 // RefreshDue reports whether the guard of a voting node is to be refreshed.
 func (s *Standing) RefreshDue(now clock.Instant) bool {
 	return s.step == Send && now.Sub(s.since) >= refreshEvery

@@ -1,0 +1,34 @@
+# The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
+.PHONY: help demo test lint deps build bin minority fuzz soak
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+FUZZTIME ?= 30s
+
+help:            ## this list
+	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+
+demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no server needed)
+	@bin/holdfast demo
+
+bin build:       ## bin/holdfast
+	@go build -o bin/holdfast ./cmd/holdfast
+
+test: deps       ## all tests, on real redis-server processes, with the race detector
+	go test -race -timeout 25m ./...
+
+lint:            ## formatting, vet, staticcheck
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+deps:            ## installs redis-server and a C compiler (for -race) by apt where they are missing
+	@scripts/deps.sh
+
+minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
+	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed
+
+soak: deps       ## the long versions of the fault tests
+	go test -race -count=1 -timeout 60m -v . -holdfast.long
+
+fuzz: deps       ## every fuzz target for FUZZTIME (30s)
+	@scripts/fuzz.sh $(FUZZTIME)

@@ -1,0 +1,147 @@
+package quorum
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+)
+
+const (
+	w      = 250 * time.Millisecond
+	maxTTL = 10 * time.Second
+	epoch  = 1_700_000_000_000_000
+)
+
+func at(d time.Duration) clock.Instant { return clock.Instant(d) }
+
+// tell samples a node whose clock is off by d.
+func tell(tb *Timebase, node int, d time.Duration, now clock.Instant) {
+	tb.Sample(node, epoch+now.Micros()+d.Microseconds(), now, now)
+}
+
+func TestNoStampBeforeAMajorityOfClocksIsKnown(t *testing.T) {
+	tb := NewTimebase(5, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tell(tb, 1, 0, at(0))
+	var unsettled Unsettled
+	if _, err := tb.Stamp(at(0)); !errors.As(err, &unsettled) || tb.Known() {
+		t.Fatalf("a stamp from two of five clocks: %v", err)
+	}
+	tell(tb, 2, 0, at(0))
+	if s, err := tb.Stamp(at(0)); err != nil || s != epoch {
+		t.Fatalf("stamp %d, %v; want %d", s, err, epoch)
+	}
+}
+
+func TestClocksTooFarApartMakeNoMajority(t *testing.T) {
+	tb := NewTimebase(3, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tell(tb, 1, 2*w+time.Millisecond, at(0))
+	tell(tb, 2, -2*w-time.Millisecond, at(0))
+	if _, err := tb.Stamp(at(0)); err == nil {
+		t.Fatal("a stamp from three clocks, each pair further apart than 2 W")
+	}
+}
+
+func TestAMinorityOfWrongClocksDoesNotMoveTheStamps(t *testing.T) {
+	tb := NewTimebase(5, w, maxTTL)
+	for i, d := range []time.Duration{time.Hour, 10 * time.Millisecond, 0, -10 * time.Millisecond, time.Hour} {
+		tell(tb, i, d, at(0))
+	}
+	if s, err := tb.Stamp(at(0)); err != nil || abs(s-epoch) > 10_000 {
+		t.Fatalf("stamp off by %dµs, %v", s-epoch, err)
+	}
+	if d, ok := tb.Offset(0); !ok || d != time.Hour {
+		t.Errorf("the wrong clock's offset is %s, %v", d, ok)
+	}
+}
+
+func TestASlowAnswerSaysNothing(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tb.Sample(0, epoch, at(0), at(w+time.Millisecond))
+	if tb.Known() {
+		t.Error("a reading that took longer than W was used")
+	}
+}
+
+func TestStampsAreNeverRepeated(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	last := int64(0)
+	for i := range 1000 {
+		s, err := tb.Stamp(at(time.Duration(i/10) * time.Microsecond))
+		if err != nil || s <= last {
+			t.Fatalf("stamp %d after %d, %v", s, last, err)
+		}
+		last = s
+	}
+	tb.Raise(epoch+100_000, at(time.Millisecond))
+	if s, _ := tb.Stamp(at(time.Millisecond)); s != epoch+100_001 {
+		t.Errorf("stamp %d is not just above what a node had seen", s-epoch)
+	}
+	tb.Raise(epoch+int64(time.Hour/time.Microsecond), at(time.Millisecond))
+	if s, _ := tb.Stamp(at(time.Millisecond)); s != epoch+100_002 {
+		t.Errorf("a token an hour ahead was followed: %d", s-epoch)
+	}
+}
+
+// Clients that followed a majority of jumping clocks at once could hold one lock
+// twice: the clock model finds it with -calib.
+func TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	if _, err := tb.Stamp(at(0)); err != nil {
+		t.Fatal(err)
+	}
+	now := at(time.Second)
+	tell(tb, 0, time.Hour, now)
+	var unsettled Unsettled
+	if _, err := tb.Stamp(now); !errors.As(err, &unsettled) || unsettled.Left != maxTTL+w || unsettled.Moved != time.Hour {
+		t.Fatalf("right after the move: %v (%+v)", err, unsettled)
+	}
+	if s := tb.StampHeld(now); abs(s-epoch-now.Micros()) > 1 {
+		t.Errorf("a renewal's stamp followed the move: %d", s-epoch)
+	}
+	if _, err := tb.Stamp(now.Add(maxTTL + w - time.Millisecond)); err == nil {
+		t.Error("adopted too early")
+	}
+	if s, err := tb.Stamp(now.Add(maxTTL + w)); err != nil || s < epoch+time.Hour.Microseconds() {
+		t.Errorf("not adopted in time: %v", err)
+	}
+}
+
+func TestABlipIsForgotten(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tb.Stamp(at(0))
+	tell(tb, 0, time.Hour, at(time.Second))
+	tell(tb, 0, time.Millisecond, at(2*time.Second))
+	if _, err := tb.Stamp(at(2 * time.Second)); err != nil {
+		t.Errorf("after the clock was right again: %v", err)
+	}
+}
+
+func TestSmallMovesDoNotAddUpToALargeOne(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	for i := range 8 {
+		now := at(time.Duration(i) * 100 * time.Millisecond)
+		tell(tb, 0, time.Duration(i)*w/2, now)
+		_, err := tb.Stamp(now)
+		if large := i > 2; large != (err != nil) {
+			t.Fatalf("after %d moves by W/2: %v", i, err)
+		}
+	}
+}
+
+func TestAnIdleClientFollowsAtOnce(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tb.Stamp(at(0))
+	later := at(maxTTL + w)
+	tell(tb, 0, time.Hour, later)
+	if s, err := tb.Stamp(later); err != nil || s < epoch+time.Hour.Microseconds() {
+		t.Errorf("a client that held nothing for MaxTTL + W: %v", err)
+	}
+}

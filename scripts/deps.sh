@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs what the tests run: redis-server, and a C compiler for Go's race detector and
+# the clock shim. Does nothing where both are there.
+set -eu
+
+need=""
+command -v redis-server >/dev/null || need="$need redis-server"
+command -v cc >/dev/null || need="$need gcc libc6-dev"
+[ -n "$need" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+	echo "make deps: please install:$need (this script knows apt only)" >&2
+	exit 1
+fi
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+	sudo="sudo"
+	command -v sudo >/dev/null || { echo "make deps: run as root, or install sudo, or install:$need" >&2; exit 1; }
+fi
+echo "make deps: installing$need" >&2
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+# shellcheck disable=SC2086 # a list of packages
+$sudo apt-get install -y -qq --no-install-recommends $need >/dev/null
+# The tests start servers of their own; one that nobody asked for is not left running.
+case "$need" in *redis-server*)
+	if command -v systemctl >/dev/null; then
+		$sudo systemctl disable --now redis-server >/dev/null 2>&1 || true
+	fi ;;
+esac
+redis-server --version >&2
