@@ -61,13 +61,11 @@ func (s *seat) forgot() {
 	s.standing.Forgot()
 }
 
-// doubt makes a node that votes be met anew.
+// doubt makes a node that votes be met anew before it gets anything but releases.
 func (s *seat) doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.standing.Next(s.fan.Now()) == quorum.Send {
-		s.standing.Forgot()
-	}
+	s.standing.Doubt()
 }
 
 // hello asks the node for its incarnation and its clock.

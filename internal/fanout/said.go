@@ -16,6 +16,9 @@ func Said(a nodescript.Answer, offset time.Duration) string {
 	case nodescript.Unanswered:
 		return "no answer yet"
 	case nodescript.Granted:
+		if a.Detail != "" {
+			return "granted, but " + a.Detail
+		}
 		return "granted"
 	case nodescript.Extended:
 		return "extended"

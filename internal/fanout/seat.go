@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -74,7 +75,7 @@ func (s *seat) work() {
 		if len(batch) == 0 {
 			continue
 		}
-		votes := s.admitted()
+		votes := !s.onlyReleases(batch) && s.admitted()
 		again, calls = s.send(batch, again[:0], calls, votes)
 		if len(again) > 0 {
 			// The server restarted or was flushed: meet the new incarnation, then send
@@ -169,7 +170,7 @@ func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*
 			continue
 		}
 		if changed(a.Err) {
-			s.forgot()
+			s.doubt()
 		}
 		s.answer(m, a)
 	}
@@ -190,6 +191,14 @@ func changed(err error) bool {
 		return true
 	}
 	return false
+}
+
+// onlyReleases reports whether nothing in batch needs the node's vote: then nobody has
+// to greet a node that may take its timeout to answer, or never answer in time.
+func (s *seat) onlyReleases(batch []*Message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.PassesDoor(nodescript.Release) && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
 func passes(m *Message) bool {

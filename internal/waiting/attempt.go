@@ -34,6 +34,7 @@ type attempt struct {
 	over    bool // nobody waits for it any more
 	done    chan struct{}
 	won     bool
+	cut     bool  // the context ended before the outcome
 	err     error // no stamp could be drawn
 }
 
@@ -53,6 +54,11 @@ func (a *attempt) run(ctx context.Context) (Grant, bool) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	select {
+	case <-a.done:
+	default:
+		a.cut = true
+	}
 	deadline := quorum.Deadline(a.sent, a.ttl, a.fan.Set().Window)
 	a.over = true
 	if a.won && a.fan.Now() < deadline {

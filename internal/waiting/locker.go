@@ -50,21 +50,27 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // after is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
 	allowed, outage := patience, time.Time{}
+	var last *Refusal
 	for {
 		g, r := l.Try(ctx, lock, ttl)
 		if r == nil {
 			return g, nil
 		}
 		if ctx.Err() != nil {
+			if r.cut && last != nil {
+				r = last // what is known, though a moment old
+			}
 			return Grant{}, r
 		}
+		last = r
 		after(r)
 		pause := jitter(l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {
 		case r.Kind != Unavailable:
 			allowed, outage = max(patience, ttl), time.Time{}
-			if _, _, left := r.Holder(); left > 0 {
-				pause = min(pause, left+time.Millisecond)
+			// Compared first: a foreign key may be there forever, to which nothing adds.
+			if _, _, left := r.Holder(); left > 0 && left < pause {
+				pause = left + time.Millisecond
 			}
 		case ok:
 			// Somebody else may restart or vouch for the node meanwhile.
@@ -82,7 +88,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 
 func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
-		return Grant{}, refusal(answers, nil)
+		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 	}
 	a := newAttempt(l.Fan, lock, l.NewOwner(), ttl)
 	g, ok := a.run(ctx)
@@ -91,7 +97,11 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return Grant{}, refusal(a.votes.Answers(), a.err)
+	r := refusal(a.votes.Answers(), a.err, a.cut)
+	if a.won {
+		r.late()
+	}
+	return Grant{}, r
 }
 
 // jitter draws between half and one and a half of d.

@@ -23,14 +23,17 @@ type Refusal struct {
 	Kind    Kind
 	Answers []nodescript.Answer // by node
 	Err     error               // why no stamp could be drawn, if that was it
+
+	cut bool // its context ended when too few nodes had answered to tell anything
 }
 
-// refusal reads the answers of a failed attempt.
-func refusal(answers []nodescript.Answer, err error) *Refusal {
+// refusal reads the answers of a failed attempt. ended says that its context ended
+// before they decided anything.
+func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
 	free, held, owners := 0, 0, map[string]int{}
-	unknown, most := 0, 0
+	unanswered, unknown, most := 0, 0, 0
 	for _, a := range answers {
 		switch a.Verdict {
 		case nodescript.Held:
@@ -40,6 +43,7 @@ func refusal(answers []nodescript.Answer, err error) *Refusal {
 		case nodescript.Granted, nodescript.Stale:
 			free++
 		case nodescript.Unanswered:
+			unanswered++
 			unknown++
 		case nodescript.Failed:
 			if a.MayHaveRun() {
@@ -47,8 +51,9 @@ func refusal(answers []nodescript.Answer, err error) *Refusal {
 			}
 		}
 	}
+	r.cut = ended && free+held < need
 	switch {
-	case err != nil, free+held+unansweredOf(answers) < need:
+	case err != nil, free+held+unanswered < need, held == 0 && r.cut:
 		r.Kind = Unavailable
 	case most > 0 && most+unknown >= need:
 		r.Kind = Held
@@ -61,14 +66,15 @@ func refusal(answers []nodescript.Answer, err error) *Refusal {
 	return r
 }
 
-func unansweredOf(answers []nodescript.Answer) int {
-	n := 0
-	for _, a := range answers {
-		if a.Verdict == nodescript.Unanswered {
-			n++
+// late makes r the refusal of an attempt whose majority of grants came after the
+// lease they made was over.
+func (r *Refusal) late() {
+	r.Kind = Unavailable
+	for i := range r.Answers {
+		if r.Answers[i].Verdict == nodescript.Granted {
+			r.Answers[i].Detail = "too late"
 		}
 	}
-	return n
 }
 
 func foreign(answers []nodescript.Answer) bool {

@@ -152,7 +152,7 @@ func TestGivenUpCallsFreeTheirConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	proxy.DropReplies(true)
+	proxy.DelayReplies(time.Minute)
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
@@ -162,7 +162,7 @@ func TestGivenUpCallsFreeTheirConnections(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	proxy.DropReplies(false)
+	proxy.DelayReplies(0)
 	redistest.Eventually(t, 3*time.Second, "the node works again", func() bool {
 		return n.Eval(t.Context(), `return 'in'`, node.Call{}).Value == "in"
 	})

@@ -1,0 +1,69 @@
+package holdfast_test
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// The kit's network: a proxy per node, and the two drivers.
+
+// network is one client's way to the nodes: what it does befalls no other client.
+type network []*redistest.Proxy
+
+// network puts a proxy in front of each server.
+func (s *set) network() (n network) {
+	s.t.Helper()
+	for _, srv := range s.servers {
+		n = append(n, redistest.NewProxy(s.t, srv.Addr()))
+	}
+	return n
+}
+
+// all does something to every proxy.
+func (n network) all(f func(*redistest.Proxy)) {
+	for _, p := range n {
+		f(p)
+	}
+}
+
+// via lets a client reach the nodes through n.
+func (n network) via(t testing.TB, d driver) func(*holdfast.Config) {
+	t.Helper()
+	var urls []string
+	for _, p := range n {
+		urls = append(urls, p.URL())
+	}
+	nodes, err := d.open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *holdfast.Config) { c.Nodes = nodes }
+}
+
+type driver struct {
+	name string
+	open func(urls ...string) ([]node.Node, error)
+}
+
+var (
+	viaRueidis = driver{"rueidis", rueidisnode.Open}
+	viaGoRedis = driver{"go-redis", func(urls ...string) ([]node.Node, error) {
+		var clients []redis.UniversalClient
+		for _, url := range urls {
+			o, err := redis.ParseURL(url)
+			if err != nil {
+				return nil, err
+			}
+			clients = append(clients, redis.NewClient(o)) // dials nothing, so need not be closed
+		}
+		return goredisnode.Open(clients...)
+	}}
+	drivers = []driver{viaRueidis, viaGoRedis}
+)
