@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	operations = flag.Int("operations", 20_000, "how many operations TestServerDoesWhatTheModelSays runs")
+	operations = flag.Int("operations", 12_000, "how many operations TestServerDoesWhatTheModelSays runs")
 	seed       = flag.Uint64("seed", 0, "its first seed; 0 = a new one each time")
 )
 

@@ -55,8 +55,17 @@ func CheckName(name string) error {
 		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q); choose another", name, recordTail, queueTail)
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or drop them", name)
+	case untaggable(name):
+		return fmt.Errorf("name %q has an empty tag {}, which would part its keys in Redis Cluster; drop it", name)
 	}
 	return nil
+}
+
+// untaggable: Redis Cluster hashes the whole name, and no longer key that contains it
+// can hash the same bytes.
+func untaggable(name string) bool {
+	_, after, ok := strings.Cut(name, "{")
+	return ok && strings.HasPrefix(after, "}")
 }
 
 func balanced(name string) bool {

@@ -102,10 +102,19 @@ func ParseReply(op Op, r node.Reply) Answer {
 	default:
 		return unreadable(op, r.Value)
 	}
-	if err != nil {
+	if err != nil || rest != "" && oneLetter(a.Verdict) {
 		return unreadable(op, r.Value)
 	}
 	return a
+}
+
+// oneLetter: the answer is its first letter. "Go away" is no grant.
+func oneLetter(v Verdict) bool {
+	switch v {
+	case Granted, Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
+		return true
+	}
+	return false
 }
 
 func unreadable(op fmt.Stringer, value string) Answer {

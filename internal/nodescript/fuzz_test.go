@@ -1,0 +1,125 @@
+package nodescript
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// What comes from a node may come from a hostile one, or from no node at all: it is
+// refused, never trusted to be long enough.
+
+var fuzzed = Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond}
+
+var now16 = "1790000000123456"
+
+func FuzzParseReply(f *testing.F) {
+	for _, s := range []string{
+		"", "G", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
+		"Hc", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
+	} {
+		for op := range ops {
+			f.Add(uint8(op), s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, op uint8, s string) {
+		a := ParseReply(Op(op)%ops, node.Reply{Value: s})
+		if a.Verdict == Unanswered || (a.Verdict == Failed) != (a.Err != nil) {
+			t.Fatalf("%q: %+v", s, a)
+		}
+		if a.Left < 0 || a.Seen < 0 || a.Time < 0 {
+			t.Fatalf("%q: a negative time: %+v", s, a)
+		}
+		if yes := a.Verdict == Granted || a.Verdict == Extended; yes && s != "G" && s != "E" {
+			t.Fatalf("%q counts as a yes", s)
+		}
+	})
+}
+
+func FuzzParseAdmit(f *testing.F) {
+	for _, s := range []string{
+		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000its memory is new", "Mprotocol=1", "Uit is a slave", "I", "Q", "R", "Rx",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a := ParseAdmit(fuzzed, node.Reply{Value: s})
+		if a.Verdict == Unanswered || (a.Verdict == Failed) != (a.Err != nil) {
+			t.Fatalf("%q: %+v", s, a)
+		}
+		if a.Left < 0 || a.Left > fuzzed.Quarantine() {
+			t.Fatalf("%q: quarantined for %v", s, a.Left)
+		}
+		if a.Verdict == Done && (s[0] != 'R' || len(s) != 1+digits) {
+			t.Fatalf("%q counts as a yes", s)
+		}
+	})
+}
+
+func FuzzParseView(f *testing.F) {
+	record := Record{Seen: 1, Token: 1, Expiry: 2, Owner: "o"}.String()
+	for _, s := range []string{
+		"", now16 + "-9999999999999999000000", now16 + "s0000000001000000000050" + record + "o", now16 + "t9999999999999999000001?",
+		now16 + "s0000000001000000999999" + record,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := ParseView(node.Reply{Value: s})
+		if err == nil && v.Written && !strings.Contains(s, v.Record.String()) {
+			t.Fatalf("%q was read as %+v", s, v)
+		}
+		if v.Live() && v.Record.Owner == "" || v.Left < 0 {
+			t.Fatalf("%q was read as %+v", s, v)
+		}
+	})
+}
+
+func FuzzParseRecord(f *testing.F) {
+	f.Add("")
+	f.Add(Record{}.String())
+	f.Add(Record{Seen: 1, Token: 2, Expiry: 3, Waiting: true, Owner: "o"}.String())
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, err := ParseRecord(s); err == nil && r.String() != s {
+			t.Fatalf("%q prints back as %q", s, r.String())
+		}
+	})
+}
+
+func FuzzCheckName(f *testing.F) {
+	for _, s := range []string{"", "x", "{x}", "holdfast:node", "x:holdfast", "}{", "{}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if err := CheckName(name); err != nil {
+			if len(name) <= MaxName && !utf8.ValidString(err.Error()) {
+				t.Fatalf("%q: the error is not printable: %q", name, err)
+			}
+			return
+		}
+		// From a key one finds back to its name.
+		key, ok := strings.CutSuffix(RecordKey(name), recordTail)
+		if !ok || CheckName(RecordKey(name)) == nil {
+			t.Fatalf("%q: the record key %q could be a name", name, RecordKey(name))
+		}
+		if back := strings.TrimSuffix(key, taggedExtra); tagged(name) && back != name {
+			t.Fatalf("%q: record key %q", name, RecordKey(name))
+		} else if !tagged(name) && key != "{"+name+"}" {
+			t.Fatalf("%q: record key %q", name, RecordKey(name))
+		}
+	})
+}
+
+func FuzzParseHello(f *testing.F) {
+	f.Add("")
+	f.Add(now16 + "run\nRedis 7.0.15")
+	f.Add("5000123run\nRedis 7.0.15")
+	f.Fuzz(func(t *testing.T, s string) {
+		if h, err := ParseHello(node.Reply{Value: s}); err == nil && (h.Run == "" || h.Time < 0) {
+			t.Fatalf("%q was read as %+v", s, h)
+		}
+	})
+}

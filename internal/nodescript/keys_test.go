@@ -1,0 +1,77 @@
+package nodescript
+
+import (
+	"strings"
+	"testing"
+)
+
+// pieces are strung together to names that look like keys, tags and parts of both.
+var pieces = []string{"x", "y", "{", "}", ":", "holdfast", ":holdfast", "{x}", "queue", "\x00"}
+
+// each calls f with every string of up to n pieces.
+func each(n int, prefix string, f func(string)) {
+	f(prefix)
+	if n == 0 {
+		return
+	}
+	for _, p := range pieces {
+		each(n-1, prefix+p, f)
+	}
+}
+
+func TestNoTwoNamesShareAKey(t *testing.T) {
+	owner := map[string]string{GuardKey: "the node", AdmissionKey: "the node", TrustKey: "the node", KeptKey: "the node"}
+	names := map[string]bool{}
+	each(5, "", func(name string) {
+		if names[name] || CheckName(name) != nil {
+			return
+		}
+		names[name] = true
+		record := RecordKey(name)
+		for _, key := range []string{name, record, record + ":queue"} {
+			if o, taken := owner[key]; taken {
+				t.Errorf("%q has key %q, as has %q", name, key, o)
+			}
+			owner[key] = name
+		}
+	})
+	if len(names) < 3000 {
+		t.Fatalf("only %d names were looked at", len(names))
+	}
+}
+
+func TestKeysOfANameShareItsSlot(t *testing.T) {
+	// What Redis Cluster hashes of a key.
+	hashed := func(key string) string {
+		if _, after, ok := strings.Cut(key, "{"); ok {
+			if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {
+				return tag
+			}
+		}
+		return key
+	}
+	each(4, "", func(name string) {
+		if CheckName(name) == nil && hashed(RecordKey(name)) != hashed(name) {
+			t.Errorf("%q hashes %q, its record %q hashes %q", name, hashed(name), RecordKey(name), hashed(RecordKey(name)))
+		}
+	})
+}
+
+func TestCheckName(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		says string // part of the error; "" = allowed
+	}{
+		{"x", ""}, {"orders/42", ""}, {"{tag}x", ""}, {"a{b}{}", ""}, {"{{x}}", ""}, {"\x00\xff\r\n", ""},
+		{"holdfast", ""}, {"x:holdfast:", ""}, {strings.Repeat("x", MaxName), ""},
+		{"", "empty"}, {strings.Repeat("x", MaxName+1), "1025 bytes"},
+		{"holdfast:node", "starts with"}, {"holdfast:node:admission", "starts with"}, {"holdfast:nodes", "starts with"},
+		{"x:holdfast", "ends like"}, {"{x}:holdfast", "ends like"}, {"x:holdfast:queue", "ends like"},
+		{"{", "braces"}, {"}", "braces"}, {"}{", "braces"}, {"a{b}}", "braces"}, {"a{}b", "empty tag"}, {"{}", "empty tag"},
+	} {
+		err := CheckName(c.name)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("CheckName(%.40q) = %v, want %q", c.name, err, c.says)
+		}
+	}
+}
