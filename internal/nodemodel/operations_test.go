@@ -3,7 +3,6 @@ package nodemodel
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -215,75 +214,4 @@ func (g *generator) clock(us int64) operation {
 		us = 1e16 // no time that the protocol could express may lie ahead of the clock
 	}
 	return operation{fmt.Sprintf("clock %d", us), func(w *world) (string, string) { w.at(us); return "", "" }}
-}
-
-// write is somebody else's command.
-func (g *generator) write() operation {
-	l := g.lock()
-	key, now := nodescript.RecordKey(l.Name), g.w.now
-	switch g.IntN(10) {
-	case 0: // as a hand-off will write it
-		r := nodescript.Record{Seen: inRange(now - 2*W), Expiry: inRange(now + 1_000_000), Owner: pick(g, owners...), Waiting: true}
-		return g.set(key, r.String(), 2*time.Hour)
-	case 1: // a record that never was: any tokens, any expiry
-		r := nodescript.Record{
-			Seen: pick(g, g.instant(l), g.stamp()), Token: pick(g, g.instant(l), g.stamp()), Expiry: pick(g, g.instant(l), inRange(now)),
-			Owner: g.owner(l), Waiting: g.IntN(2) == 0,
-		}
-		return g.set(key, r.String(), pick[time.Duration](g, 0, time.Hour))
-	case 2:
-		return g.set(key, strings.Repeat("7", g.IntN(49)), time.Hour)
-	case 3:
-		return g.hset(key)
-	case 4:
-		return g.hset(l.Name)
-	case 5:
-		if r := g.record(l); r.Owner != "" && g.IntN(2) == 0 { // it outlived its record, by clocks that moved
-			return g.set(l.Name, r.Owner, time.Minute)
-		}
-		return g.set(l.Name, pick(g, "", "foreign", strings.Repeat("f", 300), g.owner(l)), pick[time.Duration](g, 0, time.Millisecond, 3*time.Second))
-	case 6:
-		text := pick(g, "redlock", pick(g, owners...))
-		return operation{fmt.Sprintf("SET %q %q NX PX 3000", l.Name, text), func(w *world) (string, string) {
-			real := w.wire.do("SET", l.Name, text, "NX", "PX", "3000")
-			if w.model.Full {
-				return told(real), "(OOM)"
-			}
-			return told(real), map[bool]string{true: "OK", false: "<nil>"}[w.model.SetNX(l.Name, text, 3*time.Second)]
-		}}
-	default:
-		key := pick(g, universe...)
-		return operation{fmt.Sprintf("DEL %q", key), func(w *world) (string, string) {
-			real := w.wire.do("DEL", key)
-			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
-		}}
-	}
-}
-
-func (g *generator) set(key, text string, ttl time.Duration) operation {
-	return operation{fmt.Sprintf("SET %q %q PX %d", key, text, ttl.Milliseconds()), func(w *world) (string, string) {
-		args := []string{"SET", key, text}
-		if ttl > 0 {
-			args = append(args, "PX", strconv.FormatInt(ttl.Milliseconds(), 10))
-		}
-		real := told(w.wire.do(args...))
-		if w.model.Full {
-			return real, "(OOM)"
-		}
-		w.model.Set(key, text, ttl)
-		return real, "OK"
-	}}
-}
-
-func (g *generator) hset(key string) operation {
-	return operation{fmt.Sprintf("HSET %q f 1", key), func(w *world) (string, string) {
-		real := w.wire.do("HSET", key, "f", "1")
-		if err, bad := real.(error); bad && w.model.Full {
-			return told(err), "(OOM)"
-		}
-		if !w.model.HSet(key, "f", "1") {
-			return told(real), "(WRONGTYPE)"
-		}
-		return "", ""
-	}}
 }
