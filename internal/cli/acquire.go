@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// patience bounds calls that have nobody else to bound them.
+const patience = 5 * time.Second
+
+// errSelf ends a wait that could not end by itself.
+var errSelf = errors.New("this command was started under the very lock it waits for")
+
+// acquire takes the lock as the flags say. Its errors are failures with their codes.
+func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
+	w := &waiter{talker: a.talker, name: name}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	w.give = cancel
+	m := client.Mutex(name, holdfast.OnWait(w.refused))
+	a.hold()
+	stop := sig.interrupt(cancel)
+	var lease *holdfast.Lease
+	var err error
+	switch {
+	case f.wait.given && f.wait.value == 0:
+		lease, err = m.TryLock(ctx)
+	case f.wait.given:
+		bounded, done := context.WithTimeoutCause(ctx, f.wait.value, fmt.Errorf("--wait %s is over", f.wait.value))
+		lease, err = m.Lock(bounded)
+		done()
+	default:
+		lease, err = m.Lock(ctx)
+	}
+	if s := stop(); s != nil {
+		// Also if the lock came at the same instant: the signal was for the wait.
+		if lease != nil {
+			a.unlock(lease)
+		}
+		return nil, s
+	}
+	if err != nil {
+		return nil, a.refusal(err, f)
+	}
+	a.resume()
+	if w.said != "" {
+		a.say("acquired %q", name)
+	}
+	return lease, nil
+}
+
+// refusal gives the error of an attempt its exit code and hint.
+func (a *app) refusal(err error, f runFlags) error {
+	var un *holdfast.UnavailableError
+	switch {
+	case errors.Is(err, holdfast.ErrHeld):
+		if f.skipOK {
+			a.say("%s: skipped", trimmed(err))
+			return &failure{code: exitOK}
+		}
+		hint := ""
+		if f.wait.given && f.wait.value == 0 {
+			hint = "--wait 30s waits for it"
+		}
+		return &failure{code: exitHeld, err: err, hint: hint}
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	}
+	return usage(inFlags(err), "")
+}
+
+// unavailableHint says what to do where no quorum was had.
+func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
+	said := func(what string) bool {
+		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, what) })
+	}
+	quarantined := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })
+	switch {
+	case s.nodes == "" && said("refused"):
+		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
+			"or start some for development: holdfast dev"
+	case said("configuration differs"):
+		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients"
+	case quarantined:
+		return trustHint
+	}
+	return lookHint
+}
+
+const (
+	trustHint = "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them at once"
+	lookHint  = "holdfast nodes shows how each node stands"
+)
+
+// waiter tells whom a run waits for: once for each change, not at every attempt.
+type waiter struct {
+	*talker
+	name  string
+	give  context.CancelCauseFunc // gives the wait up
+	said  string                  // what is waited for: a holder, or a quorum
+	nodes map[string]string       // what was told of each node that does not vote, without times
+	hint  bool                    // the hint was given
+}
+
+// refused is called after each attempt.
+func (w *waiter) refused(err error) {
+	var held *holdfast.HeldError
+	var un *holdfast.UnavailableError
+	switch {
+	case errors.As(err, &held):
+		if held.Owner != "" && held.Owner == os.Getenv("HOLDFAST_OWNER") {
+			w.give(errSelf)
+			return
+		}
+		if w.change("held " + held.Owner) {
+			w.say("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
+		}
+	// Without a quarantine Lock gives up within a second, and its error tells.
+	case errors.As(err, &un) && slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 }):
+		if w.change("quorum") {
+			w.say("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
+		}
+		for _, n := range un.Nodes {
+			w.refusedBy(n)
+		}
+	}
+}
+
+// change reports whether what differs from what was waited for last.
+func (w *waiter) change(what string) bool {
+	changed := w.said != what
+	w.said = what
+	return changed
+}
+
+func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
+	line, what := "node "+n.String(), withoutNumbers(n.Said)
+	if n.VotesIn > 0 {
+		_, why, _ := strings.Cut(n.Said, ": ")
+		line, what = fmt.Sprintf("node %s votes again in %s: %s", n.Node, forPeople(n.VotesIn), why), why
+	}
+	if n.Said == "granted" || n.Said == "no answer yet" || w.nodes[n.Node] == what {
+		return
+	}
+	if w.nodes == nil {
+		w.nodes = map[string]string{}
+	}
+	w.nodes[n.Node] = what
+	w.say("%s", line)
+	if n.VotesIn > worthAHint && !w.hint {
+		w.hint = true
+		w.say("hint: %s", trustHint)
+	}
+}
+
+// worthAHint is a quarantine after which a person would look for a shorter way.
+const worthAHint = 2 * time.Second
+
+// withoutNumbers makes "held by a for up to 8s" and "… 7s" the same.
+func withoutNumbers(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func countNodes(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return strconv.Itoa(n) + " nodes"
+}
+
+func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "holdfast: ") }
+
+// forPeople rounds a duration to what a person reads at a glance.
+func forPeople(d time.Duration) string {
+	if d >= time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}

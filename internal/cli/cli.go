@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast/internal/child"
+)
+
+// app is one invocation of holdfast.
+type app struct {
+	args     []string
+	settings settings
+	*talker
+}
+
+// Main is the whole program. It returns the exit code.
+func Main() int {
+	if len(os.Args) == 3 && os.Args[1] == child.WatchdogArg {
+		return child.RunWatchdog(os.Args[2], os.Stdin, os.Stderr)
+	}
+	a := &app{args: os.Args[1:], talker: &talker{out: os.Stderr}}
+	root := a.root()
+	root.SetArgs(a.args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return exitOK
+	}
+	f := asFailure(err)
+	a.fail(f)
+	return f.code
+}
+
+const rootHelp = `holdfast runs commands under a distributed lock on Redis or Valkey: one node, or
+an odd number of independent ones with a majority rule.
+
+  holdfast run nightly-report -- ./report.sh
+
+The nodes are given by --nodes or HOLDFAST_NODES. These and --max-ttl, --window,
+--durable and --cluster must be the same for all clients of a node set; the
+nodes refuse a client that differs.`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "holdfast",
+		Short: "Run commands under a distributed lock on Redis",
+		Long:  rootHelp,
+		// What is wrong is said once, by Main, and not with a page of flags under it.
+		SilenceErrors: true, SilenceUsage: true,
+		Version: version(),
+		Args:    func(cmd *cobra.Command, args []string) error { return unknown(cmd, args) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
+				return err
+			}
+			a.verbose = a.settings.verbose
+			return nil
+		},
+	}
+	root.SetVersionTemplate("holdfast {{.Version}}\n")
+	root.SuggestionsMinimumDistance = 2
+	root.PersistentFlags().SortFlags = false
+	a.settings.register(root.PersistentFlags())
+	root.SetFlagErrorFunc(a.flagError)
+	root.AddCommand(a.run(), a.status(), a.nodes(), a.dev())
+	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
+	return root
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+func unknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "holdfast help lists the commands"
+	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+		hint = "did you mean holdfast " + s[0] + "?"
+	}
+	return usage(errors.New("there is no command "+quoted(args[0])), hint)
+}
+
+// flagError explains a flag that pflag did not understand.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	if cmd.Name() == "run" && !slices.Contains(a.args, "--") {
+		// Most likely the flag is the command's own: holdfast run nightly ls -l
+		return usage(errNoDashes, "write "+runForm+": what is behind the -- belongs to the command")
+	}
+	hint := cmd.CommandPath() + " --help lists the flags"
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		return usage(errors.New("--"+bad.GetFlag().Name+" is "+quoted(bad.GetValue())+": "+cause(err).Error()), "")
+	}
+	return usage(err, hint)
+}
+
+// none is the Args of a command that takes no arguments.
+func none(cmd *cobra.Command, args []string) error {
+	if cmd.HasSubCommands() {
+		return unknown(cmd, args)
+	}
+	if len(args) > 0 {
+		return usage(errors.New(cmd.CommandPath()+" takes no arguments, but was given "+quoted(args[0])), "")
+	}
+	return nil
+}
+
+func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

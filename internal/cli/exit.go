@@ -1,0 +1,75 @@
+package cli
+
+import "errors"
+
+// Exit codes. Those above 63 are from sysexits.h, where people look them up; 126, 127
+// and 128 + n are a shell's.
+const (
+	exitOK            = 0
+	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
+	exitUsage         = 64  // EX_USAGE: a flag, an argument or an environment variable is wrong
+	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
+	exitInternal      = 70  // EX_SOFTWARE: anything else
+	exitHeld          = 75  // EX_TEMPFAIL: somebody else has the lock
+	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran
+	exitNotExecutable = 126 // the command cannot be run
+	exitNotFound      = 127 // there is no such command
+	exitSignal        = 128 // + n: ended by signal n
+)
+
+const exitCodesHelp = `Exit codes of holdfast run:
+
+  the command's own    if it ran to its end under the lock
+  64    a flag, an argument or an environment variable is wrong
+  69    no quorum: too few nodes answered or vote; nothing was run
+  70    an error inside holdfast
+  75    somebody else has the lock, and --wait is over; nothing was run
+        (0 with --skip-ok)
+  76    the lock was lost: the command was ended, or had just done its last
+        work, when another may have begun. Also if --at-least was cut short
+  126   the command cannot be executed; the lock was not taken
+  127   there is no such command; the lock was not taken
+  128+n signal n ended the command, the wait for the lock, or the stay that
+        --at-least asks for
+
+A command can use these codes, too. What holdfast ends with is always
+explained on stderr; a command's own code is not.
+
+The other commands exit with 0, with 64 as above, and with 69 if no quorum
+answered (status) or votes (nodes). holdfast demo exits with 1 if a promise
+was broken, holdfast dev if it could not start.`
+
+// failure is an error that decides the exit code and says what to do about it.
+type failure struct {
+	code int
+	err  error // nil: nothing to say
+	hint string
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return ""
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// exit is a failure that was explained already, or needs no explanation.
+func exit(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &failure{code: code}
+}
+
+func usage(err error, hint string) error { return &failure{code: exitUsage, err: err, hint: hint} }
+
+// asFailure gives every error its code and hint.
+func asFailure(err error) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		return f
+	}
+	return &failure{code: exitInternal, err: err}
+}

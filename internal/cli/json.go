@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// What --json prints. Keys are never renamed or left out: what is not known is null.
+// Durations are in milliseconds and say so, times are RFC 3339 in UTC.
+
+type lockJSON struct {
+	Name        string         `json:"name"`
+	Held        bool           `json:"held"`
+	Foreign     bool           `json:"foreign"`
+	Holder      *string        `json:"holder"`
+	Owner       *string        `json:"owner"`
+	Fence       *int64         `json:"fence"`
+	Since       *string        `json:"since"`
+	Until       *string        `json:"until"`
+	ExpiresInMS *int64         `json:"expires_in_ms"`
+	Nodes       []lockNodeJSON `json:"nodes"`
+}
+
+type lockNodeJSON struct {
+	Node    string  `json:"node"`
+	Held    bool    `json:"held"`
+	Foreign bool    `json:"foreign"`
+	Owner   *string `json:"owner"`
+	Fence   *int64  `json:"fence"`
+	Until   *string `json:"until"`
+	Error   *string `json:"error"`
+}
+
+func statusJSON(s *holdfast.Status) lockJSON {
+	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign}
+	if s.Held {
+		h := holder(s.Owner, s.Foreign)
+		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, &s.Owner, number(s.Fence), instant(s.Since), instant(s.Until)
+		if !s.Until.IsZero() {
+			ms := time.Until(s.Until).Milliseconds()
+			j.ExpiresInMS = &ms
+		}
+	}
+	for _, n := range s.Nodes {
+		v := lockNodeJSON{Node: n.Node, Held: n.Held, Foreign: n.Foreign, Fence: number(n.Fence), Until: instant(n.Until)}
+		if n.Held {
+			v.Owner = &n.Owner
+		}
+		if n.Err != nil {
+			v.Error = text(reason(n.Err))
+		}
+		j.Nodes = append(j.Nodes, v)
+	}
+	return j
+}
+
+type nodesJSON struct {
+	Quorum int        `json:"quorum"`
+	Voting int        `json:"voting"`
+	Nodes  []nodeJSON `json:"nodes"`
+}
+
+type nodeJSON struct {
+	Node      string   `json:"node"`
+	Reachable bool     `json:"reachable"`
+	Admitted  bool     `json:"admitted"`
+	VotesInMS *int64   `json:"votes_in_ms"`
+	Reason    *string  `json:"reason"`
+	OffsetMS  *float64 `json:"offset_ms"`
+	Version   *string  `json:"version"`
+	RunID     *string  `json:"run_id"`
+	Error     *string  `json:"error"`
+}
+
+func standingJSON(list []holdfast.NodeStatus) nodesJSON {
+	j := nodesJSON{Quorum: len(list)/2 + 1, Voting: voting(list)}
+	for _, n := range list {
+		v := nodeJSON{
+			Node: n.Node, Reachable: n.Reachable, Admitted: n.Admitted,
+			Reason: text(n.Reason), Version: text(n.Version), RunID: text(n.RunID),
+		}
+		if n.VotesIn > 0 {
+			ms := n.VotesIn.Milliseconds()
+			v.VotesInMS = &ms
+		}
+		if n.OffsetKnown {
+			ms := float64(n.Offset.Microseconds()) / 1000
+			v.OffsetMS = &ms
+		}
+		if n.Err != nil {
+			v.Error = text(reason(n.Err))
+		}
+		j.Nodes = append(j.Nodes, v)
+	}
+	return j
+}
+
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}
+
+func reason(err error) string { return node.Reason(err) }
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func number(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func instant(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return text(t.UTC().Format(time.RFC3339Nano))
+}

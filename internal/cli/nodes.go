@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func (a *app) nodes() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "nodes",
+		Short: "Show how each node stands",
+		Long: `nodes shows for each node whether it can be reached, whether it votes or is
+quarantined, until when and why, how far its clock is from the majority's, and
+its version. It exits with 69 if too few vote for a lock to be taken.
+
+A node that is asked for the first time begins its quarantine by it.`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withNodes(func(client *holdfast.Client) error {
+				return a.showNodes(cmd.OutOrStdout(), client.Nodes(context.Background()), asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(a.trust())
+	return cmd
+}
+
+// withNodes opens a client that does not warn of what the command prints anyway.
+func (a *app) withNodes(f func(*holdfast.Client) error) error {
+	client, err := a.settings.open(a.talker, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	a.hold()
+	return f(client)
+}
+
+func (a *app) showNodes(out io.Writer, list []holdfast.NodeStatus, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(out, standingJSON(list)); err != nil {
+			return err
+		}
+	} else {
+		printNodes(out, list)
+	}
+	return a.quorumOf(list)
+}
+
+// nodesHint takes the same errors apart as unavailableHint.
+func (s *settings) nodesHint(list []holdfast.NodeStatus) string {
+	un := &holdfast.UnavailableError{}
+	for _, n := range list {
+		un.Nodes = append(un.Nodes, holdfast.NodeAnswer{Node: n.Node, Said: n.Reason, VotesIn: n.VotesIn})
+	}
+	if hint := s.unavailableHint(un); hint != lookHint {
+		return hint
+	}
+	return ""
+}
+
+func printNodes(out io.Writer, list []holdfast.NodeStatus) {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
+	for _, n := range list {
+		state := "votes"
+		switch {
+		case n.Admitted:
+		case !n.Reachable:
+			state = "unreachable: " + n.Reason
+		case n.VotesIn > 0:
+			state = n.Reason
+		default:
+			state = "does not vote: " + n.Reason
+		}
+		offset := "?"
+		if n.OffsetKnown {
+			offset = fmt.Sprintf("%+.1fms", float64(n.Offset.Microseconds())/1000)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.Node, state, offset, or(n.Version, "?"))
+	}
+}
+
+func voting(list []holdfast.NodeStatus) (n int) {
+	for _, s := range list {
+		if s.Admitted {
+			n++
+		}
+	}
+	return n
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

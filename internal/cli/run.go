@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/child"
+)
+
+const runForm = "holdfast run NAME -- COMMAND [ARG…]"
+
+const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
+
+NAME is any text up to 1 KiB. What is behind the -- belongs to the command. It
+finds in its environment:
+
+  HOLDFAST_NAME    the name of the lock
+  HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
+                   Send it along with writes, and refuse smaller ones there
+  HOLDFAST_OWNER   the random id under which the nodes keep the lock
+
+The command and what it starts run in a process group of their own. INT, TERM,
+HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
+without the lock:
+
+  - the lock is lost: the group gets TERM and, after --grace, KILL; exit code 76
+  - the command exits but leaves others of its group behind: they get the same,
+    before the lock is given back
+  - holdfast itself is killed with SIGKILL, or stopped for longer than the lock
+    lasts: a second holdfast process, the watchdog, does the same. It kills no
+    later than the lock ends. On Linux the command also gets TERM from the
+    kernel
+
+It cannot reach what leaves the group (setsid, a daemon, a container that a
+server starts), nor, if holdfast and its watchdog are killed at the same
+instant, what the command started. While the command is stopped by Ctrl-Z the
+lock is not renewed; if it ends meanwhile so does the command.
+
+Exit codes: see holdfast help exit-codes.`
+
+// runFlags are run's own flags.
+type runFlags struct {
+	ttl, wait, atLeast, grace duration
+	skipOK                    bool
+}
+
+func (a *app) run() *cobra.Command {
+	f := runFlags{wait: duration{zero: true}, atLeast: duration{zero: true}, grace: duration{zero: true, value: 10 * time.Second, given: true}}
+	cmd := &cobra.Command{
+		Use: "run [flags] NAME -- COMMAND [ARG…]",
+
+		DisableFlagsInUseLine: true,
+		Short:                 "Run a command while holding a lock",
+		Long:                  runHelp,
+		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
+		Args:                  func(*cobra.Command, []string) error { return nil }, // see nameAndCommand
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, command, err := nameAndCommand(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return a.runUnder(name, command, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
+	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever)")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker")
+	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
+	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
+	return cmd
+}
+
+var errNoDashes = errors.New("there is no -- between the name and the command")
+
+// nameAndCommand takes NAME -- COMMAND apart. dash is how many arguments were before
+// the --, or -1.
+func nameAndCommand(args []string, dash int) (name string, command []string, err error) {
+	form := "the form is " + runForm
+	switch {
+	case dash == 0 && len(args) > 2 && args[1] == "--":
+		return args[0], args[2:], nil // -- NAME -- COMMAND, for a name that begins with -
+	case len(args) == 0 || dash == 0:
+		return "", nil, usage(errors.New("there is no name"), form)
+	case dash < 0 && len(args) > 1:
+		return "", nil, usage(errNoDashes, "write holdfast run "+args[0]+" -- "+strings.Join(args[1:], " "))
+	case dash > 1:
+		return "", nil, usage(fmt.Errorf("%d names before the --, but one is needed", dash),
+			"quote a name with spaces: holdfast run "+quoted(strings.Join(args[:dash], " "))+" -- …")
+	case dash < 0 || len(args) == 1:
+		return "", nil, usage(errors.New("there is no command"), form)
+	}
+	return args[0], args[1:], nil
+}
+
+// runUnder runs command under the lock name.
+func (a *app) runUnder(name string, command []string, f runFlags) error {
+	// Before the lock is taken: nobody shall wait for it in vain.
+	path, err := child.Find(command[0])
+	if err != nil {
+		return notStarted(err)
+	}
+	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+
+	sig := catchSignals()
+	// It starts while the lock is waited for, so that it costs no time.
+	dog, err := child.StartWatchdog(f.grace.value, a.detail)
+	if err != nil {
+		a.say("%v; if holdfast is killed, the command may go on without the lock", err)
+	}
+	defer dog.Dismiss()
+
+	lease, err := a.acquire(client, name, f, sig)
+	if err != nil {
+		return err
+	}
+	acquired := time.Now()
+	c, err := child.Start(child.Command{
+		Path: path, Args: command, Env: environment(lease),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Signals: sig.forward(), Until: lease.Deadline, Watchdog: dog, Report: a.say,
+	})
+	if err != nil {
+		a.unlock(lease)
+		return notStarted(err)
+	}
+	lost := a.supervise(c, lease, f.grace.value)
+	c.Finish()
+	if lost {
+		return exit(exitLost)
+	}
+	return a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c.Exit().Code())
+}
+
+// supervise returns when nobody of the command's group is left, and whether the lock
+// was lost while somebody was.
+func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Duration) (lost bool) {
+	over := lease.Context()
+	select {
+	case <-over.Done():
+		a.say("lock %q lost: ending the command", lease.Name())
+		c.End(grace)
+		return true
+	case <-c.Exited():
+	}
+	if !c.Left() {
+		return false
+	}
+	a.say("the command has exited but left processes behind; ending them before the lock is given back")
+	c.End(grace)
+	if over.Err() != nil {
+		a.say("lock %q lost meanwhile", lease.Name())
+		return true
+	}
+	return false
+}
+
+// environment is what the command gets. An outer run's variables are replaced: the
+// innermost lock wins.
+func environment(lease *holdfast.Lease) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		switch k, _, _ := strings.Cut(kv, "="); k {
+		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER":
+		default:
+			env = append(env, kv)
+		}
+	}
+	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner())
+}
+
+func notStarted(err error) error {
+	code := exitNotExecutable
+	if errors.Is(err, child.ErrNotFound) {
+		code = exitNotFound
+	}
+	return &failure{code: code, err: err}
+}
+
+func (a *app) maxTTL() time.Duration {
+	if a.settings.maxTTL.given {
+		return a.settings.maxTTL.value
+	}
+	return 10 * time.Second
+}
+
+// unlock gives the lock back at once. The error is worth mentioning, no more: the lock
+// ends with its TTL.
+func (a *app) unlock(lease *holdfast.Lease) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := lease.Unlock(ctx); err != nil {
+		a.say("%s", trimmed(err))
+	}
+}

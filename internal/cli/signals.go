@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/holdfast-go/holdfast/internal/child"
+)
+
+// signals are those that run gets, from its beginning to its end: first they end the
+// wait for the lock, then they are the command's, then they end the stay. One channel
+// for all, so that none falls between two.
+type signals struct{ ch chan os.Signal }
+
+// ending are the signals that end a wait.
+var ending = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+}
+
+func catchSignals() *signals {
+	s := &signals{ch: make(chan os.Signal, 16)}
+	notify(s.ch, ending)
+	return s
+}
+
+// notify leaves out what was ignored when we were started: under nohup, HUP is not
+// for us, nor for the command.
+func notify(ch chan os.Signal, list []os.Signal) {
+	signal.Notify(ch, slices.DeleteFunc(slices.Clone(list), signal.Ignored)...)
+}
+
+// interrupt cancels by a signal, until stop is called; stop returns the signal's
+// failure, or nil.
+func (s *signals) interrupt(cancel context.CancelCauseFunc) (stop func() error) {
+	quit, result := make(chan struct{}), make(chan error, 1)
+	go func() {
+		select {
+		case sig := <-s.ch:
+			f := signalled(sig)
+			cancel(f)
+			result <- f
+		case <-quit:
+			result <- nil
+		}
+	}()
+	return func() error {
+		close(quit)
+		return <-result
+	}
+}
+
+func signalled(sig os.Signal) *failure {
+	return &failure{code: exitSignal + int(sig.(syscall.Signal)), err: fmt.Errorf("ended by signal: %s", sig)}
+}
+
+// forward gives the signals to a command, with those of job control.
+func (s *signals) forward() <-chan os.Signal {
+	notify(s.ch, child.Forwarded)
+	return s.ch
+}
+
+// received takes them back after the command.
+func (s *signals) received() <-chan os.Signal {
+	signal.Reset(syscall.SIGTSTP, syscall.SIGCONT)
+	return s.ch
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func (a *app) status() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status NAME",
+		Short: "Show who holds a lock",
+		Long:  "status shows who holds the lock NAME, since when, until when, with which fencing\ntoken, and what each node says. It changes nothing.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := a.settings.open(a.talker, nil)
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			return a.showStatus(cmd.OutOrStdout(), client, args[0], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, asJSON bool) error {
+	s, err := client.Status(context.Background(), name)
+	if s == nil {
+		return usage(inFlags(err), "")
+	}
+	if asJSON {
+		if e := printJSON(out, statusJSON(s)); e != nil {
+			return e
+		}
+	} else {
+		printStatus(out, s, err != nil)
+	}
+	var un *holdfast.UnavailableError
+	if errors.As(err, &un) {
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	}
+	return err
+}
+
+// printStatus prints for people. unsure: too few nodes answered to tell.
+func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	defer w.Flush()
+	switch {
+	case unsure:
+		fmt.Fprintf(w, "%s\tnot known: too few nodes answered\n", s.Name)
+	case !s.Held:
+		fmt.Fprintf(w, "%s\tfree\n", s.Name)
+	default:
+		fmt.Fprintf(w, "%s\theld by %s\n", s.Name, holder(s.Owner, s.Foreign))
+		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
+		if !s.Foreign {
+			fmt.Fprintf(w, "since\t%s (%s)\n", moment(s.Since), forPeople(time.Since(s.Since)))
+			fmt.Fprintf(w, "fence\t%d\n", s.Fence)
+		}
+		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
+	}
+	fmt.Fprintln(w)
+	for _, n := range s.Nodes {
+		fmt.Fprintf(w, "%s\t%s\n", n.Node, nodeView(n, s))
+	}
+}
+
+func nodeView(n holdfast.NodeView, s *holdfast.Status) string {
+	switch {
+	case n.Err != nil:
+		return "no answer: " + reason(n.Err)
+	case !n.Held:
+		return "free"
+	case n.Owner == s.Owner && n.Fence == s.Fence:
+		return "held, until " + expiry(n.Until)
+	}
+	return "held by " + holder(n.Owner, n.Foreign) + ", until " + expiry(n.Until)
+}
+
+func holder(owner string, foreign bool) string {
+	if foreign {
+		return fmt.Sprintf("a foreign key (%q)", owner)
+	}
+	label, _, _ := strings.Cut(owner, "~")
+	return label
+}
+
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 MST") }
+
+func expiry(t time.Time) string {
+	if t.IsZero() {
+		return "it is deleted: it has no expiry"
+	}
+	return fmt.Sprintf("%s (in %s)", moment(t), forPeople(time.Until(t)))
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// talker says things on stderr, line by line, as "holdfast: …". It is safe for
+// concurrent use.
+type talker struct {
+	mu      sync.Mutex
+	out     io.Writer
+	verbose bool
+	waiting bool // keep warnings back
+	kept    []warning
+}
+
+// warning is one kept back, and which node it is about.
+type warning struct{ node, line string }
+
+// say writes one message; every line of it gets the prefix.
+func (t *talker) say(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.write(fmt.Sprintf(format, args...))
+}
+
+func (t *talker) write(text string) {
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		fmt.Fprintln(t.out, "holdfast: "+strings.TrimRight(line, "\n"))
+	}
+}
+
+// detail is said with -v only.
+func (t *talker) detail(format string, args ...any) {
+	if t.verbose {
+		t.say(format, args...)
+	}
+}
+
+// fail says why holdfast ends.
+func (t *talker) fail(f *failure) {
+	if f.err == nil {
+		return
+	}
+	var un *holdfast.UnavailableError
+	if errors.As(f.err, &un) && len(un.Nodes) > 1 {
+		// One line per node: with five of them a single line is unreadable.
+		t.say("lock %q: no quorum of %d nodes", un.Name, len(un.Nodes))
+		for _, n := range un.Nodes {
+			t.say("  %s", n)
+		}
+	} else {
+		t.say("%s", strings.TrimPrefix(f.err.Error(), "holdfast: "))
+	}
+	if f.hint != "" {
+		t.say("hint: %s", f.hint)
+	}
+}
+
+// hold keeps the library's warnings back while a lock is waited for: they say the same
+// as the refusals that are reported then. resume lets them through, and says those that
+// still hold: the lock was had in spite of them.
+func (t *talker) hold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = !t.verbose
+}
+
+func (t *talker) resume() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = false
+	for _, w := range t.kept {
+		t.write(w.line)
+	}
+	t.kept = nil
+}
+
+// logger is what the library gets.
+func (t *talker) logger() *slog.Logger {
+	if t.verbose {
+		return slog.New(slog.NewTextHandler(t.out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	return slog.New(&handler{talker: t})
+}
+
+// handler turns warnings and errors of the library into lines for people.
+type handler struct {
+	talker *talker
+	attrs  []slog.Attr
+}
+
+// Enabled lets INFO in because of "node votes again", which ends a warning.
+func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
+
+func (h *handler) Handle(_ context.Context, r slog.Record) error {
+	w := warning{line: r.Message}
+	add := func(a slog.Attr) bool {
+		if a.Key == "node" {
+			w.node = a.Value.String()
+		}
+		w.line += fmt.Sprintf(" %s=%q", a.Key, a.Value)
+		return true
+	}
+	for _, a := range h.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	h.talker.warn(w, r.Level)
+	return nil
+}
+
+func (t *talker) warn(w warning, level slog.Level) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.node != "" { // what was said of it before is over
+		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
+	}
+	switch {
+	case level < slog.LevelWarn:
+	case t.waiting:
+		t.kept = append(t.kept, w)
+	default:
+		t.write(w.line)
+	}
+}
+
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &handler{talker: h.talker, attrs: slices.Concat(h.attrs, attrs)}
+}
+
+func (h *handler) WithGroup(string) slog.Handler { return h }
