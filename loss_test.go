@@ -1,0 +1,174 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off")
+
+// Holders are cut off from all nodes at random moments, while a competitor that is not
+// waits for each of their locks and tries again the instant the nodes let go. The nodes'
+// clocks are as far apart as they may be without a word about it: the earliest majority
+// lets go 90 ms before the holder's TTL is over by its own clock.
+func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
+	t.Parallel()
+	s := bareSet(t, 5, redistest.WithClock())
+	for i, off := range []time.Duration{-90, -90, 0, 90, 90} {
+		s.servers[i].Step(off * time.Millisecond)
+	}
+	s.trust()
+	wide := func(c *holdfast.Config) { c.Window, c.MaxTTL = 200*time.Millisecond, 2*time.Second }
+	competitor := s.ready(s.client(wide))
+	const holders, names = 10, 20
+	rounds := max(1, *lossRuns/(holders*names))
+	var gaps []time.Duration
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for h := range holders {
+		wait.Go(func() {
+			net := s.network()
+			c := s.client(net.via(t, viaRueidis), wide)
+			for r := range rounds {
+				var runs sync.WaitGroup
+				started := make(chan struct{}, names)
+				for n := range names {
+					runs.Go(func() {
+						gap := cutOff(t, c, competitor, fmt.Sprintf("%d/%d", h, n), started)
+						mu.Lock()
+						defer mu.Unlock()
+						gaps = append(gaps, gap)
+					})
+				}
+				for range names {
+					<-started
+				}
+				cut := (*redistest.Proxy).Cut
+				if r%2 == 1 {
+					cut = (*redistest.Proxy).BlackHole
+				}
+				<-time.After(rand.N(1200 * time.Millisecond)) // the random moment
+				net.all(func(p *redistest.Proxy) { cut(p, true) })
+				runs.Wait()
+				net.all(func(p *redistest.Proxy) { cut(p, false) })
+			}
+		})
+	}
+	wait.Wait()
+	slices.Sort(gaps)
+	t.Logf("%d runs; between the end of a lease and the next: least %s, median %s, most %s", len(gaps),
+		gaps[0].Round(time.Millisecond), gaps[len(gaps)/2].Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond))
+}
+
+// cutOff holds a lock through c until the competitor gets it, and returns how long
+// before that the holder was told. Errors are reported, not fatal: it runs on a
+// goroutine of its own.
+func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started chan<- struct{}) time.Duration {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	<-time.After(rand.N(300 * time.Millisecond)) // so that renewals are not in step
+	var lease *holdfast.Lease
+	var err error
+	for lease == nil && ctx.Err() == nil { // the network comes back from the last round
+		lease, err = c.Mutex(name).Lock(ctx)
+	}
+	started <- struct{}{}
+	if lease == nil {
+		t.Errorf("%s: %v", name, err)
+		return 0
+	}
+	ended := make(chan time.Time, 1)
+	context.AfterFunc(lease.Context(), func() { ended <- time.Now() })
+	next, err := competitor.Mutex(name).Lock(ctx)
+	acquired := time.Now()
+	// The lease's context itself: an observer may be scheduled late.
+	if lease.Context().Err() == nil {
+		t.Errorf("%s: acquired by another while the holder believed in it for another %s", name, time.Until(lease.Deadline()))
+	}
+	if err != nil {
+		t.Errorf("%s: the competitor: %v", name, err)
+		return 0
+	}
+	if cause := context.Cause(lease.Context()); !errors.Is(cause, holdfast.ErrLost) {
+		t.Errorf("%s: the lease's context ended with %v", name, cause)
+	}
+	if next.Fence() <= lease.Fence() {
+		t.Errorf("%s: token %d after %d", name, next.Fence(), lease.Fence())
+	}
+	if err := next.Unlock(ctx); err != nil {
+		t.Errorf("%s: the competitor's Unlock: %v", name, err)
+	}
+	return acquired.Sub(<-ended)
+}
+
+// Whatever the network does to the replies, belief counts from when the request left.
+func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
+	t.Parallel()
+	const delay = 250 * time.Millisecond
+	const validity = 588 * time.Millisecond // TTL − 4 W − TTL/100 − 2 ms
+	s := newSet(t, 5)
+	net := s.network()
+	c := s.ready(s.client(net.via(t, viaRueidis), func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
+	net.all(func(p *redistest.Proxy) { p.DelayReplies(delay) })
+	sent := time.Now()
+	lease := lock(t, c, "x")
+	deadline := lease.Deadline()
+	if left := time.Until(deadline); left > validity-delay {
+		t.Errorf("with answers %s late %s of %s are left", delay, left, validity)
+	}
+	if deadline.Before(sent.Add(validity)) {
+		t.Errorf("the deadline is %s before the validity is over", sent.Add(validity).Sub(deadline))
+	}
+	// The renewal is sent at 333 ms and answered inside the deadline.
+	redistest.Eventually(t, time.Second, "a renewal", func() bool {
+		now := time.Now()
+		moved := lease.Deadline()
+		if moved.Sub(deadline) < 10*time.Millisecond { // it is computed anew for each caller
+			return lease.Context().Err() != nil // a busy machine lost it: nothing to see
+		}
+		if left := moved.Sub(now); left > validity-delay {
+			t.Errorf("after a renewal answered %s late %s of %s are left", delay, left, validity)
+		}
+		return true
+	})
+}
+
+func TestScriptsFlushedUnderALeaseChangeNothing(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		c, other := s.ready(s.client()), s.ready(s.client())
+		lease := lock(t, c, "x")
+		for range 5 {
+			s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
+			before := lease.Deadline()
+			redistest.Eventually(t, 5*time.Second, "a renewal after the flush", func() bool {
+				return lease.Deadline().Sub(before) > 100*time.Millisecond || lease.Context().Err() != nil
+			})
+			if err := context.Cause(lease.Context()); err != nil {
+				t.Fatalf("the lease ended: %v", err)
+			}
+			if _, err := other.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+				t.Fatalf("TryLock of another client: %v", err)
+			}
+		}
+		s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
+		next := lock(t, other, "x")
+		if next.Fence() <= lease.Fence() {
+			t.Errorf("token %d after %d", next.Fence(), lease.Fence())
+		}
+	})
+}
