@@ -276,6 +276,22 @@ func TestAClientOfAnotherConfigurationIsRefusedByName(t *testing.T) {
 	}
 }
 
+func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	s.ready(s.client()).Close()
+	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 2 * time.Second })
+	for _, n := range longer.Trust(t.Context()) {
+		if n.Err != nil || !strings.Contains(n.Reason, "an operator vouched for it") {
+			t.Fatalf("after Trust: %+v", n)
+		}
+	}
+	lock(t, s.ready(longer), "x", holdfast.WithTTL(2*time.Second))
+	if _, err := s.client().Mutex("x").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "configuration differs") {
+		t.Errorf("a client of the old configuration: %v", err)
+	}
+}
+
 func TestAScriptFlushGoesUnnoticed(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

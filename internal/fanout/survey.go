@@ -37,7 +37,7 @@ func (f *Fanout) Trust(ctx context.Context) []error {
 		s := f.seats[i]
 		s.door.Lock() // an admission under way would overwrite what comes next
 		defer s.door.Unlock()
-		errs[i] = n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall()).Err
+		errs[i] = n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set)).Err
 		s.forgot()
 	})
 	return errs

@@ -76,12 +76,15 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
 		return n.ready(config), nil
 	}
-	if changed && !idle {
+	trust, _, err := n.text(nodescript.TrustKey)
+	if err != nil {
+		return "", err
+	}
+	named := trust == run+" "+config.String() // a voucher for this very configuration may replace another
+	if changed && !idle && !named {
 		return "M" + a.config, nil
 	}
-	if trust, _, err := n.text(nodescript.TrustKey); err != nil {
-		return "", err
-	} else if trust == run {
+	if named || trust == run {
 		delete(n.keys, nodescript.TrustKey)
 		return n.quarantine(config, config.TrustedQuarantine().Microseconds(), "an operator vouched for it"), nil
 	}

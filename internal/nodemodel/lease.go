@@ -141,6 +141,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		if p := n.plain(c); p.text == owner {
 			delete(n.keys, p.key)
 		}
+		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
 		n.setText(c.Keys[0], nodescript.Record{Seen: tomb}.String(), keep)
 		return "D", nil
 	}

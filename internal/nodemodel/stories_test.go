@@ -60,11 +60,13 @@ func (g *generator) story() operation {
 	return ops[0]
 }
 
+// trust is a voucher: for whatever configuration the node has, or for a certain one.
 func (g *generator) trust() operation {
+	named := pick(g, "", "", " "+configs[0].String(), " "+configs[1].String(), " "+configs[2].String())
 	return operation{"trust", func(w *world) (string, string) {
 		if !w.model.Full {
-			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run, "PX", "60000")
-			w.model.Set(nodescript.TrustKey, w.model.Info.Run, time.Minute)
+			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run+named, "PX", "60000")
+			w.model.Set(nodescript.TrustKey, w.model.Info.Run+named, time.Minute)
 		}
 		return "", ""
 	}}

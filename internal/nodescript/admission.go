@@ -38,8 +38,10 @@ func AdmitCall(c Config, stamp int64) node.Call {
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w)}}
 }
 
-// TrustCall leaves an operator's voucher on a node; the next admit uses it up.
-func TrustCall() node.Call { return node.Call{Args: []string{millis(time.Minute)}} }
+// TrustCall leaves an operator's voucher on a node; the next admit of a client with this
+// configuration uses it up, and may replace another configuration by it. A voucher
+// that is the run id alone is for whatever configuration the node has, or gets first.
+func TrustCall(c Config) node.Call { return node.Call{Args: []string{millis(time.Minute), c.String()}} }
 
 // admitOp names admit in messages; it is not loaded, so it has no Op.
 type admitOp struct{}

@@ -53,6 +53,11 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
 	b := newGiveback(e.keeper.fan.N())
+	// A node that did not have the lease may yet get a late acquire or renewal of it:
+	// only a release leaves a tombstone for them.
+	b.lost = func(node int) {
+		e.sendTo(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil, func(i int) bool { return i == node })
+	}
 	e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
 	e.mu.Unlock()
 	return b.get(ctx)
@@ -60,13 +65,17 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 
 // send gives the lease back on all nodes; it is repeated where it does not get
 // through, until the nodes' expiry has passed. e.mu is held.
-func (e *Lease) send(c nodescript.Call, to fanout.Receiver) {
-	e.keeper.fan.Send(&fanout.Message{Call: c, To: to, Persist: e.over.Add(e.keeper.fan.Set().Window)}, nil)
+func (e *Lease) send(c nodescript.Call, to fanout.Receiver) { e.sendTo(c, to, nil) }
+
+func (e *Lease) sendTo(c nodescript.Call, to fanout.Receiver, where func(int) bool) {
+	e.keeper.fan.Send(&fanout.Message{Call: c, To: to, Persist: e.over.Add(e.keeper.fan.Set().Window)}, where)
 }
 
 // giveback counts the answers to a release.
 type giveback struct {
 	*outcome
+	lost func(node int) // Leave: what to do where the lease was not there; may be nil
+
 	mu              sync.Mutex
 	answers         []nodescript.Answer
 	done, not, left int
@@ -87,6 +96,9 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 		b.done++
 	case nodescript.NotMine, nodescript.Lost:
 		b.not++
+		if b.lost != nil {
+			b.lost(node)
+		}
 	}
 	need := quorum.Majority(len(b.answers))
 	switch {

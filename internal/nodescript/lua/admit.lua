@@ -55,11 +55,12 @@ end
 local age = r[4] and now - r[4] or 0 -- since the last refresh
 local idle = age >= @GUARDMS@ * 1000
 -- Also after a restart that kept its data: the longest lease it may have granted is the
--- other configuration's, not ours. Before the voucher, which a client with a wrong
--- configuration must not use up.
+-- other configuration's, not ours. A voucher that names no configuration does not change
+-- one: a client with a wrong one must not use it up.
 local changed = r[2] and r[2] ~= config
-if changed and not idle then return 'M' .. r[2] end
-if call('GET', trust) == run then
+local voucher = call('GET', trust)
+if changed and not idle and voucher ~= run .. ' ' .. config then return 'M' .. r[2] end
+if voucher == run or voucher == run .. ' ' .. config then
   call('DEL', trust)
   return quarantine(@TRUSTED@, 'an operator vouched for it')
 end

@@ -21,6 +21,9 @@ if seen > tomb then tomb = seen end
 
 -- DEL comes first: a full memory refuses a script whose first write is a SET.
 if sub(old, 50) == owner then
+  -- Whatever this node's clock says: what it granted must not be granted or repaired again.
+  local own = string.format('%016.0f', sub(old, 17, 32) + 1)
+  if own > tomb then tomb = own end
   call('DEL', KEYS[1])
   if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then call('DEL', KEYS[2]) end
   call('SET', KEYS[1], tomb .. '000000000000000000000000000000000', 'PX', ARGV[3])
