@@ -105,7 +105,7 @@ func TestServersDieWithTheTestBinary(t *testing.T) {
 	}
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), "REDISTEST_ORPHAN=1")
+	cmd.Env = append(os.Environ(), "REDISTEST_ORPHAN=1", "TMPDIR="+t.TempDir()) // it cannot clean up
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -166,14 +165,14 @@ func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err
 // fault turns an error of go-redis into one of package node.
 func (n *redisNode) fault(ctx context.Context, err error) error {
 	var refused redis.Error
+	if errors.As(err, &refused) {
+		return node.ServerError(refused.Error())
+	}
+	if end := driver.Ended(ctx, err); end != nil {
+		return end
+	}
 	var dial *net.OpError
 	switch {
-	case errors.As(err, &refused):
-		return node.ServerError(refused.Error())
-	case ctx.Err() != nil && node.Timeout(err), ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return driver.ContextError(ctx)
-	case node.Timeout(err) && passed(ctx): // the connection's timer was quicker than the context's
-		return context.DeadlineExceeded
 	case errors.Is(err, redis.ErrClosed):
 		return node.ErrClosed
 	case errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, redis.ErrPoolTimeout):
@@ -183,11 +182,6 @@ func (n *redisNode) fault(ctx context.Context, err error) error {
 		return fmt.Errorf("closed during the call: %w", err)
 	}
 	return fmt.Errorf("connection lost: %w", err)
-}
-
-func passed(ctx context.Context) bool {
-	d, ok := ctx.Deadline()
-	return ok && !time.Now().Before(d)
 }
 
 func value(v any) node.Reply {

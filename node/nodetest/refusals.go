@@ -32,7 +32,7 @@ func (s suite) noScript(t *testing.T) {
 }
 
 func (s suite) readOnly(t *testing.T) {
-	master, replica := redistest.Start(t), redistest.Start(t)
+	master, replica := redistest.Start(t, redistest.Args("--repl-diskless-sync-delay", "0")), redistest.Start(t)
 	replica.MustDo(t, "REPLICAOF", "127.0.0.1", master.Port())
 	redistest.Eventually(t, patience, "the replica follows", func() bool {
 		return strings.Contains(replica.MustDo(t, "INFO", "replication").(string), "master_link_status:up")

@@ -2,7 +2,6 @@ package rueidisnode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,13 +131,14 @@ func (n *Node) send(ctx context.Context, commands []rueidis.Completed) ([]rueidi
 // reply reads the answer to one command.
 func (n *Node) reply(ctx context.Context, r rueidis.RedisResult) node.Reply {
 	err := r.NonRedisError()
-	switch {
-	case err == nil:
+	if err == nil {
 		m, _ := r.ToMessage()
 		return message(&m)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return node.Reply{Err: driver.ContextError(ctx)}
-	case n.closed():
+	}
+	if end := driver.Ended(ctx, err); end != nil {
+		return node.Reply{Err: end}
+	}
+	if n.closed() {
 		// Not ErrClosed: that would say the call was not executed.
 		return node.Reply{Err: fmt.Errorf("closed during the call: %w", err)}
 	}

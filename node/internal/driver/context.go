@@ -2,7 +2,11 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // ContextError says why ctx ended: its error and, where a caller gave another, the
@@ -13,4 +17,21 @@ func ContextError(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// Ended returns the end of ctx if err is its consequence, or nil. A connection's timer
+// set to ctx's deadline may be quicker than ctx itself.
+func Ended(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil && (node.Timeout(err) || errors.Is(err, ctx.Err())):
+		return ContextError(ctx)
+	case node.Timeout(err) && passed(ctx):
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func passed(ctx context.Context) bool {
+	d, ok := ctx.Deadline()
+	return ok && !time.Now().Before(d)
 }

@@ -31,6 +31,9 @@ func Feed(ctx context.Context, on func(string), run func(ctx context.Context, em
 			if ctx.Err() != nil {
 				return ContextError(ctx)
 			}
+			if end := Ended(ctx, err); end != nil {
+				return end
+			}
 			return err
 		}
 	}
