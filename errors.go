@@ -56,8 +56,13 @@ type HeldError struct {
 
 // Holder is the label of the owner, such as "web-3/4711", for people.
 func (e *HeldError) Holder() string {
-	if e.Foreign || e.Owner == "" {
+	switch {
+	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
+		return "a foreign key that names no owner"
+	case e.Foreign:
 		return fmt.Sprintf("a foreign owner (%q)", e.Owner)
+	case e.Owner == "":
+		return "several that try at once"
 	}
 	label, _, _ := strings.Cut(e.Owner, "~")
 	return label

@@ -22,7 +22,9 @@ type View struct {
 func (v View) Live() bool { return v.Record.Owner != "" && v.Time < v.Record.Expiry }
 
 // Foreign reports whether the plain key is there and is not the record's owner's.
-func (v View) Foreign() bool { return v.Kind == 't' || v.Kind == 's' && v.Plain != v.Record.Owner }
+func (v View) Foreign() bool {
+	return v.Kind == 't' || v.Kind == 's' && (v.Plain == "" || v.Plain != v.Record.Owner)
+}
 
 // InspectCall asks for a name's keys; sent with [InspectText].
 func InspectCall(l Lock) node.Call {
