@@ -70,7 +70,7 @@ func parent(args []string) int {
 		if cmd.Watchdog, err = StartWatchdog(*grace, report); err != nil {
 			panic(err)
 		}
-		fmt.Println("watchdog", cmd.Watchdog.process.Pid)
+		fmt.Println("watchdog", cmd.Watchdog.PID())
 	}
 	c, err := Start(cmd)
 	if err != nil {

@@ -63,6 +63,9 @@ func StartWatchdog(grace time.Duration, report func(format string, args ...any))
 	return d, nil
 }
 
+// PID is its process id.
+func (d *Watchdog) PID() int { return d.process.Pid }
+
 func (d *Watchdog) reap() {
 	state, err := d.process.Wait()
 	select {

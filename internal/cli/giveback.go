@@ -21,6 +21,8 @@ func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Durat
 		select {
 		case <-stay.C:
 		case <-lease.Context().Done():
+			a.say("lock %q lost", lease.Name())
+			return exit(exitLost)
 		case s := <-sig:
 			until = time.Now().Add(maxTTL)
 			a.say("%s: the nodes keep %q until %s, less than --at-least asks for", s, lease.Name(), until.Format(time.TimeOnly))

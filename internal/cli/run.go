@@ -120,6 +120,8 @@ func (a *app) runUnder(name string, command []string, f runFlags) error {
 	dog, err := child.StartWatchdog(f.grace.value, a.detail)
 	if err != nil {
 		a.say("%v; if holdfast is killed, the command may go on without the lock", err)
+	} else {
+		a.detail("the watchdog is process %d", dog.PID())
 	}
 	defer dog.Dismiss()
 

@@ -56,7 +56,9 @@ func (t *talker) fail(f *failure) {
 		// One line per node: with five of them a single line is unreadable.
 		t.say("lock %q: no quorum of %d nodes", un.Name, len(un.Nodes))
 		for _, n := range un.Nodes {
-			t.say("  %s", n)
+			if n.Said != "done" && n.Said != "granted" {
+				t.say("  %s", n)
+			}
 		}
 	} else {
 		t.say("%s", strings.TrimPrefix(f.err.Error(), "holdfast: "))

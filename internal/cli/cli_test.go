@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The test binary is holdfast where a script calls it so, and where such a holdfast
+// starts itself.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"holdfast": func() {
+			if node := os.Getenv("TEST_DEFAULT_NODE"); node != "" {
+				defaultNode = node
+			}
+			os.Exit(Main())
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:   filepath.Join("testdata", "script"),
+		Setup: setUp,
+		Cmds:  commands,
+	})
+}
+
+func TestNameAndCommandAreSplitAtTheDashes(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		dash    int
+		name    string
+		command string // the first word
+	}{
+		{[]string{"x", "ls", "-l"}, 1, "x", "ls"},
+		{[]string{"x", "ls", "--", "y"}, 1, "x", "ls"},
+		{[]string{"-x", "--", "ls"}, 0, "-x", "ls"},
+		{[]string{"", "ls"}, 1, "", "ls"}, // the library refuses it, with a reason
+		{[]string{"x", "ls"}, -1, "", ""},
+		{[]string{"x"}, -1, "", ""},
+		{[]string{"x"}, 1, "", ""},
+		{[]string{"x", "y", "ls"}, 2, "", ""},
+		{[]string{"x"}, 0, "", ""},
+		{nil, -1, "", ""},
+		{nil, 0, "", ""},
+	} {
+		name, command, err := nameAndCommand(c.args, c.dash)
+		if got := append(command, ""); name != c.name || got[0] != c.command || (err == nil) != (c.command != "") {
+			t.Errorf("%q with -- at %d: %q, %q, %v", c.args, c.dash, name, command, err)
+		}
+		if err != nil && (asFailure(err).code != exitUsage || asFailure(err).hint == "") {
+			t.Errorf("%q with -- at %d: %+v, want a usage error with a hint", c.args, c.dash, err)
+		}
+	}
+}
