@@ -1,10 +1,11 @@
 // Package fanout carries one operation to all nodes and their answers back: the thin
 // layer of goroutines and sockets around the protocol's core.
 //
-//	fanout.go   the node set: send to all, stamps, who is whose twin
+//	fanout.go   the node set: send to all, draw stamps
 //	message.go  one operation as it waits for each node
 //	seat.go     one node: its queue and its batching workers
 //	door.go     one node: greeting and admission before anything is sent
+//	homes.go    which server is behind which node: one server, one vote
 //	parked.go   one node: releases that could not be delivered yet
 //
 // A goroutine per node and call would be simpler and is what other libraries do; it

@@ -32,13 +32,13 @@ type Fanout struct {
 	mu      sync.Mutex
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
-	runs    []string      // per node: the run id last met
+	homes   homes
 }
 
 // New returns a Fanout; nothing is sent before the first message.
 func New(c Config) *Fanout {
 	f := &Fanout{
-		config: c, settled: make(chan struct{}), runs: make([]string, len(c.Nodes)),
+		config: c, settled: make(chan struct{}), homes: homes{},
 		time: quorum.NewTimebase(len(c.Nodes), c.Set.Window, c.Set.MaxTTL),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -189,21 +189,6 @@ func (f *Fanout) sample(node int, nodeTime int64, sent, received clock.Instant) 
 			close(f.settled)
 		}
 	}
-}
-
-// meet notes the incarnation behind a seat and returns the address of another seat
-// that is the same server, if there is one: one server has one vote, also when a name
-// resolves anew later.
-func (f *Fanout) meet(node int, run string) (twin string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, r := range f.runs {
-		if i != node && r == run {
-			return f.Addr(i)
-		}
-	}
-	f.runs[node] = run
-	return ""
 }
 
 // Close ends the workers, after giving what is queued a last chance until ctx ends,

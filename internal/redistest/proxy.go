@@ -116,6 +116,17 @@ func (p *Proxy) Break() {
 	})
 }
 
+// Redirect makes connections lead to another server from now on, as those of a name
+// do that resolves anew. The ones there are break.
+func (p *Proxy) Redirect(targetAddr string) {
+	p.set(func() {
+		p.target = targetAddr
+		for l := range p.links {
+			l.end()
+		}
+	})
+}
+
 // StallExisting holds back the requests of all connections there are now, also when
 // their clients close them, until [Proxy.Release] delivers them. Connections made
 // later pass: so a command arrives late, after others that were sent later.

@@ -48,9 +48,10 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	l := &link{client: client}
 	p.mu.Lock()
 	l.lost = p.swallow[requests]
+	target := p.target
 	p.mu.Unlock()
 	if !l.lost {
-		server, err := net.DialTimeout("tcp", p.target, patience)
+		server, err := net.DialTimeout("tcp", target, patience)
 		if err != nil {
 			_ = client.Close()
 			return
@@ -59,7 +60,7 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.listener != via { // accepted, and cut since
+	if p.closed || p.listener != via || p.target != target { // accepted, and cut or redirected since
 		l.end()
 		return
 	}

@@ -1,0 +1,121 @@
+package holdfast_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// One server has one vote, under however many addresses it is listed.
+
+// said returns what each node answered to a TryLock that must fail.
+func said(t *testing.T, err error) (words []string) {
+	t.Helper()
+	var none *holdfast.UnavailableError
+	if !errors.As(err, &none) {
+		t.Fatalf("%v; want an UnavailableError", err)
+	}
+	for _, n := range none.Nodes {
+		words = append(words, n.Said)
+	}
+	return words
+}
+
+const twin = "is the same server as "
+
+// twins counts the nodes that c refuses as another's second address.
+func twins(t *testing.T, c *holdfast.Client) (n int) {
+	for _, s := range c.Nodes(t.Context()) {
+		if strings.HasPrefix(s.Reason, twin) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAServerListedTwiceVotesOnce(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	// The list is A, B and A again: not a majority without B.
+	net := network{redistest.NewProxy(t, s.servers[0].Addr()), redistest.NewProxy(t, s.servers[1].Addr()), redistest.NewProxy(t, s.servers[0].Addr())}
+	for _, d := range drivers {
+		c := s.client(net.via(t, d))
+		lock(t, c, "x").Unlock(t.Context())
+		if n := twins(t, c); n != 1 {
+			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, c.Nodes(t.Context()))
+		}
+		net[1].Cut(true)
+		_, err := c.Mutex("x").TryLock(t.Context())
+		words := said(t, err)
+		if !strings.HasPrefix(words[0]+words[2], twin) && !strings.Contains(words[0]+words[2], twin) {
+			t.Errorf("%s: the error does not name the twin: %v", d.name, err)
+		}
+		net[1].Cut(false)
+		redistest.Eventually(t, soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
+	}
+}
+
+func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(net.via(t, viaRueidis)))
+	lease := lock(t, c, "x")
+	net[2].Redirect(s.servers[0].Addr())
+	// The two that are left carry on.
+	for range 3 {
+		if !awaitRenewal(lease) {
+			t.Fatal("lost with two of three nodes in place")
+		}
+	}
+	if n := twins(t, c); n != 1 {
+		t.Errorf("%d nodes are refused as twins; want one: %v", n, c.Nodes(t.Context()))
+	}
+	s.servers[1].Kill()
+	if l, err := c.Mutex("y").TryLock(t.Context()); err == nil {
+		t.Errorf("acquired by two addresses of one server: %s", l.Owner())
+	}
+	s.servers[1].Restart()
+	s.vouch(s.servers[1])
+	net[2].Redirect(s.servers[2].Addr())
+	s.ready(c) // all three again
+	lock(t, c, "y").Unlock(t.Context())
+}
+
+func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(net.via(t, viaRueidis)))
+	lock(t, c, "x").Unlock(t.Context())
+	net[0].Redirect(s.servers[1].Addr())
+	net[1].Redirect(s.servers[0].Addr())
+	s.ready(c)
+	lock(t, c, "x").Unlock(t.Context())
+	// A ring of three, too.
+	for i := range net {
+		net[i].Redirect(s.servers[(i+2)%3].Addr())
+	}
+	s.ready(c)
+	lock(t, c, "x").Unlock(t.Context())
+}
+
+// A name that leads to a server that left it must not bar that server's new address.
+func TestAServerThatMovedToAnotherAddressOfTheListVotesThere(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(net.via(t, viaRueidis)))
+	spare := redistest.Start(t)
+	net[0].Redirect(s.servers[1].Addr())
+	net[1].Redirect(spare.Addr())
+	s.vouch(spare)
+	start := time.Now()
+	s.ready(c)
+	t.Logf("all votes again after %s", time.Since(start).Round(time.Millisecond))
+	lock(t, c, "x").Unlock(t.Context())
+}
