@@ -131,7 +131,7 @@ func (c Config) validate() error {
 		return bad("Nodes has %d nodes; at most %d are allowed", len(c.Nodes), largestN)
 	case slices.Contains(c.Nodes, nil):
 		return bad("Nodes[%d] is nil", slices.Index(c.Nodes, nil))
-	case c.MaxTTL < 0 || c.MaxTTL > largestMaxTTL:
+	case c.MaxTTL > largestMaxTTL:
 		return bad("MaxTTL is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
 	case c.Window < time.Millisecond:
 		return bad("Window is %s; it must be at least 1ms", c.Window)

@@ -1,0 +1,149 @@
+package holdfast_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// silent counts the calls to a node.
+type silent struct {
+	node.Node
+	calls atomic.Int32
+}
+
+func (n *silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	n.calls.Add(int32(len(calls)))
+	return n.Node.EvalSHA(ctx, calls)
+}
+
+func (n *silent) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	n.calls.Add(1)
+	return n.Node.Eval(ctx, text, call, load...)
+}
+
+// nowhere is n nodes with addresses of their own at which nobody listens.
+func nowhere(t *testing.T, n int) (nodes []node.Node) {
+	t.Helper()
+	for i := range n {
+		nd, err := rueidisnode.New(fmt.Sprintf("redis://127.0.0.1:1/%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nd.Close)
+		nodes = append(nodes, nd)
+	}
+	return nodes
+}
+
+func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []struct {
+		says   string
+		change func(*holdfast.Config)
+	}{
+		{"Nodes is empty; give at least one", func(c *holdfast.Config) { c.Nodes = nil }},
+		{"Nodes has 32 nodes; at most 31", func(c *holdfast.Config) { c.Nodes = nowhere(t, 32) }},
+		{"Nodes[1] is nil", func(c *holdfast.Config) { c.Nodes[1] = nil }},
+		{"Nodes[0] and Nodes[2] are the same server: redis://127.0.0.1:1/0", func(c *holdfast.Config) { c.Nodes[2] = c.Nodes[0] }},
+		{"Nodes[0] and Nodes[1] are the same server: redis://127.0.0.1:1/0", func(c *holdfast.Config) { c.Nodes[1] = nowhere(t, 1)[0] }},
+		{"MaxTTL is 30m0.001s; it must be at most 30m", func(c *holdfast.Config) { c.MaxTTL = 30*time.Minute + time.Millisecond }},
+		{"MaxTTL is -1s; it must be at least 8 × Window = 2s", func(c *holdfast.Config) { c.MaxTTL = -time.Second }},
+		{"MaxTTL is 1s; it must be at least 8 × Window = 2s", func(c *holdfast.Config) { c.MaxTTL = time.Second }},
+		{"MaxTTL is 10.0005s", func(c *holdfast.Config) { c.MaxTTL = 10*time.Second + 500*time.Microsecond }},
+		{"Window is 999µs; it must be at least 1ms", func(c *holdfast.Config) { c.Window = 999 * time.Microsecond }},
+		{"Window is -1s; it must be at least 1ms", func(c *holdfast.Config) { c.Window = -time.Second }},
+		{"MaxTTL is 10s; it must be at least 8 × Window = 16s", func(c *holdfast.Config) { c.Window = 2 * time.Second }},
+		{"must be whole milliseconds", func(c *holdfast.Config) { c.Window = 1500 * time.Microsecond }},
+		{"TTL is 1.999s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 1999 * time.Millisecond }},
+		{"TTL is 10.001s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 10001 * time.Millisecond }},
+		{"TTL is -1s", func(c *holdfast.Config) { c.TTL = -time.Second }},
+		{"NodeTimeout is 1µs; it must be from 1ms to MaxTTL = 10s", func(c *holdfast.Config) { c.NodeTimeout = time.Microsecond }},
+		{"NodeTimeout is 11s; it must be from 1ms to MaxTTL = 10s", func(c *holdfast.Config) { c.NodeTimeout = 11 * time.Second }},
+		{"RetryDelay is 1µs; it must be from 1ms", func(c *holdfast.Config) { c.RetryDelay = time.Microsecond }},
+		{"RetryDelay is 1h0m0s; it must be from 1ms to 30m", func(c *holdfast.Config) { c.RetryDelay = time.Hour }},
+		{`Cluster is "a b"; up to 64 letters`, func(c *holdfast.Config) { c.Cluster = "a b" }},
+		{`Cluster is "é"`, func(c *holdfast.Config) { c.Cluster = "é" }},
+		{"up to 64 letters", func(c *holdfast.Config) { c.Cluster = strings.Repeat("c", 65) }},
+		{`Label is "a~b"; up to 64 printable ASCII characters without "~"`, func(c *holdfast.Config) { c.Label = "a~b" }},
+		{`Label is "a\nb"`, func(c *holdfast.Config) { c.Label = "a\nb" }},
+		{`Label is "web 3"`, func(c *holdfast.Config) { c.Label = "web 3" }},
+		{"up to 64 printable", func(c *holdfast.Config) { c.Label = strings.Repeat("l", 65) }},
+		{"Prefix has 513 bytes; at most 512", func(c *holdfast.Config) { c.Prefix = strings.Repeat("p", 513) }},
+	} {
+		cfg := holdfast.Config{Nodes: nowhere(t, 3)}
+		bad.change(&cfg)
+		c, err := holdfast.New(cfg)
+		if err == nil {
+			c.Close()
+			t.Errorf("accepted; want an error that says %q", bad.says)
+		} else if !strings.HasPrefix(err.Error(), "holdfast: Config.") || !strings.Contains(err.Error(), bad.says) {
+			t.Errorf("%v; want one that says %q", err, bad.says)
+		}
+	}
+}
+
+func TestBoundsOfAConfigAreAllowed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*holdfast.Config){
+		"nothing given": func(*holdfast.Config) {},
+		"one node":      func(c *holdfast.Config) { c.Nodes = c.Nodes[:1] },
+		"31 nodes":      func(c *holdfast.Config) { c.Nodes = nowhere(t, 31) },
+		"largest": func(c *holdfast.Config) {
+			c.MaxTTL, c.TTL, c.NodeTimeout = 30*time.Minute, 30*time.Minute, 30*time.Minute
+		},
+		"smallest": func(c *holdfast.Config) {
+			c.Window, c.MaxTTL, c.TTL, c.NodeTimeout, c.RetryDelay = time.Millisecond, 8*time.Millisecond, 8*time.Millisecond, time.Millisecond, time.Millisecond
+		},
+		"a small MaxTTL bounds the default TTL and node timeout": func(c *holdfast.Config) { c.Window, c.MaxTTL = 10*time.Millisecond, 100*time.Millisecond },
+		"names": func(c *holdfast.Config) {
+			c.Cluster, c.Label, c.Prefix = "eu-1/prod.a:b_c", "web-3/4711!", "\x00{tag}:"
+		},
+	} {
+		cfg := holdfast.Config{Nodes: nowhere(t, 3)}
+		change(&cfg)
+		c, err := holdfast.New(cfg)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		c.Close()
+	}
+}
+
+// What a client gets that gives nothing but nodes, as others and the nodes see it.
+func TestDefaultsAreThoseOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	nodes, err := rueidisnode.Open(s.urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := holdfast.New(holdfast.Config{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	lease := lock(t, s.ready(c), "x")
+	if left := time.Until(lease.Deadline()); left > 8898*time.Millisecond || left < 7*time.Second {
+		t.Errorf("a fresh lease is valid for %s; want 10 s − 4 × 250 ms − 100 ms − 2 ms", left)
+	}
+	label, _, _ := strings.Cut(lease.Owner(), "~")
+	if host, _ := os.Hostname(); !strings.HasPrefix(label, host[:1]) || !strings.HasSuffix(label, fmt.Sprint("/", os.Getpid())) {
+		t.Errorf("label %q; want host name/process id", label)
+	}
+	guard, _ := s.servers[0].MustDo(t, "GET", "holdfast:node").(string)
+	for _, part := range []string{"nodes=1 ", "max-ttl=10s ", "window=250ms ", "durable=no "} {
+		if !strings.Contains(guard, part) {
+			t.Errorf("the node keeps %q; want %q in it", guard, part)
+		}
+	}
+}
