@@ -1,0 +1,233 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// step is what runs under the lock: it adds one to a file by reading, adding and
+// writing, and leaves a trace. On entry it looks whether the one before it is still
+// there: alive (a zombie is not; where nobody reaps orphans they stay), and not gone out.
+const step = `
+before=$(cat inside 2>/dev/null) && [ -n "$before" ] && grep -q ') [^ZX] ' "/proc/$before/stat" 2>/dev/null && echo "$HOLDFAST_FENCE entered beside $before" >> overlaps
+echo $$ > inside
+echo "$HOLDFAST_FENCE" >> tokens
+n=$(cat count)
+echo $((n + 1)) > count.next && mv count.next count
+: > inside
+`
+
+// field is a counter, 16 processes that raise it under the lock, and what they left.
+type field struct {
+	t       *testing.T
+	dir     string
+	binary  string
+	servers []*redistest.Server
+	env     []string
+
+	mu      sync.Mutex
+	running map[int]*exec.Cmd // by worker: the run under way
+	killed  atomic.Int64
+	done    atomic.Int64
+	stderr  bytes.Buffer
+}
+
+func newField(t *testing.T) *field {
+	t.Helper()
+	f := &field{t: t, dir: t.TempDir(), running: map[int]*exec.Cmd{}, servers: redistest.StartN(t, 5)}
+	f.binary = filepath.Join(f.dir, "holdfast")
+	// Built for this test without the race detector: thousands of processes are started.
+	if out, err := exec.Command("go", "build", "-o", f.binary, "github.com/holdfast-go/holdfast/cmd/holdfast").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	var urls []string
+	for _, s := range f.servers {
+		urls = append(urls, s.URL())
+	}
+	f.env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(urls, ","), "HOLDFAST_MAX_TTL=1s", "HOLDFAST_WINDOW=100ms", "HOLDFAST_CLUSTER=exclusion")
+	f.write("count", "0\n")
+	f.write("step", step)
+	if out, err := f.command("nodes", "trust").CombinedOutput(); err != nil {
+		t.Fatalf("nodes trust: %v\n%s", err, out)
+	}
+	return f
+}
+
+func (f *field) command(args ...string) *exec.Cmd {
+	c := exec.Command(f.binary, args...)
+	c.Dir, c.Env = f.dir, f.env
+	return c
+}
+
+func (f *field) write(name, content string) {
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(content), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *field) read(name string) string {
+	b, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// work raises the counter n times as one of the workers. A run that was killed or
+// lost its nodes is repeated.
+func (f *field) work(worker, n int) {
+	for made := 0; made < n; {
+		c := f.command("run", "counter", "--", "sh", "step")
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		f.mu.Lock()
+		err := c.Start()
+		f.running[worker] = c
+		f.mu.Unlock()
+		if err != nil {
+			f.t.Error(err)
+			return
+		}
+		err = c.Wait()
+		f.mu.Lock()
+		delete(f.running, worker)
+		f.mu.Unlock()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			made++
+			f.done.Add(1)
+		case errors.As(err, &exit) && (exit.ExitCode() == -1 || exit.ExitCode() == 69 || exit.ExitCode() == 76):
+		default:
+			f.t.Errorf("worker %d: %v\n%s", worker, err, stderr.Bytes())
+			return
+		}
+	}
+}
+
+// verdict checks what the workers left. extra is how many increments may have been
+// made by runs that were killed or lost before they could say so.
+func (f *field) verdict(extra int64) {
+	f.t.Helper()
+	count, err := strconv.ParseInt(f.read("count"), 10, 64)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if done := f.done.Load(); count < done || count > done+extra {
+		f.t.Errorf("%d increments found; %d were made, and at most %d more", count, done, extra)
+	}
+	if o := f.read("overlaps"); o != "" {
+		f.t.Errorf("two were inside at a time:\n%s", o)
+	}
+	tokens := strings.Fields(f.read("tokens"))
+	last := int64(0)
+	for i, text := range tokens {
+		token, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || token <= last {
+			f.t.Errorf("entry %d has token %q after %d", i, text, last)
+		}
+		last = token
+	}
+	f.t.Logf("increments made %d, found %d; entries with rising tokens: %d; holders killed: %d", f.done.Load(), count, len(tokens), f.killed.Load())
+}
+
+func TestSixteenProcessesCountTo3200(t *testing.T) {
+	t.Parallel()
+	f := newField(t)
+	var wait sync.WaitGroup
+	for worker := range 16 {
+		wait.Go(func() { f.work(worker, 200) })
+	}
+	wait.Wait()
+	f.verdict(0)
+	if got := f.read("count"); got != fmt.Sprint(16*200) {
+		t.Errorf("count is %s; want 3200", got)
+	}
+}
+
+func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
+	t.Parallel()
+	f := newField(t)
+	stop := make(chan struct{})
+	var faults, workers sync.WaitGroup
+	faults.Go(func() { f.killHolders(stop) })
+	faults.Go(func() { f.killNodes(stop) })
+	for worker := range 16 {
+		workers.Go(func() { f.work(worker, 40) })
+	}
+	workers.Wait()
+	close(stop)
+	faults.Wait()
+	if f.killed.Load() == 0 {
+		t.Error("no holder was killed")
+	}
+	// A run that was killed or ended with 69 or 76 may have counted before.
+	f.verdict(1 << 20)
+}
+
+// killHolders kills the run that is inside with SIGKILL, now and then.
+func (f *field) killHolders(stop chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Duration(200+rand.IntN(1000)) * time.Millisecond):
+		}
+		// Whoever is inside: the parent of the step that wrote its id.
+		inside := f.read("inside")
+		if inside == "" {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + inside + "/stat")
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		parent, _ := strconv.Atoi(fields[1])
+		f.mu.Lock()
+		for _, c := range f.running {
+			if c.Process.Pid == parent {
+				c.Process.Kill()
+				f.killed.Add(1)
+			}
+		}
+		f.mu.Unlock()
+	}
+}
+
+// killNodes kills up to two nodes at a time and brings them back empty.
+func (f *field) killNodes(stop chan struct{}) {
+	for round := 0; ; round++ {
+		a, b := f.servers[round%5], f.servers[(round+2)%5]
+		a.Kill()
+		if round%2 == 0 {
+			b.Kill()
+		}
+		select {
+		case <-stop:
+		case <-time.After(time.Duration(300+rand.IntN(700)) * time.Millisecond):
+		}
+		a.Restart()
+		if round%2 == 0 {
+			b.Restart()
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(2 * time.Second): // their quarantine: not more than two are missing
+		}
+	}
+}
