@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,10 @@ type Client struct {
 
 	closing sync.Once
 	closed  atomic.Bool
+	stop    chan struct{} // closed by Close: waits end
+
+	mu     sync.RWMutex   // between a call that begins and Close
+	taking sync.WaitGroup // calls that may still make a lease
 }
 
 // New returns a client. It does not touch the network; the first lock does. An error
@@ -37,28 +42,33 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{config: c, owners: c.Label + "~" + random(6) + "~"}
+	cl := &Client{config: c, owners: c.Label + "~" + random(6) + "~", stop: make(chan struct{})}
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: clock.Steady(), Logger: c.Logger,
 	})
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay,
 		NewOwner: func() string { return cl.owners + random(15) },
+		Stop:     cl.stop,
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
 	return cl, nil
 }
 
-// Close gives back every lease the client holds, then closes the nodes. It waits for
-// the nodes' answers up to twice [Config.NodeTimeout]; what a node did not hear of
-// ends there with its TTL. Later calls on the client and its locks return [ErrClosed].
+// Close ends every wait for a lock, gives back every lease the client holds, then
+// closes the nodes. It waits for the nodes' answers up to twice [Config.NodeTimeout];
+// what a node did not hear of ends there with its TTL. Later calls on the client and its locks return [ErrClosed].
 // Close returns an error if a lease could not be given back on a majority.
 func (c *Client) Close() error {
 	var err error
 	c.closing.Do(func() {
+		c.mu.Lock()
 		c.closed.Store(true)
+		c.mu.Unlock()
+		close(c.stop)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
+		c.awaitTaking(ctx)
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -70,7 +80,7 @@ func (c *Client) Close() error {
 		c.fan.Close(ctx)
 		n := 0
 		for _, e := range failed {
-			if e != nil {
+			if e != nil && !errors.Is(e, ErrReleased) { // an Unlock was quicker
 				n++
 				err = e
 			}
@@ -80,6 +90,29 @@ func (c *Client) Close() error {
 		}
 	})
 	return err
+}
+
+// enter begins a call that may make a lease; taking.Done ends it. It reports false if
+// the client is closed: a lease that Close does not see would be nobody's to give back.
+func (c *Client) enter() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed.Load() {
+		return false
+	}
+	c.taking.Add(1)
+	return true
+}
+
+// awaitTaking waits for the calls that began before the client was closed. Bounded,
+// because an OnWait that calls Close would wait for itself.
+func (c *Client) awaitTaking(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { c.taking.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 // Mutex returns the lock called name: any non-empty bytes, up to 1 KiB with the

@@ -68,9 +68,10 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err
 // if no quorum could be had for a second; quarantines of restarted nodes are waited
 // for. A bad name or TTL is an error that says so.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	if err := m.check(ctx); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
+	defer m.client.taking.Done()
 	after := func(r *waiting.Refusal) {
 		if m.onWait != nil {
 			m.onWait(m.prefix(m.refused(r)))
@@ -85,21 +86,23 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // [ErrUnavailable] and is an [*UnavailableError]. Of several clients that try at the
 // same instant one gets it: votes split between them are retried for a moment.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
-	if err := m.check(ctx); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
+	defer m.client.taking.Done()
 	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
 	return m.lease(ctx, g, r)
 }
 
-func (m *Mutex) check(ctx context.Context) error {
+// begin begins a call; if it returns nil the call must end with taking.Done.
+func (m *Mutex) begin(ctx context.Context) error {
 	switch {
 	case m.bad != nil:
 		return m.bad
-	case m.client.closed.Load():
-		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !m.client.closed.Load():
 		return fmt.Errorf("lock %q: %w", m.name, context.Cause(ctx))
+	case !m.client.enter():
+		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type attempt struct {
 	over    bool // nobody waits for it any more
 	done    chan struct{}
 	won     bool
-	cut     bool  // the context ended before the outcome
+	cut     bool  // it was ended before the outcome
 	err     error // no stamp could be drawn
 }
 
@@ -42,15 +42,16 @@ func newAttempt(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Dura
 	return &attempt{fan: f, lock: l, owner: owner, ttl: ttl, votes: quorum.NewAttempt(f.N()), done: make(chan struct{})}
 }
 
-// run makes the attempt. It returns as soon as the outcome is certain, or ctx ends;
-// whatever the nodes hold of a failed attempt is released in the background.
-func (a *attempt) run(ctx context.Context) (Grant, bool) {
+// run makes the attempt. It returns as soon as the outcome is certain, or when ctx ends
+// or the client is closed; whatever the nodes hold of a failed attempt is released in the background.
+func (a *attempt) run(ctx context.Context, stop <-chan struct{}) (Grant, bool) {
 	a.mu.Lock()
 	a.begin()
 	a.mu.Unlock()
 	select {
 	case <-a.done:
 	case <-ctx.Done():
+	case <-stop:
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

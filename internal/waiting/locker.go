@@ -26,7 +26,8 @@ const (
 type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
-	NewOwner   func() string // a new one for every attempt
+	NewOwner   func() string   // a new one for every attempt
+	Stop       <-chan struct{} // closed when the client is: every wait ends
 }
 
 // Try makes one attempt, or a few if nobody has the lock and others try too. The
@@ -38,7 +39,7 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
 			return g, r
 		}
-		if !sleep(ctx, jitter(pause)) {
+		if !l.sleep(ctx, jitter(pause)) {
 			return Grant{}, r
 		}
 		pause = min(2*pause, l.RetryDelay)
@@ -56,7 +57,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		if r == nil {
 			return g, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || l.stopped() {
 			if r.cut && last != nil {
 				r = last // what is known, though a moment old
 			}
@@ -80,7 +81,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		case time.Since(outage) >= allowed:
 			return Grant{}, r
 		}
-		if !sleep(ctx, pause) {
+		if !l.sleep(ctx, pause) {
 			return Grant{}, r
 		}
 	}
@@ -91,7 +92,7 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 	}
 	a := newAttempt(l.Fan, lock, l.NewOwner(), ttl)
-	g, ok := a.run(ctx)
+	g, ok := a.run(ctx, l.Stop)
 	if ok {
 		return g, nil
 	}
@@ -107,16 +108,26 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 // jitter draws between half and one and a half of d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d+1) }
 
-// sleep reports whether d passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
+func (l *Locker) stopped() bool {
+	select {
+	case <-l.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// sleep reports whether d passed before ctx ended or the client was closed.
+func (l *Locker) sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
 	case <-ctx.Done():
-		return false
+	case <-l.Stop:
 	}
+	return false
 }
 
 // nth returns the nth smallest, counted from 1.
