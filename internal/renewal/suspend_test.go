@@ -1,0 +1,130 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/internal/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// mute is a node that nobody can reach; it counts who tried.
+type mute struct {
+	node.Node
+	calls atomic.Int32
+}
+
+func (n *mute) Addr() string { return "mute" }
+
+func (n *mute) Eval(context.Context, string, node.Call, ...string) node.Reply {
+	n.calls.Add(1)
+	return node.Reply{Err: errors.New("unreachable")}
+}
+
+func (n *mute) Close() {}
+
+// suspended runs f in a bubble in which a client holds a lease of ttl, won this instant.
+// sleep stands for a suspended host: the steady clock goes on, all timers stand still.
+func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep func(time.Duration))) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		const window = 100 * time.Millisecond
+		var slept atomic.Int64
+		mono := clock.Monotonic()
+		n := &mute{}
+		fan := fanout.New(fanout.Config{
+			Nodes: []node.Node{n}, Timeout: time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Set:   nodescript.Config{N: 1, MaxTTL: time.Hour, Window: window, Cluster: "test"},
+			Clock: func() clock.Instant { return mono().Add(time.Duration(slept.Load())) },
+		})
+		k := NewKeeper(fan)
+		defer fan.Close(t.Context())
+		defer k.Close()
+		now := fan.Now()
+		e := k.Keep(t.Context(), nodescript.Lock{Name: "x"}, waiting.Grant{
+			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
+		}, ttl)
+		synctest.Wait() // the watch begins while the host is awake
+		f(e, n, func(d time.Duration) { slept.Add(int64(d)) })
+	})
+}
+
+// Timers stand still while a host is suspended, so a lease's own would fire that much
+// too late.
+func TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes(t *testing.T) {
+	const ttl = 10 * time.Minute
+	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
+		time.Sleep(time.Minute)
+		sleep(ttl)
+		woken := time.Now()
+		<-e.Context().Done()
+		if took := time.Since(woken); took > watchEvery {
+			t.Errorf("the loss was noticed %s after waking; want at most %s", took, watchEvery)
+		}
+		if !errors.Is(context.Cause(e.Context()), ErrLost) {
+			t.Errorf("the lease ended with %v", context.Cause(e.Context()))
+		}
+	})
+}
+
+// Whoever asks in the second before the watch looks is told the truth too.
+func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
+	const ttl = 10 * time.Minute
+	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
+		sleep(ttl)
+		if err := e.Release(context.Background()); !errors.Is(err, ErrLost) {
+			t.Errorf("Release on waking: %v; want ErrLost", err)
+		}
+		if !errors.Is(e.End(), ErrLost) || e.Context().Err() == nil {
+			t.Errorf("the lease is still believed in: %v", e.End())
+		}
+	})
+	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
+		sleep(ttl)
+		if err := e.Extend(context.Background(), ttl); !errors.Is(err, ErrLost) {
+			t.Errorf("Extend on waking: %v; want ErrLost", err)
+		}
+	})
+}
+
+func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
+	const ttl = 10 * time.Minute
+	suspended(t, ttl, func(e *Lease, n *mute, sleep func(time.Duration)) {
+		sleep(ttl / 2) // past the renewal, not past the deadline
+		time.Sleep(watchEvery)
+		synctest.Wait()
+		if e.End() != nil || n.calls.Load() == 0 {
+			t.Errorf("after waking the lease's end is %v, and the node got %d calls; want none and some", e.End(), n.calls.Load())
+		}
+		before := e.Deadline()
+		<-e.Context().Done() // the node never answers
+		if over := e.keeper.fan.Now().Sub(before); over < 0 || over > watchEvery {
+			t.Errorf("the lease ended %s after its deadline", over)
+		}
+	})
+}
+
+// The deadline's own timer, without any help of the watch.
+func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
+	const ttl = 10 * time.Second
+	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
+		start := time.Now()
+		<-e.Context().Done()
+		if took := time.Since(start); took != quorum.Validity(ttl, 100*time.Millisecond) {
+			t.Errorf("the lease ended after %s; want %s to the nanosecond", took, quorum.Validity(ttl, 100*time.Millisecond))
+		}
+		if n.calls.Load() < 3 {
+			t.Errorf("the node was asked %d times; want a renewal and two repetitions at least", n.calls.Load())
+		}
+	})
+}
