@@ -1,0 +1,93 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// The smallest program: a job that runs on one machine at a time.
+func Example() {
+	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	err = client.Mutex("nightly-report").Do(context.Background(), func(ctx context.Context) error {
+		lease, _ := holdfast.FromContext(ctx)
+		return report(ctx, lease.Fence()) // stops when ctx ends: then the lock is not ours any more
+	})
+	if err != nil {
+		log.Print(err)
+	}
+}
+
+func report(ctx context.Context, fence int64) error { return ctx.Err() }
+
+// TryLock does not wait; the error says who has the lock.
+func ExampleMutex_TryLock() {
+	client := connected()
+	lease, err := client.Mutex("orders/42").TryLock(context.Background())
+	var held *holdfast.HeldError
+	switch {
+	case errors.As(err, &held):
+		fmt.Printf("%s has it for another %s\n", held.Holder(), held.ExpiresIn)
+	case err != nil:
+		log.Print(err) // too few nodes answered: we know nothing
+	default:
+		defer lease.Unlock(context.Background())
+		// …
+	}
+}
+
+// A lease outlives the function that took it; its context tells when it is over.
+func ExampleMutex_Lock() {
+	client := connected()
+	// The context bounds the wait only.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	lease, err := client.Mutex("shard-7").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Unlock(context.Background())
+
+	for item := range work(lease.Context()) {
+		item()
+	}
+	if errors.Is(context.Cause(lease.Context()), holdfast.ErrLost) {
+		log.Print("stopped: the lock was lost")
+	}
+}
+
+// A scheduled job on many machines whose clocks differ by some seconds runs once: the
+// name stays taken although the job was quick.
+func ExampleLease_UnlockAt() {
+	client := connected()
+	acquired := time.Now()
+	lease, err := client.Mutex("cleanup").TryLock(context.Background())
+	if errors.Is(err, holdfast.ErrHeld) {
+		return // another machine runs it, or just did
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	// … the job …
+	if err := lease.UnlockAt(context.Background(), acquired.Add(8*time.Second)); err != nil {
+		log.Print(err)
+	}
+}
+
+func connected() *holdfast.Client { return nil }
+
+func work(context.Context) <-chan func() { return nil }
