@@ -25,7 +25,6 @@ type Client struct {
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
-	owners string // "label~client~": the beginning of every owner
 
 	closing sync.Once
 	closed  atomic.Bool
@@ -42,14 +41,14 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{config: c, owners: c.Label + "~" + random(6) + "~", stop: make(chan struct{})}
+	cl := &Client{config: c, stop: make(chan struct{})}
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: clock.Steady(), Logger: c.Logger,
 	})
+	id := random(9) // tells this client's inbox from others
 	cl.locker = &waiting.Locker{
-		Fan: cl.fan, RetryDelay: c.RetryDelay,
-		NewOwner: func() string { return cl.owners + random(15) },
-		Stop:     cl.stop,
+		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Inbox: waiting.NewInbox(cl.fan, id),
+		NewOwner: func(ticket int64) string { return nodescript.NewOwner(c.Label, id, ticket, random(12)) },
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
 	return cl, nil

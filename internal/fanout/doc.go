@@ -6,6 +6,7 @@
 //	seat.go     one node: its queue and its batching workers
 //	door.go     one node: greeting and admission before anything is sent
 //	homes.go    which server is behind which node: one server, one vote
+//	inbox.go    a subscription on every node
 //	parked.go   one node: releases that could not be delivered yet
 //
 // A goroutine per node and call would be simpler and is what other libraries do; it

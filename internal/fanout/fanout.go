@@ -30,6 +30,7 @@ type Fanout struct {
 	wait   sync.WaitGroup
 
 	mu      sync.Mutex
+	closed  bool
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
 	homes   homes
@@ -81,6 +82,9 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 		}
 	}
 }
+
+// SendTo gives m to one node.
+func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 
 // Hail greets every node and asks for its vote, without sending anything else; it
 // returns each node's answer (Done: it votes) when all have answered, or when ctx ends:
@@ -194,6 +198,9 @@ func (f *Fanout) sample(node int, nodeTime int64, sent, received clock.Instant) 
 // Close ends the workers, after giving what is queued a last chance until ctx ends,
 // and closes the nodes.
 func (f *Fanout) Close(ctx context.Context) {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	for _, s := range f.seats {
 		s.close()
 	}

@@ -33,9 +33,26 @@ func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1)
 
 // AcquireCall asks for l with token T = stamp (µs of stamp time). w is the window.
 func AcquireCall(l Lock, owner string, stamp int64, ttl, w time.Duration) Call {
+	return acquire(l, owner, stamp, ttl, w, "", "")
+}
+
+// QueueCall is AcquireCall for an owner that joins the queue where somebody else has the
+// lock. ticket is the waiter's first stamp: the lowest is served first.
+func QueueCall(l Lock, owner string, stamp int64, ttl, w time.Duration, ticket int64) Call {
+	return acquire(l, owner, stamp, ttl, w, Micros(ticket), "")
+}
+
+// PassCall is AcquireCall for an owner to whom from, which has the lock in the same
+// process, passes it on.
+func PassCall(l Lock, owner string, stamp int64, ttl, w time.Duration, from string) Call {
+	return acquire(l, owner, stamp, ttl, w, "", from)
+}
+
+func acquire(l Lock, owner string, stamp int64, ttl, w time.Duration, ticket, from string) Call {
 	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}
 	return Call{Acquire, l.keys(), []string{
 		r.String(), millis(ttl), millis(ttl + RecordKept), Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds()),
+		ticket, from,
 	}}
 }
 
@@ -58,6 +75,9 @@ func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Dura
 func LeaveCall(l Lock, owner string, T, until int64) Call {
 	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner), recordKeptMillis}}
 }
+
+// QuitCall takes owner out of the queue of a node that did not grant.
+func QuitCall(l Lock, owner string) Call { return Call{Quit, l.keys(), []string{owner}} }
 
 // LeftOwner is the owner under which a name that was left stays taken.
 func LeftOwner(owner string) string { return owner + "~left" }

@@ -32,6 +32,12 @@ const (
 const (
 	RecordKept = 2 * time.Hour
 	GuardKept  = time.Hour
+
+	// Claim is how long a name that was handed to a waiter is reserved for it.
+	Claim = time.Second
+	// QueueKept is how long a queue outlives the last question of a waiter; each asks
+	// again every second or so.
+	QueueKept = time.Minute
 )
 
 // String returns the record as a node stores it.

@@ -3,6 +3,7 @@ package nodescript
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,8 @@ type Answer struct {
 	Verdict Verdict
 	Claim   bool          // Held: a reservation for a waiter, not a lease
 	Foreign bool          // Held, Lost: the plain key is not ours
+	Waiting bool          // Granted: others wait in the queue
+	Rank    int           // Held: how many wait before me; -1: I am not in the queue
 	Owner   string        // Held, Lost: by whom
 	Left    time.Duration // Held, Quarantined
 	Seen    int64         // Stale, Poisoned
@@ -75,18 +78,24 @@ func ParseReply(op Op, r node.Reply) Answer {
 	case c == 'O':
 		a.Verdict = OffClock
 		a.Time, err = parseMicros(rest)
-	case c == 'G' && op == Acquire:
-		a.Verdict = Granted
+	case c == 'G' && op == Acquire && (rest == "0" || rest == "1"):
+		a.Verdict, a.Waiting = Granted, rest == "1"
 	case c == 'S' && op == Acquire, c == 'P' && op == Acquire:
 		a.Verdict = Stale
 		if c == 'P' {
 			a.Verdict = Poisoned
 		}
 		a.Seen, err = parseMicros(rest)
-	case c == 'H' && op == Acquire && len(rest) > digits:
-		a.Verdict, a.Claim, a.Foreign = Held, rest[0] == 'c', rest[0] == 'f'
+	case c == 'H' && op == Acquire && len(rest) >= heldHead:
+		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
 		a.Left, err = parseLeft(rest[1 : 1+digits])
-		a.Owner = strings.Clone(rest[1+digits:])
+		if rank := rest[1+digits : heldHead]; rank != noRank {
+			var n uint64
+			if n, err = strconv.ParseUint(rank, 10, 32); err == nil {
+				a.Rank = int(n)
+			}
+		}
+		a.Owner = strings.Clone(rest[heldHead:])
 	case c == 'E' && op == Extend:
 		a.Verdict = Extended
 	case c == 'R' && op == Extend:
@@ -95,7 +104,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
 	case c == 'L' && op == Leave:
 		a.Verdict = Lost
-	case c == 'D' && (op == Release || op == Leave), c == 'R' && op == Refresh:
+	case c == 'D' && (op == Release || op == Leave || op == Quit), c == 'R' && op == Refresh:
 		a.Verdict = Done
 	case c == 'F' && op == Release:
 		a.Verdict = NotMine
@@ -108,10 +117,16 @@ func ParseReply(op Op, r node.Reply) Answer {
 	return a
 }
 
+// heldHead is the fixed part of a Held answer: kind, time left, rank.
+const (
+	heldHead = 1 + digits + len(noRank)
+	noRank   = "------"
+)
+
 // oneLetter: the answer is its first letter. "Go away" is no grant.
 func oneLetter(v Verdict) bool {
 	switch v {
-	case Granted, Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
+	case Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
 		return true
 	}
 	return false

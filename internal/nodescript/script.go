@@ -21,10 +21,11 @@ const (
 	Extend
 	Leave
 	Refresh
+	Quit
 	ops
 )
 
-var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh"}
+var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -41,6 +42,11 @@ type Scripts struct {
 // NewScripts makes the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
 	r := strings.NewReplacer(
+		"@CLAIM@", strconv.FormatInt(Claim.Microseconds(), 10),
+		"@CLAIM16@", Micros(Claim.Microseconds()),
+		"@CLAIMMS@", strconv.FormatInt(Claim.Milliseconds(), 10),
+		"@CLAIMKEPTMS@", strconv.FormatInt((Claim+RecordKept).Milliseconds(), 10),
+		"@QUEUEMS@", strconv.FormatInt(QueueKept.Milliseconds(), 10),
 		"@CLAMP@", clamp,
 		"@GUARD@", quote(c.String()+" "+run),
 		"@CONFIG@", quote(c.String()),
@@ -52,9 +58,10 @@ func NewScripts(c Config, run string) *Scripts {
 		"@KEPTMS@", strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
 		"@DURABLE@", strconv.FormatBool(c.Durable),
 	)
+	handoff := text("handoff")
 	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
 	for op := range ops {
-		s.texts[op] = r.Replace(text(op.String()))
+		s.texts[op] = r.Replace(strings.ReplaceAll(text(op.String()), "@HANDOFF@", handoff))
 		sum := sha1.Sum([]byte(s.texts[op]))
 		s.shas[op] = hex.EncodeToString(sum[:])
 	}

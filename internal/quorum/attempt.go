@@ -28,6 +28,8 @@ const maxRounds = 3
 // Not safe for concurrent use.
 type Attempt struct {
 	round   int
+	chased  int                 // rounds begun only because nodes had seen a higher token
+	asked   []bool              // of the current round
 	answers []nodescript.Answer // of the current round
 	pending []uint8             // per node: messages sent and not answered
 	maybe   []bool              // per node: it granted, or may have
@@ -36,19 +38,37 @@ type Attempt struct {
 
 // NewAttempt returns an attempt at n nodes; Begin starts its first round.
 func NewAttempt(n int) *Attempt {
-	return &Attempt{answers: make([]nodescript.Answer, n), pending: make([]uint8, n), maybe: make([]bool, n)}
+	return &Attempt{
+		answers: make([]nodescript.Answer, n), pending: make([]uint8, n), maybe: make([]bool, n), asked: make([]bool, n)}
 }
 
-// Begin starts a round with a fresh stamp, sent to all nodes, and returns its number.
-func (a *Attempt) Begin() int {
+// Begin starts a round with a fresh stamp and returns its number; each node that gets the
+// stamp is told by Ask. chase says that it follows another only because of its outcome
+// Again; otherwise something new is known and the count starts anew.
+func (a *Attempt) Begin(chase bool) int {
 	a.round++
-	a.decided = false
-	for i := range a.answers {
-		a.answers[i] = nodescript.Answer{}
-		a.pending[i]++
+	a.chased++
+	if !chase {
+		a.chased = 1
 	}
+	a.decided = false
+	clear(a.answers)
+	clear(a.asked)
 	return a.round
 }
+
+// Ask notes that a node gets the stamp of the current round. Nodes that do not are as
+// good as silent: the round is not decided against them.
+func (a *Attempt) Ask(node int) {
+	a.asked[node] = true
+	a.pending[node]++
+}
+
+// Asked reports whether a node got the stamp of the current round.
+func (a *Attempt) Asked(node int) bool { return a.asked[node] }
+
+// Granted reports whether a node granted the stamp of the current round.
+func (a *Attempt) Granted(node int) bool { return a.answers[node].Verdict == nodescript.Granted }
 
 // Answer takes a node's answer to the stamp of a round. After an outcome other than
 // Open every further one is Open.
@@ -87,7 +107,7 @@ func (a *Attempt) outcome() Outcome {
 		return Won
 	case granted+open >= need:
 		return Open
-	case granted+open+higher >= need && a.round < maxRounds:
+	case granted+open+higher >= need && a.chased < maxRounds:
 		return Again
 	}
 	return Failed
@@ -103,6 +123,12 @@ func (a *Attempt) Seen() int64 {
 	}
 	return seen
 }
+
+// Pending reports whether an answer of a node is missing, to whatever stamp.
+func (a *Attempt) Pending(node int) bool { return a.pending[node] > 0 }
+
+// Kept reports whether a node granted, or may have, in any round.
+func (a *Attempt) Kept(node int) bool { return a.maybe[node] }
 
 // Touched reports whether a node may hold something of this attempt: it granted in
 // any round, has not answered, or failed in a way that leaves it open.

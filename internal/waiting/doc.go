@@ -1,8 +1,9 @@
-// Package waiting gets a lock: one attempt, or attempts until the context ends.
+// Package waiting gets a lock: one attempt, or a place in line until the context ends.
 //
 //	attempt.go   one attempt: a message to all nodes, restamped if they saw a later token
 //	refusal.go   why an attempt failed, and what that means for the next
-//	locker.go    attempts in a row: Redlock's retry after a random delay
-//
-// The wait between two attempts is the one place that a queue with hand-off replaces.
+//	locker.go    TryLock and Lock: attempts, then the line
+//	line.go      the waiters of one name in this process: only the first asks the nodes
+//	inbox.go     hand-offs from the nodes to the waiters they are for
+//	turn.go      the first in line: in the nodes' queues, until a majority is its own
 package waiting

@@ -26,8 +26,11 @@ const (
 type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
-	NewOwner   func() string   // a new one for every attempt
-	Stop       <-chan struct{} // closed when the client is: every wait ends
+	NewOwner   func(ticket int64) string // a new one for every bid
+	Stop       <-chan struct{}           // closed when the client is: every wait ends
+	Inbox      *Inbox
+
+	lines lines
 }
 
 // Try makes one attempt, or a few if nobody has the lock and others try too. The
@@ -50,10 +53,19 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
 // after is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
+	if !l.lines.enter(ctx, l.Stop, lock.Name) {
+		return Grant{}, l.nothing()
+	}
+	defer l.lines.leave(lock.Name)
 	allowed, outage := patience, time.Time{}
 	var last *Refusal
 	for {
-		g, r := l.Try(ctx, lock, ttl)
+		g, r := l.attempt(ctx, lock, ttl)
+		if r != nil && r.Kind != Unavailable && ctx.Err() == nil && !l.stopped() {
+			allowed, outage, last = max(patience, ttl), time.Time{}, r
+			after(r)
+			g, r = l.queue(ctx, lock, ttl, after)
+		}
 		if r == nil {
 			return g, nil
 		}
@@ -68,11 +80,6 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		pause := jitter(l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {
 		case r.Kind != Unavailable:
-			allowed, outage = max(patience, ttl), time.Time{}
-			// Compared first: a foreign key may be there forever, to which nothing adds.
-			if _, _, left := r.Holder(); left > 0 && left < pause {
-				pause = left + time.Millisecond
-			}
 		case ok:
 			// Somebody else may restart or vouch for the node meanwhile.
 			outage, pause = time.Time{}, min(votesIn+jitter(5*time.Millisecond), time.Second)
@@ -87,22 +94,23 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	}
 }
 
+// attempt is one try without a place in any queue.
 func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 	}
-	a := newAttempt(l.Fan, lock, l.NewOwner(), ttl)
-	g, ok := a.run(ctx, l.Stop)
-	if ok {
+	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
+	defer b.giveUp()
+	b.askAll()
+	select {
+	case <-b.wake:
+	case <-ctx.Done():
+	case <-l.Stop:
+	}
+	if g, ok := b.take(); ok {
 		return g, nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r := refusal(a.votes.Answers(), a.err, a.cut)
-	if a.won {
-		r.late()
-	}
-	return Grant{}, r
+	return Grant{}, b.refusal(true)
 }
 
 // jitter draws between half and one and a half of d.
@@ -115,6 +123,11 @@ func (l *Locker) stopped() bool {
 	default:
 		return false
 	}
+}
+
+// nothing is the refusal of a wait that ended before anything was asked.
+func (l *Locker) nothing() *Refusal {
+	return refusal(make([]nodescript.Answer, l.Fan.N()), nil, true)
 }
 
 // sleep reports whether d passed before ctx ended or the client was closed.

@@ -16,19 +16,28 @@ end
 
 local old = call('GET', KEYS[1]) or '0000000000000000000000000000000000000000000000000'
 if #old < 49 then return 'C' end
-local seen = sub(old, 1, 16)
+local seen, waits = sub(old, 1, 16), sub(old, 49, 49)
 if seen > tomb then tomb = seen end
 
--- DEL comes first: a full memory refuses a script whose first write is a SET.
-if sub(old, 50) == owner then
+-- DEL comes first: a full memory refuses a script whose first write is a SET. The queue and
+-- its news come last: nothing they meet may keep the name from being given back.
+-- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
+-- on, a release that comes late must not free the later grant.
+if sub(old, 50) == owner and sub(old, 17, 32) < ARGV[2] then
   -- Whatever this node's clock says: what it granted must not be granted or repaired again.
   local own = string.format('%016.0f', sub(old, 17, 32) + 1)
   if own > tomb then tomb = own end
   call('DEL', KEYS[1])
-  if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then call('DEL', KEYS[2]) end
-  call('SET', KEYS[1], tomb .. '000000000000000000000000000000000', 'PX', ARGV[3])
+  local plain = KEYS[2] and redis.pcall('GET', KEYS[2])
+  if plain == owner then call('DEL', KEYS[2]) end
+  call('SET', KEYS[1], tomb .. '00000000000000000000000000000000' .. waits, 'PX', ARGV[3])
+  if waits == '1' and (not plain or plain == owner) then
+    @HANDOFF@
+    handoff(tomb)
+  end
   return 'D'
 end
+if waits == '1' then call('ZREM', KEYS[1] .. ':queue', owner) end
 if tomb > seen then
   local expiry, keep = sub(old, 33, 48), ARGV[3]
   if expiry > now then keep = math.floor((expiry - now) / 1000) + keep end

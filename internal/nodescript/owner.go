@@ -1,0 +1,29 @@
+package nodescript
+
+import (
+	"strconv"
+	"strings"
+)
+
+// An owner is label~client~ticket-random: who, for people; which client, for hand-offs;
+// since when it waits, for those who contend with it; and what makes it one of a kind.
+
+// NewOwner makes an owner. ticket is the first stamp of its wait or attempt.
+func NewOwner(label, client string, ticket int64, random string) string {
+	return label + "~" + client + "~" + strconv.FormatInt(ticket, 36) + "-" + random
+}
+
+// Ticket is an owner's ticket; not ok for a foreign owner.
+func Ticket(owner string) (int64, bool) {
+	_, rest, ok := strings.Cut(owner, "~")
+	_, rest, ok2 := strings.Cut(rest, "~")
+	text, _, ok3 := strings.Cut(rest, "-")
+	if !ok || !ok2 || !ok3 {
+		return 0, false
+	}
+	t, err := strconv.ParseInt(text, 36, 64)
+	return t, err == nil
+}
+
+// Inbox is the channel on which a client hears of what is handed to its owners.
+func Inbox(client string) string { return "holdfast:inbox:" + client }

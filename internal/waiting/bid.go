@@ -1,0 +1,264 @@
+package waiting
+
+import (
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+)
+
+// Grant is a lease as it was won.
+type Grant struct {
+	Owner    string
+	Token    int64         // T, the fencing token: µs of stamp time
+	Sent     clock.Instant // when T was drawn: belief counts from here
+	Deadline clock.Instant
+}
+
+// state is how a bid stands.
+type state uint8
+
+const (
+	open   state = iota // answers are missing
+	won                 // a majority granted the current stamp
+	failed              // the current stamp has no majority
+	idle                // failed, and that was dealt with
+	over                // nobody bids any more
+)
+
+// bid is one owner's try to get a name: rounds of one stamp each, to all nodes or, after
+// a hand-off, to those that are free for it. It is the receiver of its own messages.
+type bid struct {
+	fan    *fanout.Fanout
+	lock   nodescript.Lock
+	ttl    time.Duration
+	owner  string
+	ticket int64               // 0: does not queue
+	hears  func(node int) bool // whether a hand-off by node would be heard
+	wake   chan struct{}       // the state changed
+
+	mu      sync.Mutex
+	state   state
+	votes   *quorum.Attempt
+	message *fanout.Message // of the current round
+	silent  *fanout.Message // the same without the ticket, for nodes whose hand-off would not be heard
+	stamp   int64           // of the current round: the highest sent under owner
+	sent    clock.Instant
+	claimed []bool // per node: handed to owner, and not asked since
+	whole   bool   // the current round asks all nodes
+	lost    bool   // the lease went to the caller: what comes later is not for us
+	err     error  // no stamp could be drawn
+}
+
+func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration) *bid {
+	return &bid{
+		fan: f, lock: l, owner: owner, ttl: ttl, wake: make(chan struct{}, 1),
+		votes: quorum.NewAttempt(f.N()), claimed: make([]bool, f.N()),
+	}
+}
+
+// askAll begins a round with all nodes.
+func (b *bid) askAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != over && b.state != won {
+		b.ask(func(int) bool { return true }, false)
+		b.whole = true
+	}
+}
+
+// ask begins a round: a fresh stamp for the nodes for which to is true. chase says that
+// it only follows the last one because nodes had seen a higher token. b.mu is held.
+func (b *bid) ask(to func(node int) bool, chase bool) {
+	stamp, sent, err := b.fan.Stamp()
+	if err != nil {
+		b.err = err
+		b.become(failed)
+		return
+	}
+	if b.message != nil {
+		// Where the last round was not sent yet, this one takes its place.
+		b.message.Drop()
+		b.silent.Drop()
+	}
+	nodes := make([]bool, b.fan.N())
+	for i := range nodes {
+		nodes[i] = to(i)
+	}
+	b.state, b.whole, b.err = open, false, nil
+	b.stamp, b.sent = stamp, sent
+	w := b.fan.Set().Window
+	plain := fanout.Message{
+		Call: nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl, w),
+		To:   b, Tag: b.votes.Begin(chase), SendBy: b.fan.SendBy(sent),
+	}
+	b.silent = &plain
+	b.message = b.silent
+	if b.ticket != 0 {
+		b.message = &fanout.Message{
+			Call: nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket),
+			To:   b, Tag: plain.Tag, SendBy: plain.SendBy,
+		}
+	}
+	for i, yes := range nodes {
+		if yes {
+			b.askNode(i)
+		}
+	}
+}
+
+// askNode sends the current stamp to a node. b.mu is held.
+func (b *bid) askNode(i int) {
+	b.claimed[i] = false
+	b.votes.Ask(i)
+	if b.ticket != 0 && !b.hears(i) {
+		b.fan.SendTo(i, b.silent)
+		return
+	}
+	b.fan.SendTo(i, b.message)
+}
+
+// handed takes a node's news that the name is reserved there for this owner. The hand-offs
+// of one release come from all nodes within a moment: all are asked with one stamp,
+// drawn at the first.
+func (b *bid) handed(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == over || b.state == won {
+		return
+	}
+	if b.state == open && !b.votes.Asked(node) && b.fan.Now().Sub(b.sent) < b.fan.Set().Window/2 {
+		b.askNode(node)
+		return
+	}
+	b.claimed[node] = true
+	b.ask(func(i int) bool { return b.claimed[i] || b.votes.Kept(i) }, false)
+	b.notify()
+}
+
+// Answered takes a node's answer to the stamp of round tag.
+func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.votes.Answer(node, tag, ans)
+	if ans.Verdict == nodescript.Stale {
+		b.fan.Raise(ans.Seen)
+	}
+	switch {
+	case b.lost && ans.Verdict == nodescript.Held && ans.Rank >= 0:
+		b.quit(node) // it joined a queue although a majority was there
+	case b.state != open:
+	case tag != b.message.Tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
+		b.askNode(node) // granted to an earlier stamp: only the current one counts
+	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
+		// Those before us in the queue were gone, so this very question was handed the name.
+		b.claimed[node] = true
+		b.ask(func(i int) bool { return b.claimed[i] || b.votes.Kept(i) }, false)
+	case out == quorum.Again:
+		b.ask(b.votes.Asked, true)
+	case out == quorum.Won:
+		b.become(won)
+	case out == quorum.Failed:
+		b.become(failed)
+	}
+}
+
+// become sets the state and wakes whoever waits. b.mu is held.
+func (b *bid) become(s state) {
+	b.state = s
+	b.notify()
+}
+
+func (b *bid) notify() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take ends a bid that was won, if its lease may still be believed in.
+func (b *bid) take() (Grant, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	deadline := quorum.Deadline(b.sent, b.ttl, b.fan.Set().Window)
+	if b.state != won || b.fan.Now() >= deadline {
+		return Grant{}, false
+	}
+	b.state, b.lost = over, true
+	if b.ticket != 0 {
+		for i, a := range b.votes.Answers() {
+			if a.Verdict != nodescript.Granted && !b.votes.Pending(i) {
+				b.quit(i)
+			}
+		}
+	}
+	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline}, true
+}
+
+func (b *bid) quit(node int) {
+	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), SendBy: b.fan.Now().Add(b.fan.Timeout())})
+}
+
+// giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,
+// is released in the background. A release that overtakes its acquire leaves a
+// tombstone that the acquire meets.
+func (b *bid) giveUp() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == over {
+		return
+	}
+	b.state = over
+	if b.message == nil {
+		return
+	}
+	b.message.Drop()
+	b.silent.Drop()
+	where := b.votes.Touched
+	if b.ticket != 0 {
+		where = nil // it may stand in every queue
+	}
+	b.release(where)
+}
+
+// yield gives a minority back if somebody on other nodes waits for longer; the bid goes
+// on. Of two that hold a part each, one keeps and one gives: they cannot swap for ever.
+func (b *bid) yield() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	granted, older := false, false
+	for _, a := range b.votes.Answers() {
+		switch a.Verdict {
+		case nodescript.Granted:
+			granted = true
+		case nodescript.Held:
+			ticket, ok := nodescript.Ticket(a.Owner)
+			older = older || !ok || ticket < b.ticket
+		}
+	}
+	if granted && older {
+		b.release(b.votes.Granted)
+	}
+}
+
+// release sends a release that is repeated until the lease would be over on the nodes.
+func (b *bid) release(where func(int) bool) {
+	b.fan.Send(&fanout.Message{
+		Call:    nodescript.ReleaseCall(b.lock, b.owner, b.stamp),
+		Persist: b.sent.Add(b.ttl + b.fan.Set().Window),
+	}, where)
+}
+
+// refusal is why the current round has no majority. cut says that it was ended before.
+func (b *bid) refusal(cut bool) *Refusal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := refusal(b.votes.Answers(), b.err, cut && b.state == open)
+	if b.state == won {
+		r.late()
+	}
+	return r
+}

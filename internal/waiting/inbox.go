@@ -1,0 +1,119 @@
+package waiting
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+)
+
+// Inbox hears what the nodes hand to the waiters of this client: one subscription per
+// node, whatever the number of locks. It is opened when one waits for the first time.
+type Inbox struct {
+	fan    *fanout.Fanout
+	client string
+
+	mu     sync.Mutex
+	opened bool
+	up     []bool          // per node: the subscription stands
+	bids   map[string]*bid // by owner
+	enough chan struct{}   // closed when a majority has stood, and the others had a moment
+}
+
+// straggler is how long the subscriptions of the other nodes may take after a majority
+// stands: a waiter that joins a queue it does not hear is taken for dead there.
+const straggler = 20 * time.Millisecond
+
+// NewInbox returns the inbox of a client, by the name that its owners carry.
+func NewInbox(f *fanout.Fanout, client string) *Inbox {
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, enough: make(chan struct{})}
+}
+
+// open subscribes on every node, the first time, and waits until enough hear.
+func (b *Inbox) open(ctx context.Context) {
+	b.mu.Lock()
+	if !b.opened {
+		b.opened = true
+		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.stands)
+		time.AfterFunc(b.fan.Timeout(), b.suffice)
+	}
+	b.mu.Unlock()
+	select {
+	case <-b.enough:
+	case <-ctx.Done():
+	}
+}
+
+// suffice ends the waiting of open. Nodes that do not hear yet are asked without a
+// place in their queue, and again when they do.
+func (b *Inbox) suffice() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.enough:
+	default:
+		close(b.enough)
+	}
+}
+
+// hears reports whether a hand-off by node would be heard.
+func (b *Inbox) hears(node int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up[node]
+}
+
+// stands notes that a subscription stands or broke. What was handed over while it was
+// broken was lost: all ask again when it is back.
+func (b *Inbox) stands(node int, is bool) {
+	b.mu.Lock()
+	b.up[node] = is
+	standing := 0
+	for _, up := range b.up {
+		if up {
+			standing++
+		}
+	}
+	var again []*bid
+	if is {
+		for _, t := range b.bids {
+			again = append(again, t)
+		}
+	}
+	b.mu.Unlock()
+	switch {
+	case standing == len(b.up):
+		b.suffice()
+	case standing >= quorum.Majority(len(b.up)):
+		time.AfterFunc(straggler, b.suffice)
+	}
+	for _, t := range again {
+		t.askAll()
+	}
+}
+
+// heard passes a hand-off on. One for an owner that nobody bids under any more needs no
+// answer: its release is under way, or its lease comes to that node with its next renewal.
+func (b *Inbox) heard(node int, owner string) {
+	b.mu.Lock()
+	t := b.bids[owner]
+	b.mu.Unlock()
+	if t != nil {
+		t.handed(node)
+	}
+}
+
+func (b *Inbox) expect(t *bid) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bids[t.owner] = t
+}
+
+func (b *Inbox) forget(t *bid) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.bids, t.owner)
+}

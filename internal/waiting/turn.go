@@ -1,0 +1,96 @@
+package waiting
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+const (
+	// askEvery is the longest pause between two questions to all nodes. It finds dead
+	// holders, lost hand-offs, and locks that foreign clients gave back.
+	askEvery = time.Second
+	// gather is for how long the first hand-off waits for those of the other nodes, which
+	// the same release sent, before all are asked.
+	gather = 20 * time.Millisecond
+)
+
+// queue waits in the queue of every node until the name is handed over, or ctx ends, or
+// too few nodes answer. It is called for the first waiter of a name in this process;
+// its ticket is drawn now and kept until it has the lock.
+func (l *Locker) queue(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
+	l.Inbox.open(ctx)
+	ticket, _, err := l.Fan.Stamp()
+	if err != nil {
+		r := l.nothing()
+		r.Kind, r.Err = Unavailable, err
+		return Grant{}, r
+	}
+	b := newBid(l.Fan, lock, l.NewOwner(ticket), ttl)
+	b.ticket, b.hears = ticket, l.Inbox.hears
+	l.Inbox.expect(b)
+	defer l.Inbox.forget(b)
+	defer b.giveUp()
+	b.askAll()
+	timer := time.NewTimer(askEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			b.askAll()
+			timer.Reset(askEvery)
+			continue
+		case <-b.wake:
+		case <-ctx.Done():
+			return Grant{}, b.refusal(true)
+		case <-l.Stop:
+			return Grant{}, b.refusal(true)
+		}
+		g, ok := b.take()
+		if ok {
+			return g, nil
+		}
+		r, pause := b.next(l.RetryDelay)
+		if r != nil {
+			if r.Kind == Unavailable {
+				return Grant{}, r
+			}
+			after(r)
+		}
+		timer.Reset(pause)
+	}
+}
+
+// next deals with the outcome of a round that was not won, and says when to ask all
+// nodes again: soon, while hand-offs are coming in; else when the holder's lease is
+// over, but every second or so. The refusal is that of a round of all nodes.
+func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
+	b.mu.Lock()
+	state, whole, stamped := b.state, b.whole, b.err == nil
+	if state == failed {
+		b.state = idle
+	}
+	b.mu.Unlock()
+	switch {
+	case state == open && !whole:
+		return nil, gather
+	case state == open, state == idle:
+		return nil, askEvery
+	case state == failed && !whole && stamped:
+		return nil, jitter(splitDelay)
+	}
+	r = b.refusal(false)
+	b.yield()
+	_, foreign, left := r.Holder()
+	pause = askEvery
+	if foreign || r.Kind == Contended {
+		pause = min(retry, askEvery) // nobody hands a foreign lock over
+	}
+	pause = jitter(pause)
+	// Compared first: a foreign key may be there forever, to which nothing adds.
+	if left > 0 && left < pause {
+		pause = left + jitter(gather)/2 // not all waiters in the same millisecond
+	}
+	return r, pause
+}
