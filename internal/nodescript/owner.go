@@ -25,5 +25,15 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
+// ParseHandoff reads the news of a hand-off: whose it is, and the highest token that the
+// node has seen, which the owner's next stamp must exceed.
+func ParseHandoff(message string) (owner string, seen int64, ok bool) {
+	if len(message) <= digits {
+		return "", 0, false
+	}
+	seen, err := parseMicros(message[:digits])
+	return message[digits:], seen, err == nil
+}
+
 // Inbox is the channel on which a client hears of what is handed to its owners.
 func Inbox(client string) string { return "holdfast:inbox:" + client }

@@ -59,6 +59,16 @@ func (b *Inbox) suffice() {
 	}
 }
 
+// stood reports whether subscriptions have stood before.
+func (b *Inbox) stood() bool {
+	select {
+	case <-b.enough:
+		return true
+	default:
+		return false
+	}
+}
+
 // hears reports whether a hand-off by node would be heard.
 func (b *Inbox) hears(node int) bool {
 	b.mu.Lock()
@@ -97,11 +107,16 @@ func (b *Inbox) stands(node int, is bool) {
 
 // heard passes a hand-off on. One for an owner that nobody bids under any more needs no
 // answer: its release is under way, or its lease comes to that node with its next renewal.
-func (b *Inbox) heard(node int, owner string) {
+func (b *Inbox) heard(node int, message string) {
+	owner, seen, ok := nodescript.ParseHandoff(message)
+	if !ok {
+		return // not of Holdfast: anybody may publish
+	}
 	b.mu.Lock()
 	t := b.bids[owner]
 	b.mu.Unlock()
 	if t != nil {
+		b.fan.Raise(seen)
 		t.handed(node)
 	}
 }

@@ -51,21 +51,23 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 
 // Wait tries until it has the lock or ctx ends, or no quorum was met for patience (for
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
-// after is called with each refusal.
-func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
+// told is called with each refusal.
+func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	if !l.lines.enter(ctx, l.Stop, lock.Name) {
 		return Grant{}, l.nothing()
 	}
 	defer l.lines.leave(lock.Name)
 	allowed, outage := patience, time.Time{}
 	var last *Refusal
-	for {
-		g, r := l.attempt(ctx, lock, ttl)
-		if r != nil && r.Kind != Unavailable && ctx.Err() == nil && !l.stopped() {
-			allowed, outage, last = max(patience, ttl), time.Time{}, r
-			after(r)
-			g, r = l.queue(ctx, lock, ttl, after)
+	after := func(r *Refusal) {
+		last = r
+		if r.Kind != Unavailable {
+			allowed, outage = max(patience, ttl), time.Time{}
 		}
+		told(r)
+	}
+	for {
+		g, r := l.inLine(ctx, lock, ttl, after)
 		if r == nil {
 			return g, nil
 		}
@@ -75,7 +77,6 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 			}
 			return Grant{}, r
 		}
-		last = r
 		after(r)
 		pause := jitter(l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {
@@ -92,6 +93,19 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 			return Grant{}, r
 		}
 	}
+}
+
+// inLine asks once, and joins the nodes' queues if somebody has the lock. Who has waited
+// before joins at once: it hears hand-offs already, and saves a question.
+func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
+	if !l.Inbox.stood() {
+		g, r := l.attempt(ctx, lock, ttl)
+		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
+			return g, r
+		}
+		after(r)
+	}
+	return l.queue(ctx, lock, ttl, after)
 }
 
 // attempt is one try without a place in any queue.

@@ -21,12 +21,7 @@ if old then
   live = before ~= '' and now < expiry
   -- A repeated command answers as the first did. A claim has T = 0 and never matches.
   if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
-  if T <= seen then
-    -- A tombstone may run ahead of TIME by W at most; what is further ahead would shut
-    -- the name until then if clients followed it.
-    if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
-    return 'S' .. seen
-  end
+  -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
   if live and before ~= owner and before ~= ARGV[7] then
     local kind, rank = 'l', '------'
     if sub(old, 17, 32) == '0000000000000000' then kind = 'c' end
@@ -38,6 +33,12 @@ if old then
       rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
     end
     return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
+  end
+  if T <= seen then
+    -- A tombstone may run ahead of TIME by W at most; what is further ahead would shut
+    -- the name until then if clients followed it.
+    if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
+    return 'S' .. seen
   end
 end
 

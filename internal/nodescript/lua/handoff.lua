@@ -1,12 +1,13 @@
 -- handoff: a part of acquire and release, in the place of @HANDOFF@. Gives a free name to the
 -- first of its queue: a claim, for a moment, that only its owner's acquire turns into a lease.
--- A waiter whose connection is gone hears nothing of it and is skipped at once.
+-- A waiter whose connection is gone hears nothing of it and is skipped at once. The news
+-- begin with the highest token seen, which the waiter's next stamp must exceed.
 local function handoff(seen)
   local queue = KEYS[1] .. ':queue'
   while true do
     local first = call('ZPOPMIN', queue)[1]
     if not first then return end
-    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '~([^~]+)~') or ''), first)
+    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '~([^~]+)~') or ''), seen .. first)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
       call('SET', KEYS[1], seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,
