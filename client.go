@@ -47,7 +47,7 @@ func New(c Config) (*Client, error) {
 	})
 	id := random(9) // tells this client's inbox from others
 	cl.locker = &waiting.Locker{
-		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Inbox: waiting.NewInbox(cl.fan, id),
+		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string { return nodescript.NewOwner(c.Label, id, ticket, random(12)) },
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
@@ -72,7 +72,7 @@ func (c *Client) Close() error {
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
 		for i, e := range held {
-			wait.Go(func() { failed[i] = e.Release(ctx) })
+			wait.Go(func() { failed[i] = e.Release(ctx, nil) })
 		}
 		wait.Wait()
 		c.keeper.Close()

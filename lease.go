@@ -97,13 +97,16 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // Unlock gives the lock back. The lease is over in any case, and Context has ended
 // before the nodes are told.
 //
+// If another goroutine of this client waits for the lock it is passed on to it, in one
+// round trip, and Unlock returns nil at once; see [Config.Fair].
+//
 // It returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if
 // the lease was lost before, [ErrReleased] if it was given back before,
 // [ErrUnavailable] if too few nodes answered: they are told again in the background,
 // and the lock ends with its TTL at the latest. If ctx ends first the error is ctx's
 // cause; the nodes are told all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
-	return l.wrap("unlock", l.held.Release(ctx))
+	return l.wrap("unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
 // UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most

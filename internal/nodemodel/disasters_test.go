@@ -11,7 +11,7 @@ import (
 // disaster is what seldom happens to a node, and must not break it.
 func (g *generator) disaster() operation {
 	set := func(say string, model func(*Node), command ...string) operation {
-		return operation{say, func(w *world) (string, string) {
+		return operation{say: say, do: func(w *world) (string, string) {
 			w.wire.must(command...)
 			model(w.model)
 			return "", ""
@@ -37,7 +37,7 @@ func (g *generator) disaster() operation {
 	case p < 90: // machines without a battery boot in 1970
 		return g.clock(pick[int64](g, 1, 5_000_000, 999_999_999_999_999, start/10, 1e16, 2e16))
 	case p < 91 || p < 95 && g.w.data:
-		return operation{"restart", func(w *world) (string, string) {
+		return operation{say: "restart", do: func(w *world) (string, string) {
 			if w.now > start/2 { // Redis 7.0 crashes when it starts in 1970
 				w.restart()
 			}
@@ -54,7 +54,7 @@ func (g *generator) memory(full bool, policy string) operation {
 	if full {
 		limit = 1
 	}
-	return operation{fmt.Sprintf("full=%t policy=%s", full, policy), func(w *world) (string, string) {
+	return operation{say: fmt.Sprintf("full=%t policy=%s", full, policy), do: func(w *world) (string, string) {
 		// The policy first: in between, a full memory would delete.
 		w.wire.must("CONFIG", "SET", "maxmemory", "0")
 		w.wire.must("CONFIG", "SET", "maxmemory-policy", policy)

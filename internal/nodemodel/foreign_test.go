@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // write is somebody else's command.
 func (g *generator) write() operation {
 	l := g.lock()
 	key, now := nodescript.RecordKey(l.Name), g.w.now
-	switch g.IntN(10) {
+	switch g.IntN(12) {
 	case 0: // as a hand-off will write it
 		r := nodescript.Record{Seen: inRange(now - 2*W), Expiry: inRange(now + 1_000_000), Owner: pick(g, owners...), Waiting: true}
 		return g.set(key, r.String(), 2*time.Hour)
@@ -36,16 +37,23 @@ func (g *generator) write() operation {
 		return g.set(l.Name, pick(g, "", "foreign", strings.Repeat("f", 300), g.owner(l)), pick[time.Duration](g, 0, time.Millisecond, 3*time.Second))
 	case 6:
 		text := pick(g, "redlock", pick(g, owners...))
-		return operation{fmt.Sprintf("SET %q %q NX PX 3000", l.Name, text), func(w *world) (string, string) {
+		return operation{say: fmt.Sprintf("SET %q %q NX PX 3000", l.Name, text), do: func(w *world) (string, string) {
 			real := w.wire.do("SET", l.Name, text, "NX", "PX", "3000")
 			if w.model.Full {
 				return told(real), "(OOM)"
 			}
 			return told(real), map[bool]string{true: "OK", false: "<nil>"}[w.model.SetNX(l.Name, text, 3*time.Second)]
 		}}
+	case 7: // a queue with others in it
+		return g.zadd(queueKey(key), g.ticket(), pick(g, owners...))
+	case 8:
+		if g.IntN(2) == 0 {
+			return g.hset(queueKey(key))
+		}
+		return g.set(queueKey(key), "no queue", time.Hour)
 	default:
 		key := pick(g, universe...)
-		return operation{fmt.Sprintf("DEL %q", key), func(w *world) (string, string) {
+		return operation{say: fmt.Sprintf("DEL %q", key), do: func(w *world) (string, string) {
 			real := w.wire.do("DEL", key)
 			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
 		}}
@@ -53,7 +61,7 @@ func (g *generator) write() operation {
 }
 
 func (g *generator) set(key, text string, ttl time.Duration) operation {
-	return operation{fmt.Sprintf("SET %q %q PX %d", key, text, ttl.Milliseconds()), func(w *world) (string, string) {
+	return operation{say: fmt.Sprintf("SET %q %q PX %d", key, text, ttl.Milliseconds()), do: func(w *world) (string, string) {
 		args := []string{"SET", key, text}
 		if ttl > 0 {
 			args = append(args, "PX", strconv.FormatInt(ttl.Milliseconds(), 10))
@@ -67,8 +75,18 @@ func (g *generator) set(key, text string, ttl time.Duration) operation {
 	}}
 }
 
+func (g *generator) zadd(key string, ticket int64, owner string) operation {
+	return operation{say: fmt.Sprintf("ZADD %q NX %d %q", key, ticket, owner), do: func(w *world) (string, string) {
+		real := told(w.wire.do("ZADD", key, "NX", nodescript.Micros(ticket), owner))
+		if err := w.model.ZAdd(key, ticket, owner); err != nil {
+			return real, said(node.Reply{Err: err})
+		}
+		return "", ""
+	}}
+}
+
 func (g *generator) hset(key string) operation {
-	return operation{fmt.Sprintf("HSET %q f 1", key), func(w *world) (string, string) {
+	return operation{say: fmt.Sprintf("HSET %q f 1", key), do: func(w *world) (string, string) {
 		real := w.wire.do("HSET", key, "f", "1")
 		if err, bad := real.(error); bad && w.model.Full {
 			return told(err), "(OOM)"

@@ -68,12 +68,12 @@ func (n *Node) offClock(earliest, latest string) string {
 	return ""
 }
 
-// acquire: args record, ttl ms, record kept ms, stamp - W, stamp + W.
+// acquire: args record, ttl ms, record kept ms, stamp - W, stamp + W, ticket or "", from or "".
 func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, c.Args[3], c.Args[4]); answer != "" || err != nil {
 		return answer, err
 	}
-	now := n.now()
+	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), c.Args[5], c.Args[6]
 	mine, err := nodescript.ParseRecord(c.Args[0])
 	if err != nil {
 		return "", err
@@ -87,28 +87,80 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	case old.corrupt:
 		return "C", nil
 	case live && old.Owner == mine.Owner && old.Token == mine.Token:
-		return "G", nil // a repeated command
+		return granted(old.Waiting), nil // a repeated command
 	case old.there && mine.Token <= old.Seen:
 		if old.Seen > now+s.config.Window.Microseconds() {
 			return "P" + nodescript.Micros(old.Seen), nil
 		}
 		return "S" + nodescript.Micros(old.Seen), nil
-	case live && old.Owner != mine.Owner:
-		kind := "l"
-		if old.Token == 0 {
-			kind = "c"
-		}
-		return "H" + kind + nodescript.Micros(old.Expiry-now) + old.Owner, nil
-	case n.Full:
-		return "", oom
+	case live && old.Owner != mine.Owner && old.Owner != from:
+		return n.wait(c, old, mine.Owner, ticket)
+	case n.Full && !old.Waiting:
+		return "", oom // what follows begins with a SET
 	}
-	if p := n.plain(c); p.foreign(mine.Owner, old.Owner) {
-		return "Hf" + n.left(p.key) + head(p.text, 256), nil
-	} else if p.key != "" {
+	p := n.plain(c)
+	if p.foreign(mine.Owner, old.Owner) {
+		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
+	}
+	if old.Waiting && !live {
+		// Free, but somebody waits: the first of the queue is next. Who does not wait
+		// comes after all who do.
+		if ticket != "" {
+			if err := n.join(queue, ticket, mine.Owner); err != nil {
+				return "", err
+			}
+		}
+		q, err := n.queue(queue)
+		if err != nil {
+			return "", err
+		}
+		if len(q) > 0 && q[0].owner != mine.Owner {
+			if next := n.handOff(c, old.Seen); next != "" {
+				q, _ = n.queue(queue)
+				return "Hc" + nodescript.Micros(nodescript.Claim.Microseconds()) + printedRank(q, mine.Owner) + next, nil
+			}
+		}
+	}
+	if old.Waiting {
+		if err := n.quit(queue, mine.Owner); err != nil {
+			return "", err
+		}
+		_, mine.Waiting = n.keys[queue]
+	}
+	if p.key != "" {
 		n.setText(p.key, mine.Owner, number(c.Args[1]))
 	}
 	n.setText(c.Keys[0], mine.String(), number(c.Args[2]))
-	return "G", nil
+	return granted(mine.Waiting), nil
+}
+
+// granted is a yes that tells whether others wait.
+func granted(waiting bool) string {
+	if waiting {
+		return "G1"
+	}
+	return "G0"
+}
+
+// wait answers owner that somebody else has the name, and lets it join the queue if it
+// has a ticket.
+func (n *Node) wait(c node.Call, old stored, owner, ticket string) (string, error) {
+	place := noRank
+	if ticket != "" {
+		queue := queueKey(c.Keys[0])
+		if err := n.join(queue, ticket, owner); err != nil {
+			return "", err
+		}
+		n.keys[queue].expires = n.Clock()/1000 + nodescript.QueueKept.Milliseconds()
+		place = printedRank(n.keys[queue].queue, owner)
+		old.Waiting = true
+		n.keys[c.Keys[0]].text = old.String()
+	}
+	kind := "l"
+	if old.Token == 0 {
+		kind = "c"
+	}
+	return "H" + kind + nodescript.Micros(old.Expiry-n.now()) + place + old.Owner, nil
 }
 
 // left is how long a key will be there, as scripts print it.
@@ -135,14 +187,24 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.corrupt {
 		return "C", nil
 	}
+	if old.Waiting {
+		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
+	}
 	// The tombstone: at most W ahead of the clock, never below what was seen.
-	tomb := max(old.Seen, min(number(c.Args[1]), now+s.config.Window.Microseconds()))
-	if old.Owner == owner {
-		if p := n.plain(c); p.text == owner {
+	highest := number(c.Args[1])
+	tomb := max(old.Seen, min(highest, now+s.config.Window.Microseconds()))
+	if old.Owner == owner && old.Token < highest {
+		p := n.plain(c)
+		if p.text == owner {
 			delete(n.keys, p.key)
 		}
 		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		n.setText(c.Keys[0], nodescript.Record{Seen: tomb}.String(), keep)
+		n.setText(c.Keys[0], nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String(), keep)
+		// By a clock that says the lease is long over nothing is handed on.
+		sane := now-highest <= s.config.Quarantine().Microseconds()
+		if old.Waiting && (!p.there || p.text == owner) && sane {
+			n.handOff(c, tomb)
+		}
 		return "D", nil
 	}
 	if tomb > old.Seen {
@@ -215,6 +277,21 @@ func (n *Node) leave(c node.Call) (string, error) {
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Owner: left}
 	n.setText(c.Keys[0], r.String(), ms+number(c.Args[4]))
+	return "D", nil
+}
+
+// leaveQueue: args owner.
+func (n *Node) leaveQueue(s script, c node.Call) (string, error) {
+	guard, there, err := n.text(nodescript.GuardKey)
+	if err != nil {
+		return "", err
+	}
+	if !there || guard != s.guard() {
+		return "N", nil
+	}
+	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
+		return "", err
+	}
 	return "D", nil
 }
 

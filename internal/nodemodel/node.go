@@ -34,12 +34,14 @@ type Node struct {
 	addr    string
 	configs []nodescript.Config
 
-	mu     sync.Mutex
-	keys   map[string]*value
-	loaded map[string]script // by digest
-	runs   []string          // every run id there was
-	made   map[made]*nodescript.Scripts
-	closed bool
+	mu        sync.Mutex
+	keys      map[string]*value
+	loaded    map[string]script // by digest
+	runs      []string          // every run id there was
+	made      map[made]*nodescript.Scripts
+	listeners []*listener
+	news      []func() // published by the call that runs
+	closed    bool
 }
 
 // script is one of the scripts, made for a configuration and an incarnation.
@@ -140,30 +142,33 @@ func (n *Node) load(config nodescript.Config, s *nodescript.Scripts) {
 	}
 }
 
-// Listen implements [node.Node]: nothing is ever published.
-func (n *Node) Listen(ctx context.Context, _ string, on func(string)) error {
-	on("")
-	<-ctx.Done()
-	return context.Cause(ctx)
-}
-
 // Close implements [node.Node].
 func (n *Node) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
+	n.disconnect()
 }
 
-// run is one command at one instant.
+// run is one command at one instant. What it publishes is heard right after it.
 func (n *Node) run(f func() (string, error)) node.Reply {
+	r, news := n.locked(f)
+	for _, tell := range news {
+		tell()
+	}
+	return r
+}
+
+func (n *Node) locked(f func() (string, error)) (r node.Reply, news []func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
-		return node.Reply{Err: node.ErrClosed}
+		return node.Reply{Err: node.ErrClosed}, nil
 	}
 	n.sweep()
-	value, err := f()
-	return node.Reply{Value: value, Err: err}
+	r.Value, r.Err = f()
+	news, n.news = n.news, nil
+	return r, news
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {
@@ -176,6 +181,8 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 		return n.extend(s, c)
 	case nodescript.Leave:
 		return n.leave(c)
+	case nodescript.Quit:
+		return n.leaveQueue(s, c)
 	default:
 		return n.refresh(s, c)
 	}

@@ -3,6 +3,7 @@ package nodemodel
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,21 +14,37 @@ import (
 // key if tags were not told apart.
 var names = []string{"x", "{x}", "a{t}b", "\x00\xff\r\n"}
 
-var owners = []string{"web/1~k~Q", "web/2~k~R", "\x00'\xff~", strings.Repeat("long", 70)}
+// owners of three clients, and two of none.
+var owners = []string{
+	"web/1~k~Q", "web/2~m~R", "web/1~k~S", "web/2~m~T", "\x00'~\xff\r\x00~", "no client~", strings.Repeat("long", 70),
+}
 
 // universe is every key that a sequence of operations can make.
 var universe = func() []string {
 	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.TrustKey}
 	for _, n := range names {
-		keys = append(keys, n, nodescript.RecordKey(n))
+		keys = append(keys, n, nodescript.RecordKey(n), queueKey(nodescript.RecordKey(n)))
 	}
 	return keys
+}()
+
+// inboxes is every channel on which a hand-off may be told.
+var inboxes = func() []string {
+	var channels []string
+	for _, o := range owners {
+		if c := nodescript.Inbox(client(o)); !slices.Contains(channels, c) {
+			channels = append(channels, c)
+		}
+	}
+	return channels
 }()
 
 // operation is one step on both sides. It can be repeated in another world.
 type operation struct {
 	say string
 	do  func(*world) (real, model string)
+
+	call *nodescript.Call // if it is one of a loaded script
 }
 
 // generator draws operations. It looks at the model's state so that most of them
@@ -66,6 +83,19 @@ func (g *generator) owner(l nodescript.Lock) string {
 		return o
 	}
 	return pick(g, owners...)
+}
+
+// waiter is often the first of the queue.
+func (g *generator) waiter(l nodescript.Lock) string {
+	if q, _ := g.w.model.queue(queueKey(nodescript.RecordKey(l.Name))); len(q) > 0 && g.IntN(2) == 0 {
+		return q[g.IntN(g.IntN(len(q))+1)].owner
+	}
+	return g.owner(l)
+}
+
+// ticket is old or new, and at times another's, too.
+func (g *generator) ticket() int64 {
+	return inRange(g.w.now - pick[int64](g, 0, 0, W, 1_000_000, 1_000_001, g.Int64N(3_000_000), -W))
 }
 
 // stamp is within the window of the clock, on its edge, or just outside.
@@ -118,23 +148,27 @@ func (g *generator) next() operation {
 		return g.admit()
 	}
 	switch p := g.IntN(1000); {
-	case p < 300:
+	case p < 330:
 		return g.acquire()
-	case p < 480:
+	case p < 450:
 		return g.extend()
-	case p < 600:
+	case p < 580:
 		return g.release()
-	case p < 640:
+	case p < 610:
 		return g.leave()
-	case p < 660:
+	case p < 640:
+		return g.quit()
+	case p < 655:
 		return g.refresh()
-	case p < 700:
+	case p < 690:
 		return g.admit()
-	case p < 730:
+	case p < 710:
 		return g.inspect()
-	case p < 850:
+	case p < 820:
 		return g.elapse()
-	case p < 945:
+	case p < 860:
+		return g.listen()
+	case p < 930:
 		return g.write()
 	case p < 970:
 		return g.story()
@@ -144,7 +178,11 @@ func (g *generator) next() operation {
 }
 
 func (g *generator) script(config int, c nodescript.Call) operation {
-	return operation{fmt.Sprintf("%s%d %q %q", c.Op, config, c.Keys, c.Args), func(w *world) (string, string) { return w.call(config, c) }}
+	return operation{
+		say:  fmt.Sprintf("%s%d %q %q", c.Op, config, c.Keys, c.Args),
+		do:   func(w *world) (string, string) { return w.call(config, c) },
+		call: &c,
+	}
 }
 
 func (g *generator) acquire() operation {
@@ -153,7 +191,14 @@ func (g *generator) acquire() operation {
 	if g.IntN(8) == 0 {
 		owner, T = g.holder(l) // the command arrives twice
 	}
-	return g.script(g.config(), nodescript.AcquireCall(l, owner, T, g.ttl(), time.Duration(W)*time.Microsecond))
+	ttl, w := g.ttl(), time.Duration(W)*time.Microsecond
+	switch g.IntN(8) {
+	case 0, 1, 2, 3:
+		return g.script(g.config(), nodescript.QueueCall(l, pick(g, owner, g.waiter(l)), T, ttl, w, g.ticket()))
+	case 4:
+		return g.script(g.config(), nodescript.PassCall(l, owner, T, ttl, w, g.owner(l)))
+	}
+	return g.script(g.config(), nodescript.AcquireCall(l, pick(g, owner, owner, g.waiter(l)), T, ttl, w))
 }
 
 // holder is who has the lock, and under which token; at times it is somebody else.
@@ -167,6 +212,9 @@ func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
 func (g *generator) release() operation {
 	l := g.lock()
 	owner, T := g.holder(l)
+	if g.IntN(6) == 0 {
+		owner = g.waiter(l)
+	}
 	return g.script(g.config(), nodescript.ReleaseCall(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))
 }
 
@@ -183,23 +231,40 @@ func (g *generator) leave() operation {
 	return g.script(g.config(), nodescript.LeaveCall(l, owner, T, inRange(g.w.now+pick[int64](g, 0, 1, -1, 1000, 60_000_000, -5_000_000))))
 }
 
+func (g *generator) quit() operation {
+	l := g.lock()
+	return g.script(g.config(), nodescript.QuitCall(l, g.waiter(l)))
+}
+
+// listen makes a client's inbox stand, or break.
+func (g *generator) listen() operation {
+	return g.hears(pick(g, inboxes...), g.IntN(3) > 0)
+}
+
+func (g *generator) hears(channel string, on bool) operation {
+	return operation{say: fmt.Sprintf("listen %q %t", channel, on), do: func(w *world) (string, string) {
+		w.listen(channel, on)
+		return "", ""
+	}}
+}
+
 func (g *generator) refresh() operation {
 	return g.script(g.config(), nodescript.RefreshCall(g.stamp(), time.Duration(W)*time.Microsecond))
 }
 
 func (g *generator) admit() operation {
 	config, stamp := g.config(), pick(g, g.w.now, g.w.now, g.w.now, g.stamp())
-	return operation{fmt.Sprintf("admit%d %d", config, stamp), func(w *world) (string, string) { return w.admit(config, stamp) }}
+	return operation{say: fmt.Sprintf("admit%d %d", config, stamp), do: func(w *world) (string, string) { return w.admit(config, stamp) }}
 }
 
 func (g *generator) inspect() operation {
 	if g.IntN(4) == 0 {
-		return operation{"hello", func(w *world) (string, string) {
+		return operation{say: "hello", do: func(w *world) (string, string) {
 			return w.eval(nodescript.HelloText(), nodescript.InspectCall(nodescript.Lock{}))
 		}}
 	}
 	l := g.lock()
-	return operation{fmt.Sprintf("inspect %q", l.Name), func(w *world) (string, string) {
+	return operation{say: fmt.Sprintf("inspect %q", l.Name), do: func(w *world) (string, string) {
 		return w.eval(nodescript.InspectText(), nodescript.InspectCall(l))
 	}}
 }
@@ -213,5 +278,5 @@ func (g *generator) clock(us int64) operation {
 	if us = max(1, us); us > 9e15 && us < 1e16 {
 		us = 1e16 // no time that the protocol could express may lie ahead of the clock
 	}
-	return operation{fmt.Sprintf("clock %d", us), func(w *world) (string, string) { w.at(us); return "", "" }}
+	return operation{say: fmt.Sprintf("clock %d", us), do: func(w *world) (string, string) { w.at(us); return "", "" }}
 }

@@ -3,7 +3,10 @@ package nodemodel
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
 // SetNX is SET key text NX PX: what a foreign Redlock client sends.
@@ -38,8 +41,16 @@ func (n *Node) Del(key string) bool {
 	return there
 }
 
+// ZAdd is ZADD NX, without a time to live; err is WRONGTYPE where the key holds no queue.
+func (n *Node) ZAdd(key string, ticket int64, owner string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	return n.join(key, nodescript.Micros(ticket), owner)
+}
+
 // HSet is HSET key field text, as Redisson keeps its locks. It reports false where
-// the key holds a string.
+// the key holds another type.
 func (n *Node) HSet(key, field, text string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -70,6 +81,7 @@ func (n *Node) ScriptFlush() {
 func (n *Node) Restart(run, replid string, keepsData bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.disconnect()
 	kept := n.keys
 	n.forget()
 	if keepsData {
@@ -82,7 +94,8 @@ func (n *Node) Restart(run, replid string, keepsData bool) {
 // Key is one key, as a test compares it with a server's.
 type Key struct {
 	Name, Text string
-	Fields     []string // of a hash: field and text in turn, sorted by field; nil for a string
+	Fields     []string // of a hash: field and text in turn, sorted by field; nil for others
+	Waiting    []string // of a queue: owner and ticket in turn, the first first; nil for others
 	Expires    int64    // ms since the epoch; -1 = never
 }
 
@@ -100,6 +113,9 @@ func (n *Node) Keys() []Key {
 		}
 		for _, f := range slices.Sorted(maps.Keys(v.hash)) {
 			k.Fields = append(k.Fields, f, v.hash[f])
+		}
+		for _, w := range v.queue {
+			k.Waiting = append(k.Waiting, w.owner, strconv.FormatInt(w.ticket, 10))
 		}
 		keys = append(keys, k)
 	}

@@ -1,11 +1,16 @@
 package nodemodel
 
-import "github.com/holdfast-go/holdfast/node"
+import (
+	"errors"
 
-// value is what a key holds: a string, or, if hash is not nil, a hash.
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// value is what a key holds: a hash, or a queue, whichever is not nil; or else a string.
 type value struct {
 	text    string
 	hash    map[string]string
+	queue   []waiter
 	expires int64 // ms since the epoch; 0 = never
 }
 
@@ -27,10 +32,10 @@ func (n *Node) setText(key, text string, ms int64) {
 	n.keys[key] = &value{text: text, expires: n.Clock()/1000 + ms}
 }
 
-// text returns a key's string; err is WRONGTYPE if it holds a hash.
+// text returns a key's string; err is WRONGTYPE if it holds something else.
 func (n *Node) text(key string) (text string, there bool, err error) {
 	v, there := n.keys[key]
-	if there && v.hash != nil {
+	if there && (v.hash != nil || v.queue != nil) {
 		return "", true, wrongType
 	}
 	if there {
@@ -38,6 +43,9 @@ func (n *Node) text(key string) (text string, there bool, err error) {
 	}
 	return text, there, nil
 }
+
+// errDisconnected ends subscriptions when a node restarts.
+var errDisconnected = errors.New("connection closed by the node")
 
 var (
 	wrongType = node.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")

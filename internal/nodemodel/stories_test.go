@@ -14,10 +14,10 @@ func (g *generator) story() operation {
 	w, now, key := time.Duration(W)*time.Microsecond, g.w.now, nodescript.RecordKey(l.Name)
 	owner, other := owners[0], owners[1]
 	admit := func(config int, us int64) operation {
-		return operation{fmt.Sprintf("admit%d %d", config, us), func(w *world) (string, string) { return w.admit(config, us) }}
+		return operation{say: fmt.Sprintf("admit%d %d", config, us), do: func(w *world) (string, string) { return w.admit(config, us) }}
 	}
 	del := func(key string) operation {
-		return operation{fmt.Sprintf("DEL %q", key), func(w *world) (string, string) {
+		return operation{say: fmt.Sprintf("DEL %q", key), do: func(w *world) (string, string) {
 			real := w.wire.do("DEL", key)
 			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
 		}}
@@ -63,7 +63,7 @@ func (g *generator) story() operation {
 // trust is a voucher: for whatever configuration the node has, or for a certain one.
 func (g *generator) trust() operation {
 	named := pick(g, "", "", " "+configs[0].String(), " "+configs[1].String(), " "+configs[2].String())
-	return operation{"trust", func(w *world) (string, string) {
+	return operation{say: "trust", do: func(w *world) (string, string) {
 		if !w.model.Full {
 			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run+named, "PX", "60000")
 			w.model.Set(nodescript.TrustKey, w.model.Info.Run+named, time.Minute)

@@ -36,6 +36,10 @@ type world struct {
 	server *redistest.Server
 	wire   *wire
 	model  *Node
+	inbox  *wire             // listens on the server
+	stops  map[string]func() // what both listen to, by channel: ends it on the model
+	heard  []string          // what the model's listeners heard since the last comparison
+	from   string // who had the name before the last call
 	now    int64
 	data   bool // the server keeps its data over a restart
 	texts  map[made]*nodescript.Scripts
@@ -46,7 +50,7 @@ type world struct {
 func newWorld(t testing.TB, opts ...redistest.Option) *world {
 	server := redistest.Start(t, append(opts, redistest.WithClock())...)
 	w := &world{t: t, server: server, texts: map[made]*nodescript.Scripts{}, weaken: func(s string) string { return s }, seen: map[string]int{}}
-	w.wire = dial(t, server)
+	w.wire, w.inbox = dial(t, server), dial(t, server)
 	w.reset()
 	return w
 }
@@ -54,6 +58,10 @@ func newWorld(t testing.TB, opts ...redistest.Option) *world {
 // reset makes both empty.
 func (w *world) reset() {
 	w.now = start
+	for channel := range w.stops {
+		w.inbox.must("UNSUBSCRIBE", channel)
+	}
+	w.stops, w.heard = map[string]func(){}, nil
 	w.server.SetClock(w.now)
 	for _, c := range [][]string{
 		{"CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"},
@@ -82,6 +90,37 @@ func (w *world) scripts(config int) *nodescript.Scripts {
 	return w.texts[key]
 }
 
+// listen subscribes to a channel on both, or ends that.
+func (w *world) listen(channel string, on bool) {
+	stop, is := w.stops[channel]
+	switch {
+	case on && !is:
+		w.inbox.must("SUBSCRIBE", channel)
+		w.stops[channel] = w.model.Subscribe(channel, func(m string) { w.heard = append(w.heard, channel+" "+m) })
+	case !on && is:
+		w.inbox.must("UNSUBSCRIBE", channel)
+		stop()
+		delete(w.stops, channel)
+	}
+}
+
+// news returns what was heard on both sides since the last time.
+func (w *world) news() (real, model []string) {
+	model, w.heard = w.heard, nil
+	if len(w.stops) == 0 {
+		return nil, model
+	}
+	w.inbox.send("PING") // its answer comes after what was published before
+	w.inbox.flush()
+	for {
+		m := w.inbox.reply().([]any)
+		if m[0] == "pong" {
+			return real, model
+		}
+		real = append(real, m[1].(string)+" "+m[2].(string))
+	}
+}
+
 // said is a reply as both sides' are compared: of an error only the code.
 func said(r node.Reply) string {
 	if r.Err != nil {
@@ -100,15 +139,28 @@ func told(v any) string {
 // call runs a loaded script on both.
 func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	s := w.scripts(config)
+	if len(c.Keys) > 0 {
+		r, _ := w.model.record(c.Keys[0])
+		w.from = r.Owner
+	}
 	sum := sha1.Sum([]byte(w.weaken(s.Load()[c.Op])))
 	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
 	real = told(w.wire.do(append(args, c.Args...)...))
 	model = said(w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0])
 	letters := 1
-	if model[0] == 'H' || model[0] == 'L' && c.Op == nodescript.Extend {
+	if model[0] == 'H' || model[0] == 'G' || model[0] == 'L' && c.Op == nodescript.Extend {
 		letters = 2
 	}
 	w.count(c.Op.String(), model, letters)
+	for range w.heard {
+		w.seen[c.Op.String()+" hands on"]++
+	}
+	if c.Op == nodescript.Acquire && model[0] == 'H' && model[2+16:2+16+6] != noRank {
+		w.seen["acquire joins"]++
+	}
+	if c.Op == nodescript.Acquire && model[0] == 'G' && c.Args[6] != "" && w.from == c.Args[6] {
+		w.seen["acquire passes"]++
+	}
 	return real, model
 }
 
@@ -166,7 +218,8 @@ func (w *world) at(us int64) {
 
 func (w *world) restart() {
 	w.server.Restart()
-	w.wire = dial(w.t, w.server)
+	w.wire, w.inbox = dial(w.t, w.server), dial(w.t, w.server)
+	w.stops = map[string]func(){}
 	i := w.info()
 	w.model.Restart(i.Run, i.ReplID, w.data)
 	w.model.Info = i
@@ -178,8 +231,10 @@ const dumpText = `
 local out = {}
 for i, k in ipairs(redis.call('KEYS', '*')) do
   local kind, v = redis.call('TYPE', k).ok
-  if kind == 'string' then v = redis.call('GET', k) else v = redis.call('HGETALL', k) end
-  out[i] = {k, v, redis.call('PEXPIRETIME', k)}
+  if kind == 'string' then v = redis.call('GET', k)
+  elseif kind == 'zset' then v = redis.call('ZRANGE', k, 0, -1, 'WITHSCORES')
+  else v = redis.call('HGETALL', k) end
+  out[i] = {k, v, redis.call('PEXPIRETIME', k), kind}
 end
 return out`
 
@@ -194,6 +249,12 @@ func (w *world) keys() []Key {
 		case string:
 			k.Text = v
 		case []any:
+			if e[3] == "zset" {
+				for _, s := range v {
+					k.Waiting = append(k.Waiting, s.(string))
+				}
+				break
+			}
 			fields := map[string]string{}
 			for i := 0; i < len(v); i += 2 {
 				fields[v[i].(string)] = v[i+1].(string)
@@ -213,15 +274,21 @@ func (w *world) keys() []Key {
 	return keys
 }
 
+func (k Key) same(o Key) bool {
+	return k.Name == o.Name && k.Text == o.Text && k.Expires == o.Expires &&
+		slices.Equal(k.Fields, o.Fields) && slices.Equal(k.Waiting, o.Waiting)
+}
+
 // differ says how the two differ, or "".
 func (w *world) differ(real, model string) string {
 	if real != model {
 		return fmt.Sprintf("reply\n  redis  %q\n  model  %q", real, model)
 	}
+	if a, b := w.news(); !slices.Equal(a, b) {
+		return fmt.Sprintf("news\n  redis  %q\n  model  %q", a, b)
+	}
 	a, b := w.keys(), w.model.Keys()
-	if slices.EqualFunc(a, b, func(x, y Key) bool {
-		return x.Name == y.Name && x.Text == y.Text && x.Expires == y.Expires && slices.Equal(x.Fields, y.Fields)
-	}) {
+	if slices.EqualFunc(a, b, Key.same) {
 		return ""
 	}
 	text := "keys"
@@ -232,7 +299,7 @@ func (w *world) differ(real, model string) string {
 		for _, k := range side.mine {
 			line := fmt.Sprintf("%+q", k)
 			if !slices.ContainsFunc(side.them, func(o Key) bool { return fmt.Sprintf("%+q", o) == line }) {
-				text += fmt.Sprintf("\n  %s  %q = %q %q until %d ms", side.who, k.Name, k.Text, k.Fields, k.Expires)
+				text += fmt.Sprintf("\n  %s  %q = %q %q %q until %d ms", side.who, k.Name, k.Text, k.Fields, k.Waiting, k.Expires)
 			}
 		}
 	}

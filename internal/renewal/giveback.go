@@ -6,9 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
 // ErrNoQuorum is the fact that too few nodes answered; see [NoQuorumError].
@@ -22,11 +24,16 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 // Unwrap returns ErrNoQuorum.
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
+// Pass offers a lease that has ended to a waiter of this process; it reports whether one
+// takes it, and with it the duty to release what remains.
+type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) bool
+
 // Release ends the lease and gives the name back on every node, in the background
 // where a node does not answer now. It returns nil if a majority confirmed, ErrLost
 // if the lease was over before, ErrReleased if it was given back before, ErrNoQuorum,
-// or ctx's cause. The lease is over in any case.
-func (e *Lease) Release(ctx context.Context) error {
+// or ctx's cause. The lease is over in any case. If pass is not nil and takes it, nothing
+// is given back: the name goes to a waiter of this process.
+func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	e.mu.Lock()
 	e.checkLocked()
 	if e.end != nil {
@@ -34,6 +41,10 @@ func (e *Lease) Release(ctx context.Context) error {
 		return e.end
 	}
 	e.endLocked(ErrReleased)
+	if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
+		e.mu.Unlock()
+		return nil
+	}
 	b := newGiveback(e.keeper.fan.N())
 	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), b)
 	e.mu.Unlock()

@@ -82,7 +82,7 @@ func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
 		sleep(ttl)
-		if err := e.Release(context.Background()); !errors.Is(err, ErrLost) {
+		if err := e.Release(context.Background(), nil); !errors.Is(err, ErrLost) {
 			t.Errorf("Release on waking: %v; want ErrLost", err)
 		}
 		if !errors.Is(e.End(), ErrLost) || e.Context().Err() == nil {

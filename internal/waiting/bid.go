@@ -16,6 +16,7 @@ type Grant struct {
 	Token    int64         // T, the fencing token: µs of stamp time
 	Sent     clock.Instant // when T was drawn: belief counts from here
 	Deadline clock.Instant
+	Others   bool // somebody stood in a queue behind it
 }
 
 // state is how a bid stands.
@@ -47,10 +48,18 @@ type bid struct {
 	silent  *fanout.Message // the same without the ticket, for nodes whose hand-off would not be heard
 	stamp   int64           // of the current round: the highest sent under owner
 	sent    clock.Instant
-	claimed []bool // per node: handed to owner, and not asked since
-	whole   bool   // the current round asks all nodes
-	lost    bool   // the lease went to the caller: what comes later is not for us
-	err     error  // no stamp could be drawn
+	claimed []bool  // per node: handed to owner, and not asked since
+	whole   bool    // the current round asks all nodes
+	lost    bool    // the lease went to the caller: what comes later is not for us
+	err     error   // no stamp could be drawn
+	from    *handed // what is being passed to this owner; nil: nothing
+}
+
+// handed is a lease whose owner has ended it in favour of a waiter in its process.
+type handed struct {
+	owner   string
+	highest int64         // the highest stamp sent under it
+	over    clock.Instant // when it has expired on the nodes
 }
 
 func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration) *bid {
@@ -68,6 +77,19 @@ func (b *bid) askAll() {
 		b.ask(func(int) bool { return true }, false)
 		b.whole = true
 	}
+}
+
+// join begins the first round of a waiter, if nothing was passed to it before.
+func (b *bid) join() {
+	if !b.begun() {
+		b.askAll()
+	}
+}
+
+func (b *bid) begun() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.message != nil
 }
 
 // ask begins a round: a fresh stamp for the nodes for which to is true. chase says that
@@ -97,7 +119,10 @@ func (b *bid) ask(to func(node int) bool, chase bool) {
 	}
 	b.silent = &plain
 	b.message = b.silent
-	if b.ticket != 0 {
+	switch {
+	case b.from != nil:
+		plain.Call = nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, w, b.from.owner)
+	case b.ticket != 0:
 		b.message = &fanout.Message{
 			Call: nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket),
 			To:   b, Tag: plain.Tag, SendBy: plain.SendBy,
@@ -148,8 +173,11 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		b.fan.Raise(ans.Seen)
 	}
 	switch {
-	case b.lost && ans.Verdict == nodescript.Held && ans.Rank >= 0:
-		b.quit(node) // it joined a queue although a majority was there
+	case b.lost && ans.Verdict != nodescript.Granted:
+		if ans.Verdict == nodescript.Held && ans.Rank >= 0 {
+			b.quit(node) // it joined a queue although a majority was there
+		}
+		b.drop(func(i int) bool { return i == node })
 	case b.state != open:
 	case tag != b.message.Tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
@@ -162,7 +190,38 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	case out == quorum.Won:
 		b.become(won)
 	case out == quorum.Failed:
+		b.drop(nil)
+		b.from = nil
 		b.become(failed)
+	}
+}
+
+// pass begins a round that takes the lease over from an owner in this process: one round
+// trip, where a release, the news of it and an acquire would be three. It reports
+// whether it did; if so, what remains of from is this bid's to release.
+func (b *bid) pass(from handed) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == over || b.state == won || b.from != nil {
+		return false
+	}
+	b.from = &from
+	b.ask(func(int) bool { return true }, false)
+	b.whole = true
+	if b.err != nil {
+		b.from = nil
+		return false
+	}
+	return true
+}
+
+// drop releases what was passed to this owner where it did not take it. b.mu is held.
+func (b *bid) drop(where func(int) bool) {
+	if b.from != nil {
+		b.fan.Send(&fanout.Message{
+			Call:    nodescript.ReleaseCall(b.lock, b.from.owner, b.from.highest),
+			Persist: b.from.over.Add(b.fan.Set().Window),
+		}, where)
 	}
 }
 
@@ -188,14 +247,18 @@ func (b *bid) take() (Grant, bool) {
 		return Grant{}, false
 	}
 	b.state, b.lost = over, true
-	if b.ticket != 0 {
-		for i, a := range b.votes.Answers() {
-			if a.Verdict != nodescript.Granted && !b.votes.Pending(i) {
-				b.quit(i)
-			}
+	others := false
+	for i, a := range b.votes.Answers() {
+		others = others || a.Waiting
+		if a.Verdict == nodescript.Granted || b.votes.Pending(i) {
+			continue
 		}
+		if b.ticket != 0 {
+			b.quit(i)
+		}
+		b.drop(func(node int) bool { return node == i })
 	}
-	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline}, true
+	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: others}, true
 }
 
 func (b *bid) quit(node int) {
@@ -217,6 +280,7 @@ func (b *bid) giveUp() {
 	}
 	b.message.Drop()
 	b.silent.Drop()
+	b.drop(nil)
 	where := b.votes.Touched
 	if b.ticket != 0 {
 		where = nil // it may stand in every queue

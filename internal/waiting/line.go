@@ -14,34 +14,43 @@ type lines struct {
 
 // line is the waiters of one name; first is not in others.
 type line struct {
-	others []chan struct{} // closed when its waiter becomes the first
+	first  *bid // of the first
+	others []*place
+	passes int // how often the lock was passed on in here, in a row
+}
+
+// place is that of a waiter who is not the first.
+type place struct {
+	turn chan struct{} // closed when it becomes the first
+	bid  *bid
 }
 
 // enter waits until the caller is the first in line for name, and reports whether it is:
-// not, if ctx or stop ended first. leave must be called by whoever is.
-func (l *lines) enter(ctx context.Context, stop <-chan struct{}, name string) bool {
+// not, if ctx or stop ended first. leave must be called by whoever is. b is its bid, to
+// which the lock may be passed as soon as it is the first; it may be nil.
+func (l *lines) enter(ctx context.Context, stop <-chan struct{}, name string, b *bid) bool {
 	l.mu.Lock()
 	ln, there := l.byName[name]
 	if !there {
 		if l.byName == nil {
 			l.byName = map[string]*line{}
 		}
-		l.byName[name] = &line{}
+		l.byName[name] = &line{first: b}
 		l.mu.Unlock()
 		return true
 	}
-	turn := make(chan struct{})
-	ln.others = append(ln.others, turn)
+	p := &place{turn: make(chan struct{}), bid: b}
+	ln.others = append(ln.others, p)
 	l.mu.Unlock()
 	select {
-	case <-turn:
+	case <-p.turn:
 		return true
 	case <-ctx.Done():
 	case <-stop:
 	}
 	l.mu.Lock()
-	for i, c := range ln.others {
-		if c == turn {
+	for i, other := range ln.others {
+		if other == p {
 			ln.others = append(ln.others[:i], ln.others[i+1:]...)
 			l.mu.Unlock()
 			return false
@@ -57,11 +66,47 @@ func (l *lines) leave(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
+	ln.first = nil
 	if len(ln.others) == 0 {
 		delete(l.byName, name)
 		return
 	}
-	close(ln.others[0])
+	ln.first = ln.others[0].bid
+	close(ln.others[0].turn)
 	ln.others[0] = nil
 	ln.others = ln.others[1:]
+}
+
+// bids notes that the first in line for name has another bid.
+func (l *lines) bids(name string, b *bid) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.byName[name].first = b
+}
+
+// mostPasses is how often in a row a lock goes from one waiter of a process to the next
+// while waiters of others stand in the queue.
+const mostPasses = 8
+
+// pass offers a lease that its owner has ended to the first in line for name. others says
+// that waiters of other processes are in the queue.
+func (l *lines) pass(name string, from handed, others bool) bool {
+	l.mu.Lock()
+	ln := l.byName[name]
+	if ln == nil || ln.first == nil {
+		l.mu.Unlock()
+		return false
+	}
+	if others && ln.passes >= mostPasses {
+		ln.passes = 0
+		l.mu.Unlock()
+		return false
+	}
+	if !others {
+		ln.passes = 0
+	}
+	ln.passes++
+	b := ln.first
+	l.mu.Unlock()
+	return b.pass(from)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
@@ -29,6 +30,7 @@ type Locker struct {
 	NewOwner   func(ticket int64) string // a new one for every bid
 	Stop       <-chan struct{}           // closed when the client is: every wait ends
 	Inbox      *Inbox
+	Fair       bool // no passes
 
 	lines lines
 }
@@ -53,7 +55,8 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
-	if !l.lines.enter(ctx, l.Stop, lock.Name) {
+	b, _ := l.waiter(lock, ttl) // nil: the nodes were not met yet
+	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
 	defer l.lines.leave(lock.Name)
@@ -67,10 +70,11 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		told(r)
 	}
 	for {
-		g, r := l.inLine(ctx, lock, ttl, after)
+		g, r := l.inLine(ctx, lock, ttl, b, after)
 		if r == nil {
 			return g, nil
 		}
+		b = nil // it is over
 		if ctx.Err() != nil || l.stopped() {
 			if r.cut && last != nil {
 				r = last // what is known, though a moment old
@@ -97,15 +101,24 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 
 // inLine asks once, and joins the nodes' queues if somebody has the lock. Who has waited
 // before joins at once: it hears hand-offs already, and saves a question.
-func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
-	if !l.Inbox.stood() {
+func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+	if !l.Inbox.stood() && (b == nil || !b.begun()) {
 		g, r := l.attempt(ctx, lock, ttl)
 		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
 			return g, r
 		}
 		after(r)
 	}
-	return l.queue(ctx, lock, ttl, after)
+	if b == nil {
+		var err error
+		if b, err = l.waiter(lock, ttl); err != nil {
+			r := l.nothing()
+			r.Kind, r.Err = Unavailable, err
+			return Grant{}, r
+		}
+		l.lines.bids(lock.Name, b)
+	}
+	return l.queue(ctx, b, after)
 }
 
 // attempt is one try without a place in any queue.
@@ -137,6 +150,15 @@ func (l *Locker) stopped() bool {
 	default:
 		return false
 	}
+}
+
+// Pass offers a lease that its owner has ended to a waiter of this process, and reports
+// whether one takes it: then it releases what remains of it, too.
+func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) bool {
+	if l.Fair || l.stopped() {
+		return false
+	}
+	return l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over}, g.Others)
 }
 
 // nothing is the refusal of a wait that ended before anything was asked.

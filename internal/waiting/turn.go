@@ -16,23 +16,26 @@ const (
 	gather = 20 * time.Millisecond
 )
 
-// queue waits in the queue of every node until the name is handed over, or ctx ends, or
-// too few nodes answer. It is called for the first waiter of a name in this process;
-// its ticket is drawn now and kept until it has the lock.
-func (l *Locker) queue(ctx context.Context, lock nodescript.Lock, ttl time.Duration, after func(*Refusal)) (Grant, *Refusal) {
-	l.Inbox.open(ctx)
+// waiter makes the bid of a waiter; its ticket is drawn now and kept until it has the
+// lock. It is nil while no stamp can be drawn.
+func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration) (*bid, error) {
 	ticket, _, err := l.Fan.Stamp()
 	if err != nil {
-		r := l.nothing()
-		r.Kind, r.Err = Unavailable, err
-		return Grant{}, r
+		return nil, err
 	}
 	b := newBid(l.Fan, lock, l.NewOwner(ticket), ttl)
 	b.ticket, b.hears = ticket, l.Inbox.hears
+	return b, nil
+}
+
+// queue waits in the queue of every node until the name is handed over, or ctx ends, or
+// too few nodes answer. It is called for the first waiter of a name in this process.
+func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	defer l.Inbox.forget(b)
 	defer b.giveUp()
-	b.askAll()
+	b.join()
 	timer := time.NewTimer(askEvery)
 	defer timer.Stop()
 	for {

@@ -5,9 +5,9 @@
 local function handoff(seen)
   local queue = KEYS[1] .. ':queue'
   while true do
-    local first = call('ZPOPMIN', queue)[1]
+    local first = redis.pcall('ZPOPMIN', queue)[1] -- another type: nobody waits
     if not first then return end
-    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '~([^~]+)~') or ''), seen .. first)
+    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
       call('SET', KEYS[1], seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,

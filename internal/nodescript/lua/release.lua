@@ -19,8 +19,10 @@ if #old < 49 then return 'C' end
 local seen, waits = sub(old, 1, 16), sub(old, 49, 49)
 if seen > tomb then tomb = seen end
 
--- DEL comes first: a full memory refuses a script whose first write is a SET. The queue and
--- its news come last: nothing they meet may keep the name from being given back.
+-- DEL comes before SET: a full memory refuses a script whose first write is a SET. The queue
+-- and its news are under pcall: nothing they meet may keep the name from being given back.
+-- The owner waits no more: a lease that a renewal brought here may have left it in the queue.
+if waits == '1' then redis.pcall('ZREM', KEYS[1] .. ':queue', owner) end
 -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
 -- on, a release that comes late must not free the later grant.
 if sub(old, 50) == owner and sub(old, 17, 32) < ARGV[2] then
@@ -31,13 +33,14 @@ if sub(old, 50) == owner and sub(old, 17, 32) < ARGV[2] then
   local plain = KEYS[2] and redis.pcall('GET', KEYS[2])
   if plain == owner then call('DEL', KEYS[2]) end
   call('SET', KEYS[1], tomb .. '00000000000000000000000000000000' .. waits, 'PX', ARGV[3])
-  if waits == '1' and (not plain or plain == owner) then
+  -- A lease that would be long over says that this clock is ahead: a claim by it would shut
+  -- the name until then. Who waits asks by itself when a lease is over.
+  if waits == '1' and (not plain or plain == owner) and now - ARGV[2] <= @QUARANTINE@ then
     @HANDOFF@
     handoff(tomb)
   end
   return 'D'
 end
-if waits == '1' then call('ZREM', KEYS[1] .. ':queue', owner) end
 if tomb > seen then
   local expiry, keep = sub(old, 33, 48), ARGV[3]
   if expiry > now then keep = math.floor((expiry - now) / 1000) + keep end

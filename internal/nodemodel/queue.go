@@ -1,0 +1,192 @@
+package nodemodel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// waiter is one place in a queue: the lowest ticket is first, and of equal ones the
+// owner that sorts first.
+type waiter struct {
+	ticket int64
+	owner  string
+}
+
+func (a waiter) compare(b waiter) int {
+	return cmp.Or(cmp.Compare(a.ticket, b.ticket), strings.Compare(a.owner, b.owner))
+}
+
+// queueKey is where those wait who want the name of a record.
+func queueKey(record string) string { return record + ":queue" }
+
+// queue returns who waits, the first first; err is WRONGTYPE if the key holds no queue.
+func (n *Node) queue(key string) ([]waiter, error) {
+	v, there := n.keys[key]
+	if there && v.queue == nil {
+		return nil, wrongType
+	}
+	if !there {
+		return nil, nil
+	}
+	return v.queue, nil
+}
+
+// join puts owner in the queue, unless it is there already. It does not say for how
+// long the queue lives.
+func (n *Node) join(key, ticket, owner string) error {
+	if n.Full {
+		return oom
+	}
+	q, err := n.queue(key)
+	if err != nil {
+		return err
+	}
+	if rank(q, owner) >= 0 {
+		return nil
+	}
+	q = append(q, waiter{number(ticket), owner})
+	slices.SortFunc(q, waiter.compare)
+	if n.keys[key] == nil {
+		n.keys[key] = &value{}
+	}
+	n.keys[key].queue = q
+	return nil
+}
+
+// quit takes owner out of the queue. A queue of nobody is no key.
+func (n *Node) quit(key, owner string) error {
+	q, err := n.queue(key)
+	if err != nil {
+		return err
+	}
+	if i := rank(q, owner); i >= 0 {
+		q = slices.Delete(slices.Clone(q), i, i+1)
+		n.keys[key].queue = q
+		if len(q) == 0 {
+			delete(n.keys, key)
+		}
+	}
+	return nil
+}
+
+// rank is how many wait before owner; -1: it does not wait.
+func rank(q []waiter, owner string) int {
+	return slices.IndexFunc(q, func(w waiter) bool { return w.owner == owner })
+}
+
+// printedRank is a rank as answers tell it.
+func printedRank(q []waiter, owner string) string {
+	if i := rank(q, owner); i >= 0 {
+		return fmt.Sprintf("%06d", min(i, 999_999))
+	}
+	return noRank
+}
+
+const noRank = "------"
+
+// handOff gives a free name to the first of its queue that hears of it: a claim, which
+// does not count as a grant and does not raise or lower seen. Who does not hear is dropped.
+// It returns to whom, or "".
+func (n *Node) handOff(c node.Call, seen int64) string {
+	key := queueKey(c.Keys[0])
+	for {
+		q, err := n.queue(key)
+		if err != nil || len(q) == 0 {
+			return ""
+		}
+		first := q[0].owner
+		_ = n.quit(key, first) // it is a queue
+		if n.publish(nodescript.Inbox(client(first)), first) == 0 {
+			continue
+		}
+		r := nodescript.Record{
+			Seen: seen, Expiry: n.now() + nodescript.Claim.Microseconds(), Waiting: len(q) > 1, Owner: first,
+		}
+		n.setText(c.Keys[0], r.String(), (nodescript.Claim + nodescript.RecordKept).Milliseconds())
+		if len(c.Keys) > 1 {
+			n.setText(c.Keys[1], first, nodescript.Claim.Milliseconds())
+		}
+		return first
+	}
+}
+
+// client is the second part of an owner, label~client~rest.
+func client(owner string) string {
+	if parts := strings.SplitN(owner, "~", 3); len(parts) == 3 {
+		return parts[1]
+	}
+	return ""
+}
+
+// listener is one subscription.
+type listener struct {
+	channel string
+	on      func(string)
+	broke   chan struct{}
+}
+
+// Subscribe makes on hear what is published to a channel, after the call that published
+// it, until stop is called or the node restarts.
+func (n *Node) Subscribe(channel string, on func(message string)) (stop func()) {
+	return n.subscribe(channel, on).stop(n)
+}
+
+func (n *Node) subscribe(channel string, on func(string)) *listener {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := &listener{channel, on, make(chan struct{})}
+	n.listeners = append(n.listeners, l)
+	return l
+}
+
+func (l *listener) stop(n *Node) func() {
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.listeners = slices.DeleteFunc(n.listeners, func(o *listener) bool { return o == l })
+	}
+}
+
+// publish returns how many hear.
+func (n *Node) publish(channel, message string) (heard int) {
+	for _, l := range n.listeners {
+		if l.channel == channel {
+			heard++
+			n.news = append(n.news, func() { l.on(message) })
+		}
+	}
+	return heard
+}
+
+// disconnect ends every subscription. n.mu is held.
+func (n *Node) disconnect() {
+	for _, l := range n.listeners {
+		close(l.broke)
+	}
+	n.listeners = nil
+}
+
+// Listen implements [node.Node].
+func (n *Node) Listen(ctx context.Context, channel string, on func(string)) error {
+	n.mu.Lock()
+	closed := n.closed
+	n.mu.Unlock()
+	if closed {
+		return node.ErrClosed
+	}
+	on("")
+	l := n.subscribe(channel, on)
+	defer l.stop(n)()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.broke:
+		return errDisconnected
+	}
+}

@@ -1,0 +1,219 @@
+package holdfast_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// queued is how many wait for name in a node's queue.
+func (s *set) queued(i int, name string) int64 {
+	v, _ := s.servers[i].Do("ZCARD", nodescript.RecordKey(name)+":queue")
+	n, _ := v.(int64)
+	return n
+}
+
+// inLine waits until n waiters stand in the queues of all nodes.
+func (s *set) inLine(name string, n int) {
+	s.t.Helper()
+	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
+		for i := range s.servers {
+			if s.queued(i, name) != int64(n) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// order notes who got the lock, in turn.
+type order struct {
+	mu  sync.Mutex
+	got []int
+}
+
+func (o *order) add(i int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.got = append(o.got, i)
+}
+
+func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		const waiters = 50
+		holder := lock(t, s.ready(s.client()), "x")
+		var o order
+		var wait sync.WaitGroup
+		for i := range waiters {
+			c := s.ready(s.client())
+			wait.Go(func() {
+				l, err := c.Mutex("x").Lock(t.Context())
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			s.inLine("x", i+1)
+		}
+		start := time.Now()
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.IsSorted(o.got) || len(o.got) != waiters {
+			t.Errorf("served in the order %v", o.got)
+		}
+		t.Logf("%d served in %s", waiters, time.Since(start).Round(time.Millisecond))
+	})
+}
+
+// Of the waiters every third is spoilt: it gave up, or its process died (its
+// connections are gone), or hangs (they are there, and nobody reads).
+func TestSpoiltWaitersAreSkipped(t *testing.T) {
+	t.Parallel()
+	const waiters = 21
+	spoil := map[string]func(cancel context.CancelFunc, n network){
+		"cancelled": func(cancel context.CancelFunc, _ network) { cancel() },
+		"dead": func(_ context.CancelFunc, n network) {
+			n.all(func(p *redistest.Proxy) { p.Cut(true) })
+		},
+		"frozen": func(_ context.CancelFunc, n network) {
+			n.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		},
+	}
+	for how, spoil := range spoil {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5)
+			long := func(c *holdfast.Config) { c.MaxTTL = 10 * time.Second }
+			holder := lock(t, s.ready(s.client(long)), "x")
+			var o order
+			var wait sync.WaitGroup
+			var spoilt []func()
+			for i := range waiters {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				way := func(*holdfast.Config) {}
+				if i%3 == 1 {
+					net := s.network()
+					way = net.via(t, viaRueidis)
+					spoilt = append(spoilt, func() { spoil(cancel, net) })
+				}
+				c := s.ready(s.client(long, way))
+				wait.Go(func() {
+					l, err := c.Mutex("x").Lock(ctx)
+					if err == nil {
+						o.add(i)
+						l.Unlock(context.WithoutCancel(ctx))
+					} else if i%3 != 1 && !errors.Is(err, context.Canceled) {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+				s.inLine("x", i+1)
+			}
+			for _, f := range spoilt {
+				f()
+			}
+			start := time.Now()
+			holder.Unlock(t.Context())
+			sound := waiters - len(spoilt)
+			// A frozen one costs its claim, 1 s, and the second until the next question.
+			redistest.Eventually(t, 60*time.Second, "all sound waiters to be served", func() bool {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				return len(o.got) >= sound
+			})
+			t.Logf("%d of %d served in %s", sound, waiters, time.Since(start).Round(time.Millisecond))
+			o.mu.Lock()
+			if !slices.IsSorted(o.got) {
+				t.Errorf("served in the order %v", o.got)
+			}
+			o.mu.Unlock()
+		})
+	}
+}
+
+// A subscription that breaks loses hand-offs; nobody may sleep on.
+func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		crowd := newCrowd(s, t, "x", 6)
+		crowd.progress(50, 20*time.Second, "before")
+		for range 20 {
+			s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "CLIENT", "KILL", "TYPE", "pubsub") })
+			crowd.progress(5, 10*time.Second, "after the subscriptions were killed")
+		}
+	})
+}
+
+// A holder that dies gives nothing back: the first in line finds out.
+func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		net := s.network()
+		lock(t, s.ready(s.client(net.via(t, viaRueidis))), "x")
+		var o order
+		var wait sync.WaitGroup
+		for i := range 3 {
+			c := s.ready(s.client())
+			wait.Go(func() {
+				l, err := c.Mutex("x").Lock(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			s.inLine("x", i+1)
+		}
+		start := time.Now()
+		net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		wait.Wait()
+		if !slices.IsSorted(o.got) {
+			t.Errorf("served in the order %v", o.got)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("served %s after the holder of a TTL of 1s died", took)
+		}
+	})
+}
+
+// Waiting costs next to nothing: a question a second, whatever the holder does.
+func TestWaitersAskOnceASecond(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	const waiters, seconds = 10, 5
+	holder := lock(t, s.ready(s.client()), "x") // renewed three times a second
+	var wait sync.WaitGroup
+	for i := range waiters {
+		c := s.ready(s.client())
+		wait.Go(func() {
+			if l, err := c.Mutex("x").Lock(t.Context()); err == nil {
+				l.Unlock(t.Context())
+			}
+		})
+		s.inLine("x", i+1)
+	}
+	before := s.calls()[0]
+	start := time.Now()
+	redistest.Eventually(t, time.Minute, "some seconds to pass", func() bool { return time.Since(start) >= seconds*time.Second })
+	asked := s.calls()[0] - before
+	renewals := 4 * seconds
+	if most := waiters*(seconds*4/3+2) + renewals; asked > most {
+		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: at most %d", waiters, asked, seconds, most)
+	} else {
+		t.Logf("%d waiters and a holder made %d calls in %d s", waiters, asked, seconds)
+	}
+	holder.Unlock(t.Context())
+	wait.Wait()
+}
