@@ -94,7 +94,7 @@ func (th theft) commit(t *testing.T, s *set, lease *holdfast.Lease) {
 		case <-lease.Context().Done():
 		case <-time.After(oneRenewal - time.Since(stolen)):
 			t.Errorf("%s: not told within %s", name, oneRenewal)
-			<-lease.Context().Done()
+			return
 		}
 		if err := context.Cause(lease.Context()); !errors.Is(err, holdfast.ErrLost) {
 			t.Errorf("%s: the lease's context ended with: %v", name, err)

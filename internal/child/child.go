@@ -19,8 +19,8 @@ type Command struct {
 
 	Stdin, Stdout, Stderr *os.File
 
-	// Signals are forwarded to the group until the child is finished. Which ones
-	// come in is up to the caller; [Forwarded] are those that make sense.
+	// Signals are forwarded to the group until the child is finished. Which ones come in
+	// is up to the caller; [Ending] and [JobControl] are those that make sense.
 	Signals <-chan os.Signal
 
 	// Until is the lock's deadline. A continued command stays stopped if it is over.
@@ -31,12 +31,6 @@ type Command struct {
 
 	// Report tells people what is done to the group. Defaults to nothing.
 	Report func(format string, args ...any)
-}
-
-// Forwarded are the signals a command gets when its parent gets them.
-var Forwarded = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGTSTP, syscall.SIGCONT,
 }
 
 // Child is a command that was started. Its methods are safe for concurrent use.

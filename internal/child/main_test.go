@@ -50,7 +50,7 @@ func parent(args []string) int {
 	_ = flags.Parse(args)
 	report := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, Forwarded...)
+	signal.Notify(signals, slices.Concat(Ending, JobControl)...)
 	path, err := Find(flags.Arg(0))
 	if err != nil {
 		panic(err)

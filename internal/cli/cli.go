@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast/internal/child"
+	"github.com/holdfast-go/holdfast/internal/demo"
 )
 
 // app is one invocation of holdfast.
@@ -25,6 +26,12 @@ type app struct {
 func Main() int {
 	if len(os.Args) == 3 && os.Args[1] == child.WatchdogArg {
 		return child.RunWatchdog(os.Args[2], os.Stdin, os.Stderr)
+	}
+	if len(os.Args) > 2 && os.Args[1] == demo.NodeArg {
+		return demo.RunNode(os.Args[2:])
+	}
+	if len(os.Args) > 2 && os.Args[1] == demo.WorkerArg {
+		return demo.RunWorker(os.Args[2:])
 	}
 	a := &app{args: os.Args[1:], talker: &talker{out: os.Stderr}}
 	root := a.root()
@@ -70,7 +77,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().SortFlags = false
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
-	root.AddCommand(a.run(), a.status(), a.nodes(), a.dev())
+	root.AddCommand(a.run(), a.status(), a.nodes(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	return root
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,6 +13,15 @@ import (
 // The test binary is holdfast where a script calls it so, and where such a holdfast
 // starts itself.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "holdfast" {
+		// A shell without job control starts background jobs with INT and QUIT ignored. What
+		// the scripts start would inherit it, and holdfast respects it.
+		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+			if signal.Ignored(sig) {
+				signal.Notify(make(chan os.Signal, 1), sig)
+			}
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"holdfast": func() {
 			if node := os.Getenv("TEST_DEFAULT_NODE"); node != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/holdfast-go/holdfast/internal/child"
@@ -16,21 +15,20 @@ import (
 // for all, so that none falls between two.
 type signals struct{ ch chan os.Signal }
 
-// ending are the signals that end a wait.
-var ending = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-}
-
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
-	notify(s.ch, ending)
+	notify(s.ch, child.Ending)
 	return s
 }
 
 // notify leaves out what was ignored when we were started: under nohup, HUP is not
 // for us, nor for the command.
 func notify(ch chan os.Signal, list []os.Signal) {
-	signal.Notify(ch, slices.DeleteFunc(slices.Clone(list), signal.Ignored)...)
+	for _, sig := range list {
+		if !signal.Ignored(sig) {
+			signal.Notify(ch, sig)
+		}
+	}
 }
 
 // interrupt cancels by a signal, until stop is called; stop returns the signal's
@@ -59,12 +57,12 @@ func signalled(sig os.Signal) *failure {
 
 // forward gives the signals to a command, with those of job control.
 func (s *signals) forward() <-chan os.Signal {
-	notify(s.ch, child.Forwarded)
+	notify(s.ch, child.JobControl)
 	return s.ch
 }
 
 // received takes them back after the command.
 func (s *signals) received() <-chan os.Signal {
-	signal.Reset(syscall.SIGTSTP, syscall.SIGCONT)
+	signal.Reset(child.JobControl...)
 	return s.ch
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"strconv"
 	"syscall"
 
 	"github.com/alicebob/miniredis/v2"
@@ -51,15 +54,34 @@ func Start(addr string, opts ...Option) (*Node, error) {
 			return nil, fmt.Errorf("embedded node: %w", err)
 		}
 	}
-	if err := n.server.StartAddr(addr); err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
-			err = ErrPortTaken
-		}
+	if err := n.listen(addr); err != nil {
 		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
 	}
 	n.server.Server().SetPreHook(n.answerInfo)
 	return n, nil
 }
+
+func (n *Node) listen(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	for tries := 0; err == nil; tries++ {
+		if port == "0" {
+			addr = net.JoinHostPort(host, strconv.Itoa(anyPort()))
+		}
+		if err = n.server.StartAddr(addr); !errors.Is(err, syscall.EADDRINUSE) {
+			return err
+		}
+		err = ErrPortTaken
+		if port == "0" && tries < 100 {
+			err = nil
+		}
+	}
+	return err
+}
+
+// anyPort draws from below the ports that kernels choose. From among those, once the
+// node is stopped, its port may go to some outgoing connection, even to one of a client
+// that dials this very port and so is connected to itself.
+func anyPort() int { return 20000 + mathrand.IntN(12000) }
 
 // Addr is host:port.
 func (n *Node) Addr() string { return n.server.Addr() }

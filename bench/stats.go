@@ -1,0 +1,134 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// sample is what one system did in one slice.
+type sample struct {
+	Rate      float64 // cycles per second
+	CPU       float64 // µs of the workers per cycle
+	ServerCPU float64 // µs of all servers per cycle
+	Scripts   float64 // script calls per cycle and node
+	Commands  float64 // commands per cycle and node, those inside scripts too
+	CycleP50  float64 // µs
+	CycleP99  float64
+	LockP50   float64
+	LockP99   float64
+	Longest   float64 // µs: the longest wait for the lock
+	Least     float64 // the least served process (sixteen: goroutine) against the mean
+	Unserved  int     // goroutines that never had the lock
+	Failed    int
+	Foreign   float64 // share of the machine's CPU that was nobody's of this bench
+	Error     string
+}
+
+func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map[string]int) sample {
+	var lock, cycle histogram
+	var cpu time.Duration
+	var x sample
+	total, all, least := 0, 0, -1
+	for _, o := range outcomes {
+		lock.merge(o.Lock)
+		cycle.merge(o.Cycle)
+		cpu += o.CPU
+		n := o.total()
+		total, all = total+n, all+o.All
+		if least < 0 || n < least {
+			least = n
+		}
+		for _, c := range o.Cycles {
+			if c == 0 {
+				x.Unserved++
+			}
+		}
+		x.Failed += o.Failed
+		if o.Error != "" {
+			x.Error = o.Error
+		}
+	}
+	if total == 0 {
+		return x
+	}
+	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
+	x.Rate = float64(total) / outcomes[0].Seconds
+	x.CPU = us(cpu) / float64(total)
+	x.ServerCPU = us(serverCPU) / float64(all)
+	per := float64(all * nodes)
+	x.Scripts = float64(calls["evalsha"]+calls["eval"]) / per
+	for c, n := range calls {
+		if c != "info" {
+			x.Commands += float64(n) / per
+		}
+	}
+	x.CycleP50, x.CycleP99 = us(cycle.quantile(.5)), us(cycle.quantile(.99))
+	x.LockP50, x.LockP99, x.Longest = us(lock.quantile(.5)), us(lock.quantile(.99)), us(lock.Longest)
+	x.Least = float64(least) * float64(len(outcomes)) / float64(total)
+	return x
+}
+
+// result is one workload's samples, by system, one for each repetition.
+type result struct {
+	workload workload
+	samples  map[string][]sample
+}
+
+// spread is a median and the range it was found in.
+type spread struct{ low, median, high float64 }
+
+func spreadOf(values []float64) spread {
+	if len(values) == 0 {
+		return spread{}
+	}
+	s := slices.Sorted(slices.Values(values))
+	n := len(s)
+	return spread{s[0], (s[(n-1)/2] + s[n/2]) / 2, s[n-1]}
+}
+
+type metric func(sample) float64
+
+func (r *result) of(system string, m metric) spread { return spreadOf(r.values(system, m)) }
+
+func (r *result) values(system string, m metric) (values []float64) {
+	for _, x := range r.samples[system] {
+		values = append(values, m(x))
+	}
+	return values
+}
+
+// ratio is a's m against b's, taken within each repetition.
+func (r *result) ratio(a, b string, m metric) spread {
+	x, y := r.values(a, m), r.values(b, m)
+	var q []float64
+	for i := range min(len(x), len(y)) {
+		if y[i] != 0 {
+			q = append(q, x[i]/y[i])
+		}
+	}
+	return spreadOf(q)
+}
+
+// bestRival is the rival of largest median m, or of the smallest.
+func (r *result) bestRival(m metric, smallest bool) string {
+	best := ""
+	for _, s := range systems {
+		if !s.rival || len(r.samples[s.name]) == 0 {
+			continue
+		}
+		x, y := r.of(s.name, m).median, 0.0
+		if best != "" {
+			y = r.of(best, m).median
+		}
+		if best == "" || (x > y) != smallest && x != y {
+			best = s.name
+		}
+	}
+	return best
+}
+
+func rate(x sample) float64     { return x.Rate }
+func cpu(x sample) float64      { return x.CPU }
+func cycleP50(x sample) float64 { return x.CycleP50 }
+func longest(x sample) float64  { return x.Longest }
+func leastOf(x sample) float64  { return x.Least }

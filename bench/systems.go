@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// system is one lock that takes part in the comparison.
+type system struct {
+	name     string // in flags, tables and key names
+	title    string
+	settings string // what differs from the library's defaults, and why
+	rival    bool   // false: Holdfast or a limit
+	limit    bool
+	extra    bool // only when named by -systems
+	onlyOne  bool // it has no quorum over independent nodes
+	hot      bool // it takes part where one name is wanted by many
+
+	// open connects to the nodes; one call per worker process.
+	open func(urls []string) (locker, error)
+}
+
+// locker is a system as a crowd of goroutines uses it. It is safe for concurrent use.
+type locker interface {
+	// lock waits for the lock; ctx bounds the wait. unlock returns when it is given
+	// back, not before: a cycle is complete then.
+	lock(ctx context.Context, name string) (unlock func() error, err error)
+	close()
+}
+
+// driven is a locker that makes its own crowd: a limit has no goroutines that wait.
+type driven interface {
+	locker
+	drive(s slice) (outcome, error)
+}
+
+const (
+	holdfastRueidis = "holdfast/rueidis"
+	holdfastGoredis = "holdfast/go-redis"
+	holdfastPrivate = "holdfast/private"
+	redsyncGoredis  = "redsync/go-redis"
+	redsyncRueidis  = "redsync/rueidis"
+	bsmRedislock    = "redislock"
+	rueidisLock     = "rueidislock"
+	limitBare       = "limit/bare"
+	limitScripts    = "limit/scripts"
+)
+
+var systems = []*system{
+	{name: holdfastRueidis, title: "Holdfast, rueidis", hot: true, open: openHoldfast(false, rueidisNodes),
+		settings: "defaults: TTL 10 s, W 250 ms, plain Redlock key kept; automatic renewal, fencing tokens; one connection per node"},
+	{name: holdfastGoredis, title: "Holdfast, go-redis", hot: true, open: openHoldfast(false, goredisNodes),
+		settings: "as above, on a go-redis client with its defaults"},
+	{name: holdfastPrivate, title: "Holdfast Private, rueidis", open: openHoldfast(true, rueidisNodes),
+		settings: "Config.Private: no plain key, so other libraries do not see the locks"},
+	{name: redsyncGoredis, title: "redsync v4, go-redis", rival: true, hot: true, open: openRedsync(goredisPool),
+		settings: "the README's: one go-redis client per node, its defaults (10 connections per CPU), redsync's defaults (expiry 8 s, 32 tries 50–250 ms apart); no renewal; Lock is called again after 32 tries"},
+	{name: redsyncRueidis, title: "redsync v4, rueidis", rival: true, hot: true, open: openRedsync(rueidisPool),
+		settings: "as above over rueidis' compatibility adapter, rueidis' defaults (automatic pipelining)"},
+	{name: bsmRedislock, title: "bsm/redislock", rival: true, hot: true, onlyOne: true, open: openRedislock,
+		settings: "one go-redis client, its defaults; TTL 10 s; no renewal; hot name: ExponentialBackoff(16 ms, 128 ms), 16 ms being the least its documentation recommends"},
+	{name: rueidisLock, title: "rueidislock", rival: true, hot: true, onlyOne: true, open: openRueidislock,
+		settings: "the README's for one server: KeyMajority 1, NoLoopTracking on (its better setting from Redis 7.0.5 on); TryNextAfter 500 ms instead of 20 ms, without which a slow moment makes it wait for ever; automatic renewal; validity 5 s by default"},
+	{name: limitBare, title: "limit (a): bare SET NX PX", limit: true, open: openBare,
+		settings: "SET NX PX and compare-and-delete by EVALSHA, hand-written RESP on one pipelining connection per node; majority of nodes; no renewal, no token"},
+	{name: limitScripts, title: "limit (b): Holdfast's scripts", limit: true, open: openScripts,
+		settings: "Holdfast's acquire and release scripts with the plain key, sent as limit (a)"},
+	{name: "redsync/go-redis+failfast", title: "redsync v4, go-redis, FailFast", rival: true, extra: true, hot: true, open: openRedsync(goredisPool, failFast),
+		settings: "WithFailFast(true): returns with the majority"},
+	{name: "redsync/rueidis+failfast", title: "redsync v4, rueidis, FailFast", rival: true, extra: true, hot: true, open: openRedsync(rueidisPool, failFast),
+		settings: "WithFailFast(true): returns with the majority"},
+}
+
+func systemNamed(name string) (*system, error) {
+	for _, s := range systems {
+		if s.name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("no system is called %q; see: bench settings", name)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ownCPU is the CPU time this process has used.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// machineCPU is the CPU time the whole machine has used, and was kept from using by
+// its host (steal), since it started; 0 where there is no /proc/stat.
+func machineCPU() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(line) // cpu user nice system idle iowait irq softirq steal …
+	ticks := 0
+	for i, f := range fields {
+		if n, err := strconv.Atoi(f); err == nil && i != 4 && i != 5 && i <= 8 {
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * time.Second / 100 // USER_HZ is 100 everywhere Go runs
+}

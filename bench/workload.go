@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// workload is one comparison: what each system is made to do in a slice.
+type workload struct {
+	name       string
+	title      string
+	kind       string // the subcommand
+	nodes      int
+	processes  int
+	goroutines int // per process
+	hot        bool
+	hold       time.Duration
+	warm, long time.Duration // of a slice
+}
+
+func (w workload) takes(s *system) bool {
+	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot)
+}
+
+func (w workload) slice(s *system) slice {
+	return slice{
+		Goroutines: w.goroutines, Hot: w.hot, Hold: w.hold, Warm: w.warm, For: w.long,
+		Name: fmt.Sprintf("bench/%s/%s", s.name, w.name),
+	}
+}
+
+// pace is how long slices are and how often they are repeated.
+type pace struct {
+	repetitions               int
+	warm, distinct, hot, fair time.Duration
+}
+
+var (
+	full  = pace{repetitions: 5, warm: 250 * time.Millisecond, distinct: time.Second, hot: 3 * time.Second, fair: 4 * time.Second}
+	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 400 * time.Millisecond, hot: 1200 * time.Millisecond, fair: 2 * time.Second}
+)
+
+// workloads lists all, in the order they are run: those that share processes together.
+func workloads(p pace) (all []workload) {
+	for _, nodes := range []int{1, 5} {
+		for _, g := range []int{1, 64, 256} {
+			all = append(all, workload{
+				kind: "distinct", name: fmt.Sprintf("distinct-%dn-%dg", nodes, g),
+				title: fmt.Sprintf("Distinct names, %s, %s", count(nodes, "node"), count(g, "goroutine")),
+				nodes: nodes, processes: 1, goroutines: g, warm: p.warm, long: p.distinct,
+			})
+		}
+	}
+	for _, nodes := range []int{1, 5} {
+		for _, hold := range []time.Duration{0, time.Millisecond} {
+			all = append(all, workload{
+				kind: "hot", name: fmt.Sprintf("hot-%dn-%v", nodes, hold),
+				title: fmt.Sprintf("One hot name, 4 processes × 8 goroutines, %s, held for %v", count(nodes, "node"), hold),
+				nodes: nodes, processes: 4, goroutines: 8, hot: true, hold: hold, warm: p.warm, long: p.hot,
+			})
+		}
+	}
+	all = append(all, workload{
+		kind: "sixteen", name: "sixteen-5n", title: "One hot name, 16 processes × 1 goroutine, 5 nodes, held for 0s",
+		nodes: 5, processes: 16, goroutines: 1, hot: true, warm: p.warm, long: p.fair,
+	}, workload{
+		kind: "loopers", name: "loopers-5n", title: "16 looping clients of one process each, 5 nodes, held for 1ms",
+		nodes: 5, processes: 16, goroutines: 1, hot: true, hold: time.Millisecond, warm: 0, long: p.fair,
+	})
+	return all
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,155 @@
+package holdfasttest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/embedded"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// Window is the clocks' window in clients of this package: the nodes have one clock,
+// so it need only cover what a busy machine delays a command by.
+const Window = 50 * time.Millisecond
+
+// patience bounds the wait for the nodes' first votes.
+const patience = 20 * time.Second
+
+// Nodes is a node set inside the test process. Its methods are safe for concurrent use.
+type Nodes struct {
+	addrs []string
+
+	mu      sync.Mutex
+	running []*embedded.Node // nil where stopped
+}
+
+// Start starts n nodes on free loopback ports. They end with the test.
+func Start(tb testing.TB, n int) *Nodes {
+	tb.Helper()
+	s := &Nodes{}
+	for range n {
+		node, err := embedded.Start("127.0.0.1:0")
+		if err != nil {
+			tb.Fatalf("holdfasttest: %v", err)
+		}
+		s.running = append(s.running, node)
+		s.addrs = append(s.addrs, node.Addr())
+	}
+	tb.Cleanup(func() {
+		for i := range s.addrs {
+			s.stop(i)
+		}
+	})
+	return s
+}
+
+// URLs are what rueidisnode.Open and HOLDFAST_NODES take.
+func (s *Nodes) URLs() []string {
+	urls := slices.Clone(s.addrs)
+	for i := range urls {
+		urls[i] = "redis://" + urls[i]
+	}
+	return urls
+}
+
+// Open makes a driver's nodes, for [holdfast.Config]. A client closes its own; each
+// needs others.
+func (s *Nodes) Open(tb testing.TB) []node.Node {
+	tb.Helper()
+	nodes, err := rueidisnode.Open(s.URLs()...)
+	if err != nil {
+		tb.Fatalf("holdfasttest: %v", err)
+	}
+	return nodes
+}
+
+// Client returns a client of these nodes that is closed with the test; Nodes of c is
+// not looked at. The default of its Window is [Window], its Logger is the test's log.
+// All clients of a set need the same MaxTTL, Window, Durable and Cluster, in tests too.
+func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
+	tb.Helper()
+	c.Nodes = s.Open(tb)
+	if c.Window == 0 {
+		c.Window = Window
+		if c.MaxTTL > 0 {
+			c.Window = min(Window, c.MaxTTL/8).Truncate(time.Millisecond)
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = logger(tb)
+	}
+	client, err := holdfast.New(c)
+	if err != nil {
+		for _, n := range c.Nodes {
+			n.Close()
+		}
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = client.Close() }) // a test may have taken its nodes away
+	s.ready(tb, client)
+	return client
+}
+
+// ready waits until all running nodes vote: two windows after they are first asked.
+func (s *Nodes) ready(tb testing.TB, client *holdfast.Client) {
+	tb.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		waiting := false
+		var last []holdfast.NodeStatus
+		for i, n := range client.Nodes(tb.Context()) {
+			// One that was restarted sits out its quarantine, as in production.
+			waiting = waiting || !n.Admitted && s.up(i) && n.VotesIn <= 2*Window
+			last = append(last, n)
+		}
+		if !waiting {
+			return
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("holdfasttest: the nodes do not vote: %v", last)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (s *Nodes) up(i int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[i] != nil
+}
+
+// Stop takes node i away: connections break, new ones are refused.
+func (s *Nodes) Stop(i int) { s.stop(i) }
+
+func (s *Nodes) stop(i int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[i] != nil {
+		s.running[i].Close()
+		s.running[i] = nil
+	}
+}
+
+// Restart brings node i back on its port, without what it kept. As a restarted server
+// does, it sits out its quarantine before it votes: MaxTTL + Window.
+func (s *Nodes) Restart(tb testing.TB, i int) {
+	tb.Helper()
+	s.stop(i)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	node, err := embedded.Start(s.addrs[i], embedded.Restarted())
+	if err != nil {
+		tb.Fatalf("holdfasttest: restart node %d: %v", i, err)
+	}
+	s.running[i] = node
+}
+
+// Client returns a client of one new node: what most tests need. See [Nodes.Client].
+func Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
+	tb.Helper()
+	return Start(tb, 1).Client(tb, c)
+}

@@ -1,0 +1,50 @@
+//go:build !unix
+
+package child
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// Without process groups nothing can promise that a command ends with its lock, so
+// nothing is run. The rest of holdfast works.
+
+var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
+
+// Ending and JobControl: see signals.go.
+var Ending, JobControl = []os.Signal{os.Interrupt}, []os.Signal{}
+
+// Command is described in child.go, as is all that follows.
+type Command struct {
+	Path                  string
+	Args, Env             []string
+	Stdin, Stdout, Stderr *os.File
+	Signals               <-chan os.Signal
+	Until                 func() time.Time
+	Watchdog              *Watchdog
+	Report                func(format string, args ...any)
+}
+
+type Child struct{}
+
+func Start(Command) (*Child, error) { return nil, errUnix }
+
+func (*Child) Exited() <-chan struct{} { return nil }
+func (*Child) Exit() Exit              { return Exit{} }
+func (*Child) Left() bool              { return false }
+func (*Child) End(time.Duration)       {}
+func (*Child) Finish()                 {}
+
+type Watchdog struct{}
+
+const WatchdogArg = "__watchdog"
+
+func StartWatchdog(time.Duration, func(string, ...any)) (*Watchdog, error) { return nil, errUnix }
+
+func (*Watchdog) PID() int { return 0 }
+func (*Watchdog) Dismiss() {}
+
+func RunWatchdog(string, io.Reader, io.Writer) int { return 64 }

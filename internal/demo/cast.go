@@ -1,0 +1,172 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// cast is all processes of the demo. Whatever happens, end leaves none.
+type cast struct {
+	self  string
+	start chan func() // run on one thread that lives as long as the cast
+
+	mu    sync.Mutex
+	all   []*actor
+	ended bool
+}
+
+// actor is one process.
+type actor struct {
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	stderr bytes.Buffer  // once gone is closed
+	gone   chan struct{} // closed when it has ended and its output was read
+}
+
+func newCast(self string) *cast {
+	c := &cast{self: self, start: make(chan func())}
+	go func() {
+		// Linux kills a child with a parent-death signal when the thread ends that
+		// started it; Go ends threads as it likes, but not a locked one.
+		runtime.LockOSThread()
+		for f := range c.start {
+			f()
+		}
+	}()
+	return c
+}
+
+// spawn starts the own program with args; heard is called for each line it prints.
+func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
+	a := &actor{cmd: exec.Command(c.self, args...), gone: make(chan struct{})}
+	a.cmd.Stderr = &a.stderr
+	ownGroup(a.cmd)
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return nil, context.Canceled
+	}
+	started := make(chan error)
+	c.start <- func() { started <- a.cmd.Start() }
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	c.all = append(c.all, a)
+	go func() {
+		defer close(a.gone)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			heard(s.Text())
+		}
+		_ = a.cmd.Wait() // most end by a signal
+	}()
+	return a, nil
+}
+
+// node starts a node process and returns when it listens.
+func (c *cast) node(addr string, again bool) (*actor, error) {
+	args := []string{NodeArg, addr}
+	if again {
+		args = append(args, "again")
+	}
+	ready := make(chan struct{})
+	a, err := c.spawn(func(string) { close(ready) }, args...)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ready:
+		return a, nil
+	case <-a.gone:
+		return nil, fmt.Errorf("node %s ended: %s", addr, a.stderr.Bytes())
+	case <-time.After(patience):
+		return nil, fmt.Errorf("node %s does not start", addr)
+	}
+}
+
+func (c *cast) worker(r role, heard func(line string)) (*actor, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.spawn(heard, WorkerArg, string(b))
+}
+
+// kill ends a process with SIGKILL and waits until it is gone.
+func (a *actor) kill() {
+	_ = a.cmd.Process.Kill() // fails only if it is gone
+	<-a.gone
+}
+
+// leave asks a process to end after what it is doing, and waits; it is killed if it
+// takes too long.
+func (a *actor) leave() error {
+	_ = a.stdin.Close()
+	select {
+	case <-a.gone:
+	case <-time.After(patience):
+		a.kill()
+		return fmt.Errorf("process %d did not end", a.cmd.Process.Pid)
+	}
+	if a.stderr.Len() > 0 {
+		return fmt.Errorf("%s", bytes.TrimSpace(a.stderr.Bytes()))
+	}
+	return nil
+}
+
+// end kills whatever is still there.
+func (c *cast) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	c.ended = true
+	for _, a := range c.all {
+		a.kill()
+	}
+	close(c.start)
+}
+
+// patience bounds what should take a moment.
+const patience = 10 * time.Second
+
+// freeAddr finds a loopback address for a node that will be killed and come back on
+// it: below the ports that kernels give to outgoing connections, or one of these may
+// have it meanwhile.
+func freeAddr() string {
+	for {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			_ = l.Close()
+			return addr
+		}
+	}
+}
+
+// self is the own program.
+func self() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the own program: %w", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,221 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// ErrBroken: a promise was broken.
+var ErrBroken = errors.New("a promise was broken")
+
+// How long the halves last.
+const (
+	withoutLock = 2 * time.Second
+	withLock    = 17 * time.Second
+)
+
+// demo is one performance.
+type demo struct {
+	dir   string
+	cast  *cast
+	state *state
+	say   func(line string) // outside of the story
+
+	addrs  [nodes]string
+	client *holdfast.Client // looks at the nodes
+
+	mu        sync.Mutex
+	nodes     [nodes]*actor
+	workers   [workers]*actor
+	journal   *journal         // for what the workers cannot write
+	recovered bool             // a restarted node votes, and not too early
+	early     []string         // nodes that voted too early
+	notBefore [nodes]time.Time // when a restarted node may vote
+}
+
+// Run performs the demo and prints it to out: live if that is a terminal, in plain
+// lines otherwise. The error matches [ErrBroken] if a promise was broken. When Run
+// returns, also because ctx has ended, none of its processes is left.
+func Run(ctx context.Context, out *os.File, live bool) error {
+	if !supported {
+		return errors.New("the demo does not run on this platform; holdfast does")
+	}
+	path, err := self()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "holdfast-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	d := &demo{dir: dir, cast: newCast(path)}
+	defer d.cast.end()
+	began := time.Now()
+	d.say = func(line string) { fmt.Fprintln(out, line) }
+
+	d.say(fmt.Sprintf("Without a lock: %d processes read a number from a file, add one, and write it back, for %s.", workers, withoutLock))
+	lost, err := d.unlocked(ctx)
+	if err != nil {
+		return err
+	}
+	d.say("  " + lost.String())
+	d.say(fmt.Sprintf("\nWith a lock on %d nodes, a process each. Nodes and holders are killed and frozen.", nodes))
+	v, err := d.locked(ctx, out, live)
+	if err != nil {
+		return err
+	}
+	d.say("")
+	v.print(out)
+	d.cast.end()
+	if !v.kept() {
+		d.say(fmt.Sprintf("\nA PROMISE WAS BROKEN. (%.1f s)", time.Since(began).Seconds()))
+		return ErrBroken
+	}
+	d.say(fmt.Sprintf("\nEvery promise was kept. (%.1f s)", time.Since(began).Seconds()))
+	return nil
+}
+
+// unlocked is the first half.
+func (d *demo) unlocked(ctx context.Context) (contrast, error) {
+	dir := filepath.Join(d.dir, "without")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return contrast{}, err
+	}
+	var all []*actor
+	for i := range workers {
+		a, err := d.cast.worker(role{Worker: i, Dir: dir}, func(string) {})
+		if err != nil {
+			return contrast{}, err
+		}
+		all = append(all, a)
+	}
+	if err := pause(ctx, withoutLock); err != nil {
+		return contrast{}, err
+	}
+	if err := leaveAll(all); err != nil {
+		return contrast{}, err
+	}
+	return compare(dir)
+}
+
+// locked is the second half.
+func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, error) {
+	dir := filepath.Join(d.dir, "with")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.journal, err = openJournal(dir); err != nil {
+		return nil, err
+	}
+	defer d.journal.close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	view := plain(out)
+	if live {
+		view = onTerminal(out, keyboard(), cancel)
+	}
+	d.state = newState(time.Now(), view.line)
+	d.state.begin("with the lock")
+	view.show(d.state)
+	defer view.end()
+	if err := d.raise(); err != nil {
+		return nil, err
+	}
+	defer d.client.Close()
+	watched, done := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { d.watch(watched) })
+	err = d.plot(ctx, dir)
+	done()
+	watching.Wait()
+	if err != nil {
+		return nil, err
+	}
+	if err := leaveAll(d.workers[:]); err != nil {
+		return nil, err
+	}
+	return judge(dir, d.early, d.recovered)
+}
+
+// raise starts the nodes and a client that looks at them.
+func (d *demo) raise() error {
+	var urls []string
+	for i := range nodes {
+		d.addrs[i] = freeAddr()
+		a, err := d.cast.node(d.addrs[i], false)
+		if err != nil {
+			return err
+		}
+		d.nodes[i] = a
+		urls = append(urls, "redis://"+d.addrs[i])
+	}
+	c, err := config(urls)
+	if err != nil {
+		return err
+	}
+	d.client, err = holdfast.New(c)
+	return err
+}
+
+func (d *demo) role(worker int, dir string) role {
+	r := role{Worker: worker, Dir: dir}
+	for _, addr := range d.addrs {
+		r.Nodes = append(r.Nodes, "redis://"+addr)
+	}
+	return r
+}
+
+// hire starts a worker, or one in the place of one that was killed.
+func (d *demo) hire(worker int, dir string) error {
+	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.heard(worker, line) })
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.workers[worker] = a
+	d.mu.Unlock()
+	d.state.worker(worker, waits)
+	return nil
+}
+
+// keyboard is standard input if that is a terminal.
+func keyboard() io.Reader {
+	if term.IsTerminal(os.Stdin.Fd()) {
+		return os.Stdin
+	}
+	return nil
+}
+
+func leaveAll(list []*actor) error {
+	errs := make([]error, len(list))
+	var wg sync.WaitGroup
+	for i, a := range list {
+		if a != nil {
+			wg.Go(func() { errs[i] = a.leave() })
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// pause waits; the error is why ctx ended.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

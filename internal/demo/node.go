@@ -1,0 +1,38 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/holdfast-go/holdfast/internal/embedded"
+)
+
+// NodeArg is the first argument of a node process, followed by its address and, if it
+// takes the place of one that was killed, "again".
+const NodeArg = "__demo-node"
+
+// RunNode is the life of a node process. It ends with its standard input.
+func RunNode(args []string) int {
+	var opts []embedded.Option
+	if len(args) == 2 && args[1] == "again" {
+		opts = append(opts, embedded.Restarted())
+	} else if len(args) != 1 {
+		return forPeople()
+	}
+	n, err := embedded.Start(args[0], opts...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer n.Close()
+	fmt.Println("ready", n.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// forPeople answers whoever calls a process of the demo by hand.
+func forPeople() int {
+	fmt.Fprintln(os.Stderr, "holdfast: this is a part of holdfast demo and not for people")
+	return 64
+}

@@ -1,0 +1,22 @@
+//go:build !(linux || darwin || freebsd || openbsd)
+
+package demo
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// The demo freezes processes and compares their clocks, which is not written for this
+// platform.
+const supported = false
+
+var errPlatform = errors.New("not on this platform")
+
+func monotonic() int64         { return 0 }
+func lockFile(*os.File) error  { return errPlatform }
+func fileIsFree(*os.File) bool { return false }
+func freeze(*os.Process) error { return errPlatform }
+func thaw(*os.Process) error   { return errPlatform }
+func ownGroup(*exec.Cmd)       {}

@@ -1,0 +1,139 @@
+package demo
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// The demo's size.
+const (
+	nodes   = 5
+	workers = 8
+)
+
+// state is what is going on, for people: the verdict does not look at it.
+type state struct {
+	began time.Time
+	tell  func(line string) // what becomes of a line of the story
+
+	mu         sync.Mutex
+	title      string
+	nodes      [nodes]string
+	workers    [workers]string
+	holder     int // -1: nobody
+	token      int64
+	since      time.Time
+	last       int // the holder before
+	increments int
+	handOffs   int
+	entry      chan int // a fault waits for somebody to enter
+}
+
+func newState(began time.Time, tell func(string)) *state {
+	s := &state{began: began, tell: tell, holder: -1, last: -1, entry: make(chan int)}
+	for i := range s.nodes {
+		s.nodes[i] = "starts"
+	}
+	return s
+}
+
+// say adds a line to the story.
+func (s *state) say(format string, args ...any) {
+	s.tell(fmt.Sprintf("%5.1fs  ", time.Since(s.began).Seconds()) + fmt.Sprintf(format, args...))
+}
+
+func (s *state) begin(title string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.title = title
+}
+
+func (s *state) node(i int, how string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[i] = how
+}
+
+func (s *state) worker(i int, how string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workers[i] = how
+	if how != inside && s.holder == i {
+		s.holder = -1
+	}
+}
+
+// What a worker does.
+const (
+	waits  = "waits"
+	inside = "inside"
+)
+
+// heard takes note of what a worker printed.
+func (s *state) heard(worker int, line string) {
+	var token, highest int64
+	switch {
+	case line == "wrote":
+		s.mu.Lock()
+		s.increments++
+		s.mu.Unlock()
+	case line == "out":
+		s.mu.Lock()
+		s.workers[worker] = waits
+		if s.holder == worker {
+			s.holder = -1
+		}
+		s.mu.Unlock()
+	case scan(line, "in %d", &token):
+		s.mu.Lock()
+		s.workers[worker] = inside
+		if s.last != worker {
+			s.handOffs++
+		}
+		s.holder, s.last, s.token, s.since = worker, worker, token, time.Now()
+		s.mu.Unlock()
+		select {
+		case s.entry <- worker:
+		default: // nobody waits for it
+		}
+	case line == "noticed":
+		s.say("worker %d looked at its lease: lost. It did not write", worker+1)
+	case scan(line, "rejected %d %d", &token, &highest):
+		s.say("sent all the same, its write was refused by the file: token …%s < …%s", short(token), short(highest))
+	case line == "refused":
+		s.say("a write of worker %d was refused by the file: its token is old", worker+1)
+	case line == "accepted":
+		s.say("a write of worker %d with an old token was accepted", worker+1)
+	}
+}
+
+func scan(line, format string, into ...any) bool {
+	n, err := fmt.Sscanf(line, format, into...)
+	return err == nil && n == len(into)
+}
+
+// short is the end of a token, where tokens of one demo differ.
+func short(token int64) string { return fmt.Sprintf("%09d", token%1e9) }
+
+// snapshot is state at an instant.
+type snapshot struct {
+	title      string
+	at         time.Duration
+	nodes      [nodes]string
+	workers    [workers]string
+	holder     int
+	token      int64
+	held       time.Duration
+	increments int
+	handOffs   int
+}
+
+func (s *state) snapshot() snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return snapshot{
+		title: s.title, at: time.Since(s.began), nodes: s.nodes, workers: s.workers,
+		holder: s.holder, token: s.token, held: time.Since(s.since), increments: s.increments, handOffs: s.handOffs,
+	}
+}

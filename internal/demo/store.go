@@ -1,0 +1,91 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// store is the resource that the lock protects: a file with a number, and the highest
+// fencing token that ever came with an access. Each single access is atomic, as in a
+// database: a lock file makes it so for that instant. What is between a read and a
+// write is not, and that is what the lock is for.
+type store struct{ dir string }
+
+// errOldToken: the access came with a token below one that was seen already.
+var errOldToken = errors.New("refused: the fencing token is old")
+
+func (s store) path() string { return filepath.Join(s.dir, "number") }
+
+// read returns the number. A token that is newer than all before is remembered by it,
+// so that from here on older ones are refused.
+func (s store) read(token int64) (number int64, err error) {
+	err = s.access(token, func(n int64) int64 { number = n; return n })
+	return number, err
+}
+
+// write stores a number.
+func (s store) write(number, token int64) error {
+	return s.access(token, func(int64) int64 { return number })
+}
+
+// highest returns the highest token seen.
+func (s store) highest() (int64, error) {
+	_, token, err := s.load()
+	return token, err
+}
+
+// idle reports whether no access is under way. One that is frozen in the middle would
+// stop everybody: a database has no such moment.
+func (s store) idle() bool {
+	guard, err := s.guard()
+	if err != nil {
+		return false
+	}
+	defer guard.Close()
+	return fileIsFree(guard)
+}
+
+func (s store) guard() (*os.File, error) {
+	return os.OpenFile(filepath.Join(s.dir, "guard"), os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+func (s store) access(token int64, change func(int64) int64) error {
+	guard, err := s.guard()
+	if err != nil {
+		return err
+	}
+	defer guard.Close()
+	if err := lockFile(guard); err != nil {
+		return err
+	}
+	number, highest, err := s.load()
+	switch {
+	case err != nil:
+		return err
+	case token < highest:
+		return errOldToken
+	}
+	// By rename: whoever is killed here leaves the old file or the new one.
+	next := filepath.Join(s.dir, "number.next")
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%d %d\n", change(number), token), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, s.path())
+}
+
+// load returns 0 and 0 for a file that is not there yet.
+func (s store) load() (number, token int64, err error) {
+	b, err := os.ReadFile(s.path())
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := fmt.Sscanf(string(b), "%d %d\n", &number, &token); err != nil {
+		return 0, 0, fmt.Errorf("read %s: %w", s.path(), err)
+	}
+	return number, token, nil
+}

@@ -1,0 +1,181 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// WorkerArg is the first argument of a worker process, followed by a role as JSON.
+const WorkerArg = "__demo-worker"
+
+// role is what a worker is told.
+type role struct {
+	Worker int
+	Dir    string
+	Nodes  []string // empty: without a lock
+}
+
+// The lock of the demo.
+const (
+	lockName = "demo"
+	ttl      = 2 * time.Second
+	window   = ttl / 8
+)
+
+func config(urls []string) (holdfast.Config, error) {
+	nodes, err := rueidisnode.Open(urls...)
+	return holdfast.Config{
+		Nodes: nodes, TTL: ttl, MaxTTL: ttl, Window: window, NodeTimeout: 250 * time.Millisecond,
+		RetryDelay: 30 * time.Millisecond, Cluster: "demo", Logger: slog.New(slog.DiscardHandler),
+	}, err
+}
+
+// RunWorker is the life of a worker process. It ends with its standard input.
+func RunWorker(args []string) int {
+	var r role
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &r) != nil {
+		return forPeople()
+	}
+	if err := r.play(); err != nil {
+		fmt.Fprintf(os.Stderr, "worker %d: %v\n", r.Worker, err)
+		return 1
+	}
+	return 0
+}
+
+// worker is a role being played.
+type worker struct {
+	role
+	store   store
+	journal *journal
+	mutex   *holdfast.Mutex // nil: without a lock
+}
+
+func (r role) play() error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	j, err := openJournal(r.Dir)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	w := &worker{role: r, store: store{r.Dir}, journal: j}
+	if len(r.Nodes) > 0 {
+		c, err := config(r.Nodes)
+		if err != nil {
+			return err
+		}
+		c.Label = fmt.Sprintf("worker-%d", r.Worker)
+		client, err := holdfast.New(c)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		w.mutex = client.Mutex(lockName)
+	}
+	for ctx.Err() == nil {
+		if err := w.round(ctx); err != nil {
+			return err
+		}
+		time.Sleep(rand.N(5 * time.Millisecond))
+	}
+	return nil
+}
+
+// round is one increment.
+func (w *worker) round(ctx context.Context) error {
+	if w.mutex == nil {
+		return w.increment(nil, 0)
+	}
+	began := time.Now()
+	lease, err := w.mutex.Lock(ctx)
+	switch {
+	case ctx.Err() != nil && lease == nil:
+		return nil
+	case errors.Is(err, holdfast.ErrUnavailable):
+		return nil // too many nodes are down: try again
+	case err != nil:
+		return err
+	}
+	fmt.Println("in", lease.Fence())
+	err = w.increment(lease, time.Since(began))
+	if e := lease.Unlock(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, holdfast.ErrLost) && !errors.Is(e, holdfast.ErrUnavailable) {
+		return e
+	}
+	fmt.Println("out")
+	return err
+}
+
+// increment reads, adds one and writes.
+func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
+	var token int64
+	if lease != nil {
+		token = lease.Fence()
+	}
+	note := func(what string) error {
+		return w.journal.note(record{what: what, at: monotonic(), worker: w.Worker, token: token, waited: int64(waited)})
+	}
+	if err := note(entered); err != nil {
+		return err
+	}
+	number, err := w.store.read(token)
+	if errors.Is(err, errOldToken) {
+		return note(refused)
+	}
+	if err != nil {
+		return err
+	}
+	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // the work
+	// The first line of defence: whoever stood still for too long looks at the clock
+	// before it writes.
+	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
+		fmt.Println("noticed")
+		if err := note(noticed); err != nil {
+			return err
+		}
+		return w.prove(number+1, token, note)
+	}
+	// Between that look and the write it can be frozen again, for any time. The last
+	// line is the token, which the file compares.
+	err = w.store.write(number+1, token)
+	switch {
+	case errors.Is(err, errOldToken):
+		fmt.Println("refused")
+		return note(refused)
+	case err != nil:
+		return err
+	}
+	if lease != nil {
+		fmt.Println("wrote")
+	}
+	return note(wrote)
+}
+
+// prove sends the write that a worker without a look at the clock would have sent, once
+// another has been in since: the file must refuse it.
+func (w *worker) prove(number, token int64, note func(string) error) error {
+	highest, err := w.store.highest()
+	if err != nil || highest <= token {
+		return err
+	}
+	if err := w.store.write(number, token); !errors.Is(err, errOldToken) {
+		fmt.Println("accepted")
+		return note(accepted)
+	}
+	fmt.Println("rejected", token, highest)
+	return note(rejected)
+}
