@@ -48,6 +48,11 @@ type HeldError struct {
 	// the plain key that another Redlock library, or a person, set.
 	Foreign bool
 
+	// Place is where a waiting Lock stands in line: 1 is next. Several goroutines of one
+	// client that wait for one name stand behind each other, with one place among the
+	// clients. 0: not in line, as TryLock is.
+	Place int
+
 	// Nodes is what each node said, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 

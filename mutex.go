@@ -131,7 +131,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	if left == nodescript.Forever {
 		left = -1
 	}
-	return &HeldError{Name: m.name, Owner: owner, Foreign: foreign, ExpiresIn: left, Nodes: nodes}
+	return &HeldError{Name: m.name, Owner: owner, Foreign: foreign, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 }
 
 // answers puts nodes' answers into words. settling is why no stamp could be drawn.

@@ -120,7 +120,11 @@ func (w *waiter) refused(err error) {
 			w.give(errSelf)
 			return
 		}
-		if w.change("held " + held.Owner) {
+		switch {
+		// Who is next waits for the holder; who is not, for those between them too.
+		case held.Place > 1 && w.change(fmt.Sprint(held.Owner, held.Place)):
+			w.say("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
+		case held.Place <= 1 && w.change("held "+held.Owner):
 			w.say("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.
@@ -132,6 +136,22 @@ func (w *waiter) refused(err error) {
 			w.refusedBy(n)
 		}
 	}
+}
+
+// ordinal prints 3 as 3rd.
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
 }
 
 // change reports whether what differs from what was waited for last.

@@ -105,6 +105,21 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
+// Rank is how many wait before this waiter, as most nodes see it: the median of those in
+// whose queue it stands. -1: in none.
+func (r *Refusal) Rank() int {
+	var ranks []int
+	for _, a := range r.Answers {
+		if a.Verdict == nodescript.Held && a.Rank >= 0 {
+			ranks = append(ranks, a.Rank)
+		}
+	}
+	if len(ranks) == 0 {
+		return -1
+	}
+	return nth(ranks, (len(ranks)+1)/2)
+}
+
 // VotesIn is when enough quarantined nodes vote again to make a majority with those
 // that answered; not ok if waiting for quarantines does not help.
 func (r *Refusal) VotesIn() (time.Duration, bool) {
