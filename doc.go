@@ -41,6 +41,9 @@
 // minority of the nodes are arbitrarily wrong and the others lie within [Config.Window]
 // of each other. With a single node, its clock must not jump.
 //
+// Waiters are served in the order in which they came, over all processes, and woken by
+// the release; see [Config.Fair] for the one exception.
+//
 // The lease's context ends before the lock can be somebody else's. Tokens grow from
 // lease to lease. A holder that dies holds for its TTL at most. Any minority of the
 // nodes may be slow, hung or dead, and costs nothing. An attempt that was cancelled or
@@ -59,8 +62,7 @@
 // [Lease.Fence] is for: let the resource refuse a token below the highest it has seen.
 //
 // Replicas are not nodes: a failover that loses writes loses locks. What can be seen
-// of it is refused. Redis Cluster is not a node either. Waiters are not served
-// in order.
+// of it is refused. Redis Cluster is not a node either.
 //
 // # When a lock is lost
 //
