@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	window = 100 * time.Millisecond
+	window = 500 * time.Millisecond
 	ttl    = 2 * time.Second
 )
 

@@ -38,9 +38,10 @@ func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
 
 // answers are those that random operations must bring about to be worth anything.
 var answers = []string{
-	"acquire G", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
+	"acquire G0", "acquire G1", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
 	"acquire (NOSCRIPT)", "acquire (OOM)", "acquire (WRONGTYPE)",
 	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
+	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit N", "quit (WRONGTYPE)",
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
 	"admit R", "admit O", "admit M", "admit U", "admit Q its memory is new", "admit Q its guard vanished",
 	"admit Q an operator vouched for it",
@@ -86,15 +87,36 @@ func play(w *world, seed uint64, n int) (ops []operation, how string) {
 	for len(ops) < n && how == "" {
 		o := g.next()
 		ops = append(ops, o)
-		how = w.differ(o.do(w))
+		how = w.step(o)
 	}
 	return ops, how
+}
+
+// step does one operation on both, and says how they differ or which rule was broken.
+func (w *world) step(o operation) string {
+	var was sight
+	named := o.call != nil && len(o.call.Keys) > 0
+	if named {
+		was = w.model.sight(o.call.Keys)
+	}
+	real, model := o.do(w)
+	var heard []string
+	for _, m := range w.heard {
+		heard = append(heard, m[strings.Index(m, " ")+1+16:])
+	}
+	if how := w.differ(real, model); how != "" || !named {
+		return how
+	}
+	if how := broken(w, *o.call, was, model, heard); how != "" {
+		return "a rule is broken: " + how
+	}
+	return ""
 }
 
 func replay(w *world, ops []operation) (int, string) {
 	w.reset()
 	for i, o := range ops {
-		if how := w.differ(o.do(w)); how != "" {
+		if how := w.step(o); how != "" {
 			return i, how
 		}
 	}

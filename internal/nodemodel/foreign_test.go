@@ -52,12 +52,15 @@ func (g *generator) write() operation {
 		}
 		return g.set(queueKey(key), "no queue", time.Hour)
 	default:
-		key := pick(g, universe...)
-		return operation{say: fmt.Sprintf("DEL %q", key), do: func(w *world) (string, string) {
-			real := w.wire.do("DEL", key)
-			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
-		}}
+		return g.del(pick(g, universe...))
 	}
+}
+
+func (g *generator) del(key string) operation {
+	return operation{say: fmt.Sprintf("DEL %q", key), do: func(w *world) (string, string) {
+		real := w.wire.do("DEL", key)
+		return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
+	}}
 }
 
 func (g *generator) set(key, text string, ttl time.Duration) operation {

@@ -88,13 +88,13 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		return "C", nil
 	case live && old.Owner == mine.Owner && old.Token == mine.Token:
 		return granted(old.Waiting), nil // a repeated command
+	case live && old.Owner != mine.Owner && old.Owner != from:
+		return n.wait(c, old, mine.Owner, ticket)
 	case old.there && mine.Token <= old.Seen:
 		if old.Seen > now+s.config.Window.Microseconds() {
 			return "P" + nodescript.Micros(old.Seen), nil
 		}
 		return "S" + nodescript.Micros(old.Seen), nil
-	case live && old.Owner != mine.Owner && old.Owner != from:
-		return n.wait(c, old, mine.Owner, ticket)
 	case n.Full && !old.Waiting:
 		return "", oom // what follows begins with a SET
 	}

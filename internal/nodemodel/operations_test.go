@@ -168,10 +168,12 @@ func (g *generator) next() operation {
 		return g.elapse()
 	case p < 860:
 		return g.listen()
-	case p < 930:
+	case p < 910:
 		return g.write()
-	case p < 970:
+	case p < 935:
 		return g.story()
+	case p < 970:
+		return g.queueStory()
 	default:
 		return g.disaster()
 	}

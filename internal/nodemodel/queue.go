@@ -92,7 +92,7 @@ const noRank = "------"
 
 // handOff gives a free name to the first of its queue that hears of it: a claim, which
 // does not count as a grant and does not raise or lower seen. Who does not hear is dropped.
-// It returns to whom, or "".
+// The news begin with seen, which its next token must exceed. It returns to whom, or "".
 func (n *Node) handOff(c node.Call, seen int64) string {
 	key := queueKey(c.Keys[0])
 	for {
@@ -102,7 +102,7 @@ func (n *Node) handOff(c node.Call, seen int64) string {
 		}
 		first := q[0].owner
 		_ = n.quit(key, first) // it is a queue
-		if n.publish(nodescript.Inbox(client(first)), first) == 0 {
+		if n.publish(nodescript.Inbox(client(first)), nodescript.Micros(seen)+first) == 0 {
 			continue
 		}
 		r := nodescript.Record{
@@ -180,13 +180,23 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(string)) erro
 	if closed {
 		return node.ErrClosed
 	}
-	on("")
-	l := n.subscribe(channel, on)
+	messages := make(chan string, 64)
+	l := n.subscribe(channel, func(m string) {
+		select {
+		case messages <- m:
+		case <-ctx.Done():
+		}
+	})
 	defer l.stop(n)()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.broke:
-		return errDisconnected
+	on("")
+	for {
+		select {
+		case m := <-messages:
+			on(m)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-l.broke:
+			return errDisconnected
+		}
 	}
 }

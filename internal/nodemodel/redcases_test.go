@@ -251,9 +251,9 @@ func TestReleaseWhileTheClockSays1970KeepsAnothersLock(t *testing.T) {
 func TestForeignLockForCenturiesIsForever(t *testing.T) {
 	w := voting(t)
 	w.both(func(n *Node) { n.Set("x", "stranger", 99_999_999*time.Second) }, "SET", "x", "stranger", "PX", "99999999000")
-	w.says("Hf0099999999000000stranger", acquire("a", w.now))
+	w.says("Hf0099999999000000------stranger", acquire("a", w.now))
 	w.wire.must("SET", "x", "stranger", "PX", "99999999999999")
 	w.model.Set("x", "stranger", time.Millisecond)
 	w.model.keys["x"].expires = w.now/1000 + 99_999_999_999_999
-	w.says("Hf"+forever+"stranger", acquire("a", w.now))
+	w.says("Hf"+forever+"------stranger", acquire("a", w.now))
 }

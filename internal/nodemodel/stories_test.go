@@ -16,12 +16,6 @@ func (g *generator) story() operation {
 	admit := func(config int, us int64) operation {
 		return operation{say: fmt.Sprintf("admit%d %d", config, us), do: func(w *world) (string, string) { return w.admit(config, us) }}
 	}
-	del := func(key string) operation {
-		return operation{say: fmt.Sprintf("DEL %q", key), do: func(w *world) (string, string) {
-			real := w.wire.do("DEL", key)
-			return told(real), map[bool]string{true: "1", false: "0"}[w.model.Del(key)]
-		}}
-	}
 	var ops []operation
 	switch g.IntN(5) {
 	case 0: // an owner is over, its plain key is still there
@@ -35,7 +29,7 @@ func (g *generator) story() operation {
 		later := now + hour + 1000 + g.Int64N(11_000_000)
 		ops = []operation{admit(g.home, now), g.clock(later)}
 		if g.IntN(2) == 0 {
-			ops = append(ops, del(pick(g, nodescript.KeptKey, nodescript.AdmissionKey)))
+			ops = append(ops, g.del(pick(g, nodescript.KeptKey, nodescript.AdmissionKey)))
 		}
 		ops = append(ops, admit(g.home, later))
 	case 2: // a voucher, and somebody whom it is not for
@@ -51,7 +45,7 @@ func (g *generator) story() operation {
 		r := nodescript.Record{Seen: inRange(now - W), Expiry: inRange(now + 1_000_000), Owner: owner}
 		o := pick(g, owner, other)
 		ops = []operation{
-			g.set(key, r.String(), time.Hour), del(l.Name),
+			g.set(key, r.String(), time.Hour), g.del(l.Name),
 			g.script(g.home, pick(g, nodescript.AcquireCall(l, o, inRange(now), 3*time.Second, w),
 				nodescript.ExtendCall(l, o, inRange(now), inRange(now), inRange(now), 3*time.Second, w))),
 		}

@@ -39,7 +39,7 @@ type world struct {
 	inbox  *wire             // listens on the server
 	stops  map[string]func() // what both listen to, by channel: ends it on the model
 	heard  []string          // what the model's listeners heard since the last comparison
-	from   string // who had the name before the last call
+	from   string            // who had the name before the last call
 	now    int64
 	data   bool // the server keeps its data over a restart
 	texts  map[made]*nodescript.Scripts
@@ -281,11 +281,12 @@ func (k Key) same(o Key) bool {
 
 // differ says how the two differ, or "".
 func (w *world) differ(real, model string) string {
+	here, there := w.news()
 	if real != model {
 		return fmt.Sprintf("reply\n  redis  %q\n  model  %q", real, model)
 	}
-	if a, b := w.news(); !slices.Equal(a, b) {
-		return fmt.Sprintf("news\n  redis  %q\n  model  %q", a, b)
+	if !slices.Equal(here, there) {
+		return fmt.Sprintf("news\n  redis  %q\n  model  %q", here, there)
 	}
 	a, b := w.keys(), w.model.Keys()
 	if slices.EqualFunc(a, b, Key.same) {

@@ -18,8 +18,8 @@ var now16 = "1790000000123456"
 
 func FuzzParseReply(f *testing.F) {
 	for _, s := range []string{
-		"", "G", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
-		"Hc", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
+		"", "G", "G0", "G1", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
+		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
 	} {
 		for op := range ops {
 			f.Add(uint8(op), s)
@@ -33,7 +33,10 @@ func FuzzParseReply(f *testing.F) {
 		if a.Left < 0 || a.Seen < 0 || a.Time < 0 {
 			t.Fatalf("%q: a negative time: %+v", s, a)
 		}
-		if yes := a.Verdict == Granted || a.Verdict == Extended; yes && s != "G" && s != "E" {
+		if a.Rank < -1 {
+			t.Fatalf("%q: rank %d", s, a.Rank)
+		}
+		if yes := a.Verdict == Granted || a.Verdict == Extended; yes && s != "G0" && s != "G1" && s != "E" {
 			t.Fatalf("%q counts as a yes", s)
 		}
 	})

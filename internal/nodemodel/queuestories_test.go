@@ -1,0 +1,142 @@
+package nodemodel
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// scene is a queue on a name that begins anew: its holder, who waits in front, who comes
+// behind, and the clock as the story moves it.
+type scene struct {
+	g                     *generator
+	l                     nodescript.Lock
+	record, queue         string
+	holder, first, second string
+	now, last             int64 // last is the last stamp
+	ops                   []operation
+}
+
+func (s *scene) add(ops ...operation) { s.ops = append(s.ops, ops...) }
+
+// stamp is above all others of the scene.
+func (s *scene) stamp() int64 {
+	s.last = inRange(max(s.now-W/2, s.last+1))
+	return s.last
+}
+
+func (s *scene) call(c nodescript.Call) { s.add(s.g.script(s.g.home, c)) }
+
+func (s *scene) acquire(owner string, ticket int64, from string) int64 {
+	T, w, ttl := s.stamp(), time.Duration(W)*time.Microsecond, 3*time.Second
+	switch {
+	case ticket != 0:
+		s.call(nodescript.QueueCall(s.l, owner, T, ttl, w, inRange(ticket)))
+	case from != "":
+		s.call(nodescript.PassCall(s.l, owner, T, ttl, w, from))
+	default:
+		s.call(nodescript.AcquireCall(s.l, owner, T, ttl, w))
+	}
+	return T
+}
+
+func (s *scene) clock(us int64) {
+	s.now = us
+	s.add(s.g.clock(us))
+}
+
+// queued: a holder and two who wait, the second before the first.
+func (g *generator) queued() (s *scene, T int64) {
+	l := nodescript.Lock{Name: pick(g, names...), Private: g.IntN(4) == 0}
+	record := nodescript.RecordKey(l.Name)
+	order := g.Perm(len(owners))
+	s = &scene{
+		g: g, l: l, record: record, queue: queueKey(record), now: g.w.now, last: g.w.now - W/2,
+		holder: owners[order[0]], first: owners[order[1]], second: owners[order[2]],
+	}
+	s.add(g.del(record), g.del(l.Name), g.del(s.queue))
+	for _, o := range []string{s.first, s.second} {
+		s.add(g.hears(nodescript.Inbox(client(o)), g.IntN(4) > 0))
+	}
+	T = s.acquire(s.holder, 0, "")
+	s.acquire(s.second, s.now-pick[int64](g, 0, 0, 1, W), "")
+	s.acquire(s.first, s.now-W, "")
+	return s, T
+}
+
+// queueStory is one of what happens to those who wait.
+func (g *generator) queueStory() operation {
+	if g.w.now > 8e15 {
+		return g.story() // no time that the protocol could express lies ahead
+	}
+	s, T := g.queued()
+	release := func(owner string, highest int64) { s.call(nodescript.ReleaseCall(s.l, owner, inRange(highest))) }
+	again := func() { s.acquire(pick(g, s.first, s.first, s.second, s.holder), pick(g, 0, 0, s.now), "") }
+	w := time.Duration(W) * time.Microsecond
+	switch g.IntN(12) {
+	case 0: // the name goes from hand to hand
+		release(s.holder, T)
+		T = s.acquire(s.first, 0, "")
+		release(s.first, T)
+		release(s.second, s.acquire(s.second, s.now, ""))
+	case 1: // a claim is over, unused
+		release(s.holder, T)
+		s.clock(s.now + 1_000_000 + pick[int64](g, -1, 0, 1))
+		again()
+		again()
+	case 2: // the holder is over, and somebody asks
+		s.clock(T + 3_000_000 + pick[int64](g, -1, 0, 0, 1))
+		again()
+		again()
+	case 3: // a pass, by whom it is and by whom not
+		T = s.acquire(pick(g, owners...), 0, pick(g, s.holder, s.holder, s.first))
+		s.add(g.hears(nodescript.Inbox(client(s.first)), true))
+		release(pick(g, s.holder, s.first, s.second), pick(g, T, T-1))
+		again()
+	case 4: // the queue is none
+		s.add(g.del(s.queue), pick(g, g.hset(s.queue), g.set(s.queue, "none", time.Hour)))
+		pick(g, func() { release(s.holder, T) }, func() { release(s.first, T+3) }, again, func() {
+			s.call(nodescript.QuitCall(s.l, s.first))
+		})()
+		again()
+	case 5: // somebody else's plain key is in the way
+		s.add(pick(g, g.set(s.l.Name, "foreign", pick[time.Duration](g, 0, time.Minute)), g.del(s.l.Name)), g.hset(s.l.Name))
+		release(s.holder, T)
+		s.clock(s.now + 3_000_000)
+		again()
+	case 6: // the memory is full
+		s.add(g.memory(true, "noeviction"))
+		pick(g, func() { release(s.holder, T) }, func() { s.clock(s.now + 3_000_000) })()
+		again()
+		again()
+		s.add(g.memory(false, "noeviction"))
+	case 7: // some leave
+		s.call(nodescript.QuitCall(s.l, pick(g, s.first, s.second, s.holder)))
+		release(s.holder, T)
+		again()
+	case 8: // the clock is ahead when the name is given back
+		s.clock(s.now + configs[g.home].Quarantine().Microseconds() + pick[int64](g, -W, 0, 1, 2, hour/2))
+		release(s.holder, T)
+		s.clock(g.w.now)
+		again()
+	case 9: // what is given back late covers only what was granted before
+		release(s.holder, pick(g, T, T-1))
+		T = s.acquire(s.first, s.now, "")
+		release(s.first, T-pick[int64](g, 0, 1))
+		again()
+	case 10: // a renewal brings the lease to one who waits here
+		s.clock(s.now + 3_000_000)
+		s.call(nodescript.ExtendCall(s.l, s.first, s.last+1, s.now, s.now, 3*time.Second, w))
+		release(s.first, s.last+1)
+		again()
+	default: // a holder goes on, or leaves
+		s.call(nodescript.ExtendCall(s.l, s.holder, T, s.stamp(), s.now, 3*time.Second, w))
+		s.call(nodescript.LeaveCall(s.l, s.holder, T, s.now+500_000))
+		release(s.holder, T)
+		s.clock(s.now + 500_000)
+		again()
+		again()
+	}
+	g.then = s.ops[1:]
+	return s.ops[0]
+}

@@ -1,0 +1,103 @@
+package nodemodel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// rules are what no script may break, whatever it meets. They are checked on the model
+// after every call of a random history; that the server does the same, the comparison shows.
+
+// sight is what a node keeps of a name.
+type sight struct {
+	record stored
+	plain  plain
+	queue  []waiter
+	now    int64
+}
+
+func (n *Node) sight(keys []string) (s sight) {
+	n.Keys() // what is over is gone
+	s.now = n.now()
+	s.record, _ = n.record(keys[0])
+	if len(keys) > 1 {
+		text, there, err := n.text(keys[1])
+		s.plain = plain{keys[1], there, text, err != nil}
+	}
+	s.queue, _ = n.queue(queueKey(keys[0]))
+	s.queue = slices.Clone(s.queue)
+	return s
+}
+
+// broken says which rule a call broke, or "". heard are the owners that were told of a hand-off.
+func broken(w *world, c nodescript.Call, was sight, answer string, heard []string) string {
+	is := w.model.sight(c.Keys)
+	owner := c.Args[0]
+	if c.Op == nodescript.Acquire {
+		owner = owner[49:]
+	}
+	claimed := is.record.Token == 0 && is.record.Owner != "" &&
+		(is.record.Owner != was.record.Owner || is.record.Token != was.record.Token || is.record.Expiry != was.record.Expiry)
+	switch {
+	case is.record.Seen < was.record.Seen:
+		return fmt.Sprintf("seen went back from %d to %d", was.record.Seen, is.record.Seen)
+	case len(heard) > 1:
+		return fmt.Sprintf("one name was handed to %q", heard)
+	case (len(heard) == 1) != claimed:
+		return fmt.Sprintf("news %q, but the record is %+v", heard, is.record)
+	case len(is.queue) > 0 && is.record.there && !is.record.Waiting && (was.record.Waiting || len(was.queue) == 0):
+		return fmt.Sprintf("%v wait and the flag does not say so", is.queue)
+	}
+	if c.Op == nodescript.Acquire && answer[0] == 'G' && is.record != was.record { // not a repeated command
+		T := number(c.Args[0][16:32])
+		switch {
+		case is.record.Token != T || is.record.Owner != owner || T == 0:
+			return fmt.Sprintf("granted, but the record is %+v", is.record)
+		case was.record.live(was.now) && was.record.Owner != owner && was.record.Owner != c.Args[6]:
+			return "a live lease or claim was taken"
+		case was.record.Waiting && rank(is.queue, owner) >= 0:
+			return "who has the name waits for it"
+		case (answer == "G1") != is.record.Waiting:
+			return "the answer does not tell whether others wait"
+		case was.plain.foreign(owner, was.record.Owner):
+			return "granted over a foreign key"
+		}
+	}
+	if !claimed {
+		return ""
+	}
+	// The name was handed on.
+	before := was.queue
+	if ticket := c.Args[len(c.Args)-2]; c.Op == nodescript.Acquire && ticket != "" && rank(before, owner) < 0 {
+		before = append(before, waiter{number(ticket), owner})
+		slices.SortFunc(before, waiter.compare)
+	}
+	to := is.record.Owner
+	place := rank(before, to)
+	if place < 0 {
+		return fmt.Sprintf("handed to %q, which did not wait", to)
+	}
+	for _, passed := range before[:place] {
+		_, hears := w.stops[nodescript.Inbox(client(passed.owner))]
+		if hears && !(c.Op == nodescript.Release && passed.owner == owner) {
+			return fmt.Sprintf("%q came before %q and was passed over", passed.owner, to)
+		}
+	}
+	switch {
+	case answer[0] == 'G':
+		return "a hand-off was told as a grant"
+	case was.record.live(was.now) && was.record.Owner != owner:
+		return "a live lease or claim was handed on"
+	case was.plain.foreign(owner, was.record.Owner):
+		return "handed on over a foreign key"
+	case is.record.Expiry > is.now+nodescript.Claim.Microseconds():
+		return "a claim for longer than a claim is"
+	case c.Op == nodescript.Release && to == owner:
+		return "handed to the one who gave it back"
+	case is.record.Waiting != (len(is.queue) > 0):
+		return "the flag of a claim does not say whether others wait"
+	}
+	return ""
+}
