@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // The red cases of the queue: whoever is told "it is yours" must be next, alive, and not
@@ -356,4 +357,44 @@ func TestOnlookerMakesDeadWaitersLookAlive(t *testing.T) {
 	if r := w.stored(lock); r.Owner != bob {
 		t.Fatalf("after the release the node keeps %+v", r)
 	}
+}
+
+// A node that keeps its data over a restart keeps the queue; those in it have to come back
+// before they are told anything.
+func TestQueueOutlivesARestartOfADurableNode(t *testing.T) {
+	w := newWorld(t, redistest.Durable())
+	w.data = true
+	w.vote(1)
+	T := w.now
+	call := func(want string, c nodescript.Call) {
+		t.Helper()
+		real, model := w.call(1, c)
+		w.check(want, real, model)
+	}
+	for _, o := range []string{bob, cid} {
+		w.listen(nodescript.Inbox(client(o)), true)
+	}
+	call("G0", acquire(ann, T))
+	call("Hl", queue(bob, T+1, T+1))
+	call("Hl", queue(cid, T+2, T+2))
+	w.restart()
+	w.admits(1, "R")
+	w.inQueue(bob, cid)
+	w.listen(nodescript.Inbox(client(cid)), true)
+	call("D", release(ann, T))
+	if r := w.stored(lock); r.Owner != cid || r.Waiting {
+		t.Fatalf("after the release the node keeps %+v", r)
+	}
+}
+
+// Who locks a name in private does not look at its plain key, and hands it on all the
+// same. Who then looks finds the foreign lock: what was handed over is not a grant.
+func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
+	w, T := waits(t)
+	w.both(func(n *Node) { n.Set(lock.Name, "redlock", time.Hour) }, "SET", lock.Name, "redlock", "PX", "3600000")
+	w.says("D", nodescript.ReleaseCall(private, ann, T))
+	if v := w.wire.must("GET", lock.Name); v != "redlock" {
+		t.Fatalf("the foreign key says %q", v)
+	}
+	w.says("Hf", queue(bob, T+5, T+8))
 }
