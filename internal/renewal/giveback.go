@@ -33,9 +33,8 @@ func (e *Lease) Release(ctx context.Context) error {
 		defer e.mu.Unlock()
 		return e.end
 	}
-	e.endLocked(ErrReleased)
 	b := newGiveback(e.keeper.fan.N())
-	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), b)
+	e.endLocked(ErrReleased, nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), b)
 	e.mu.Unlock()
 	return b.get(ctx)
 }
@@ -49,7 +48,6 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 		defer e.mu.Unlock()
 		return e.end
 	}
-	e.endLocked(ErrReleased)
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
 	b := newGiveback(e.keeper.fan.N())
@@ -58,7 +56,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	b.lost = func(node int) {
 		e.sendTo(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil, func(i int) bool { return i == node })
 	}
-	e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+	e.endLocked(ErrReleased, nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
 	e.mu.Unlock()
 	return b.get(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
@@ -93,14 +94,15 @@ func (e *Lease) checkLocked() {
 
 // loseLocked announces the loss, then sees to it that nothing of the lease stays.
 func (e *Lease) loseLocked() {
-	e.endLocked(ErrLost)
-	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil)
+	e.endLocked(ErrLost, nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil)
 }
 
-// endLocked ends the belief in the lease.
-func (e *Lease) endLocked(why error) {
+// endLocked ends the belief in the lease, then tells the nodes.
+func (e *Lease) endLocked(why error, c nodescript.Call, to fanout.Receiver) {
 	e.end = why
 	e.timer.Stop()
 	e.cancel(why)
+	e.send(c, to)
+	// Last: a client that is closed gives its nodes up when it keeps no lease.
 	e.keeper.remove(e)
 }
