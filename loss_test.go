@@ -153,9 +153,9 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 func TestScriptsFlushedUnderALeaseChangeNothing(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c, other := s.ready(s.client()), s.ready(s.client())
+		c, other := s.ready(s.client(calm)), s.ready(s.client(calm))
 		lease := lock(t, c, "x")
-		for range 5 {
+		for range 3 {
 			s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
 			before := lease.Deadline()
 			redistest.Eventually(t, 5*time.Second, "a renewal after the flush", func() bool {
