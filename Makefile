@@ -1,5 +1,5 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority fuzz soak
+.PHONY: help demo test lint deps build bin minority fuzz soak bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -32,3 +32,6 @@ soak: deps       ## the long versions of the fault tests
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)
+
+bench: deps      ## compares with other locks (15 minutes on a quiet machine): bench/results; BENCH=-quick for 3 minutes
+	cd bench && go run . all $(BENCH)

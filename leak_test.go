@@ -41,7 +41,7 @@ func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	var log written
-	c := s.ready(s.client(logging(&log)))
+	c := s.ready(s.client(calm, logging(&log)))
 	lock(t, c, "given back").Unlock(t.Context())
 	kept := lock(t, c, "kept")
 	derived, cancel := context.WithCancel(lock(t, c, "context in use").Context())
@@ -100,7 +100,7 @@ func TestAClosedClientLeavesNoGoroutines(t *testing.T) {
 		},
 	} {
 		for _, d := range drivers {
-			c := s.client(net.via(t, d))
+			c := s.client(calm, net.via(t, d))
 			mischief(c)
 			c.Close()
 			net.all(func(p *redistest.Proxy) { p.BlackHole(false); p.Cut(false) })
@@ -160,7 +160,7 @@ func TestCloseEndsAWaitAndLeavesNothingOfIt(t *testing.T) {
 func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
-	slow := func(c *holdfast.Config) { c.MaxTTL = slowTTL }
+	slow := func(c *holdfast.Config) { c.MaxTTL, c.NodeTimeout = slowTTL, 2*time.Second }
 	s.ready(s.client(slow))
 	for round := range 20 {
 		c := s.ready(s.client(slow))

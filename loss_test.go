@@ -122,10 +122,10 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	t.Parallel()
 	const delay = 250 * time.Millisecond
-	const validity = 588 * time.Millisecond // TTL − 4 W − TTL/100 − 2 ms
+	const validity = 2168 * time.Millisecond // TTL − 4 W − TTL/100 − 2 ms
 	s := newSet(t, 5)
 	net := s.network()
-	c := s.ready(s.client(net.via(t, viaRueidis), func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
+	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	net.all(func(p *redistest.Proxy) { p.DelayReplies(delay) })
 	sent := time.Now()
 	lease := lock(t, c, "x")
@@ -136,12 +136,11 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	if deadline.Before(sent.Add(validity)) {
 		t.Errorf("the deadline is %s before the validity is over", sent.Add(validity).Sub(deadline))
 	}
-	// The renewal is sent at 333 ms and answered inside the deadline.
-	redistest.Eventually(t, time.Second, "a renewal", func() bool {
+	redistest.Eventually(t, 3*time.Second, "a renewal", func() bool {
 		now := time.Now()
 		moved := lease.Deadline()
 		if moved.Sub(deadline) < 10*time.Millisecond { // it is computed anew for each caller
-			return lease.Context().Err() != nil // a busy machine lost it: nothing to see
+			return false
 		}
 		if left := moved.Sub(now); left > validity-delay {
 			t.Errorf("after a renewal answered %s late %s of %s are left", delay, left, validity)
@@ -153,9 +152,9 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 func TestScriptsFlushedUnderALeaseChangeNothing(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c, other := s.ready(s.client()), s.ready(s.client())
+		c, other := s.ready(s.client(calm)), s.ready(s.client(calm))
 		lease := lock(t, c, "x")
-		for range 5 {
+		for range 3 {
 			s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
 			before := lease.Deadline()
 			redistest.Eventually(t, 5*time.Second, "a renewal after the flush", func() bool {

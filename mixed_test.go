@@ -45,7 +45,7 @@ func (f foreigner) command(name string) []any {
 func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c := s.ready(s.client())
+		c := s.ready(s.client(calm))
 		for _, f := range foreigners {
 			before := map[int]any{}
 			for i, srv := range s.servers {
@@ -88,7 +88,7 @@ func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	c := s.ready(s.client(func(c *holdfast.Config) { c.RetryDelay = 50 * time.Millisecond }))
+	c := s.ready(s.client(calm, func(c *holdfast.Config) { c.RetryDelay = 50 * time.Millisecond }))
 	s.servers[0].MustDo(t, "SET", "x", "stays")
 	asked := s.calls()[0]
 	time.AfterFunc(500*time.Millisecond, func() { s.servers[0].Do("DEL", "x") })
@@ -102,7 +102,7 @@ func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 func TestAWaitEndsWhenAForeignLockExpires(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c := s.ready(s.client(func(c *holdfast.Config) { c.RetryDelay = 10 * time.Second })) // its end is known
+		c := s.ready(s.client(calm, func(c *holdfast.Config) { c.RetryDelay = 10 * time.Second })) // its end is known
 		var ends time.Time
 		for _, srv := range s.servers {
 			srv.MustDo(t, "SET", "x", "v", "NX", "PX", 700)
@@ -118,7 +118,7 @@ func TestAWaitEndsWhenAForeignLockExpires(t *testing.T) {
 func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c := s.ready(s.client())
+		c := s.ready(s.client(calm))
 		lease := lock(t, c, "x")
 		which := all(len(s.servers))
 		s.each(which, func(srv *redistest.Server) {
@@ -163,7 +163,7 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 func TestALeftoverOfAnExpiredLeaseOfOursIsNotForeign(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	c := s.ready(s.client())
+	c := s.ready(s.client(calm))
 	lease := lock(t, c, "x")
 	r, _ := s.record(0, "x")
 	lease.Unlock(t.Context())
@@ -184,8 +184,8 @@ func TestPrivateLocksExcludeEachOtherWithoutThePlainKey(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		private := func(c *holdfast.Config) { c.Private = true }
-		a, b := s.ready(s.client(private)), s.ready(s.client(private))
-		public := s.ready(s.client())
+		a, b := s.ready(s.client(calm, private)), s.ready(s.client(calm, private))
+		public := s.ready(s.client(calm))
 		lease := lock(t, a, "x")
 		if !awaitRenewal(lease) {
 			t.Fatal("lost")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -36,7 +37,7 @@ var goodNames = map[string]string{
 func TestAnyNameCanBeLocked(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		a, b := s.ready(s.client()), s.ready(s.client())
+		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		leases := map[string]*holdfast.Lease{}
 		for what, name := range goodNames { // all at once: no two are one lock
 			leases[what] = lock(t, a, name)
@@ -54,10 +55,9 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 			if err != nil || st.Owner != lease.Owner() || st.Fence != lease.Fence() || st.Name != name {
 				t.Errorf("%s: Status: %+v, %v", what, st, err)
 			}
-			if s.plain(0, name) != lease.Owner() {
-				t.Errorf("%s: the plain key is %q; want the owner", what, s.plain(0, name))
-			}
-			if err := lease.Extend(t.Context(), time.Second); err != nil {
+			// At once on a majority; a node that missed it gets it by the next renewal.
+			redistest.Eventually(t, 5*time.Second, what+": the plain key on the first node", func() bool { return s.plain(0, name) == lease.Owner() })
+			if err := lease.Extend(t.Context(), 3*time.Second); err != nil {
 				t.Errorf("%s: Extend: %v", what, err)
 			}
 			if err := lease.Unlock(t.Context()); err != nil {
@@ -71,8 +71,8 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 func TestAPrefixIsPartOfTheKeyOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	prefixed := s.ready(s.client(func(c *holdfast.Config) { c.Prefix = "billing:" }))
-	bare := s.ready(s.client())
+	prefixed := s.ready(s.client(calm, func(c *holdfast.Config) { c.Prefix = "billing:" }))
+	bare := s.ready(s.client(calm))
 	lease := lock(t, prefixed, "nightly")
 	if lease.Name() != "nightly" || s.plain(0, "billing:nightly") != lease.Owner() {
 		t.Errorf("name %q, plain key %q", lease.Name(), s.plain(0, "billing:nightly"))

@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -67,3 +68,9 @@ var (
 	}}
 	drivers = []driver{viaRueidis, viaGoRedis}
 )
+
+// calm are settings for tests in which no time is short, so that a busy machine cannot
+// spoil them.
+func calm(c *holdfast.Config) {
+	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 3*time.Second, time.Second
+}

@@ -43,7 +43,7 @@ func TestAServerListedTwiceVotesOnce(t *testing.T) {
 	// The list is A, B and A again: not a majority without B.
 	net := network{redistest.NewProxy(t, s.servers[0].Addr()), redistest.NewProxy(t, s.servers[1].Addr()), redistest.NewProxy(t, s.servers[0].Addr())}
 	for _, d := range drivers {
-		c := s.client(net.via(t, d))
+		c := s.client(calm, net.via(t, d))
 		lock(t, c, "x").Unlock(t.Context())
 		if n := twins(t, c); n != 1 {
 			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, c.Nodes(t.Context()))
@@ -63,7 +63,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	net := s.network()
-	c := s.ready(s.client(net.via(t, viaRueidis)))
+	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	lease := lock(t, c, "x")
 	net[2].Redirect(s.servers[0].Addr())
 	// The two that are left carry on.
@@ -90,7 +90,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	net := s.network()
-	c := s.ready(s.client(net.via(t, viaRueidis)))
+	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	lock(t, c, "x").Unlock(t.Context())
 	net[0].Redirect(s.servers[1].Addr())
 	net[1].Redirect(s.servers[0].Addr())
@@ -109,7 +109,7 @@ func TestAServerThatMovedToAnotherAddressOfTheListVotesThere(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	net := s.network()
-	c := s.ready(s.client(net.via(t, viaRueidis)))
+	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	spare := redistest.Start(t)
 	net[0].Redirect(s.servers[1].Addr())
 	net[1].Redirect(spare.Addr())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -83,10 +84,18 @@ func address(url string) string { return strings.TrimPrefix(url, "redis://") }
 
 // admit makes the nodes vote and know the scripts, before anything is measured.
 func admit(urls []string) error {
-	l, err := openHoldfast(false, rueidisNodes)(urls)
+	nodes, err := rueidisNodes(urls)
 	if err != nil {
+		return err
+	}
+	// What it logs is the half second that a voucher takes.
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Cluster: cluster, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := (holdfastLocker{client}).ready(); err != nil {
 		return fmt.Errorf("admit the nodes: %w", err)
 	}
-	l.close()
 	return nil
 }

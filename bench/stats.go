@@ -48,10 +48,11 @@ func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map
 			x.Error = o.Error
 		}
 	}
+	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
+	x.LockP50, x.LockP99, x.Longest = us(lock.quantile(.5)), us(lock.quantile(.99)), us(lock.Longest)
 	if total == 0 {
 		return x
 	}
-	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
 	x.Rate = float64(total) / outcomes[0].Seconds
 	x.CPU = us(cpu) / float64(total)
 	x.ServerCPU = us(serverCPU) / float64(all)
@@ -63,7 +64,6 @@ func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map
 		}
 	}
 	x.CycleP50, x.CycleP99 = us(cycle.quantile(.5)), us(cycle.quantile(.99))
-	x.LockP50, x.LockP99, x.Longest = us(lock.quantile(.5)), us(lock.quantile(.99)), us(lock.Longest)
 	x.Least = float64(least) * float64(len(outcomes)) / float64(total)
 	return x
 }

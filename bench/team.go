@@ -15,6 +15,7 @@ import (
 type team struct {
 	system *system
 	people []*process
+	slices int // that had a name of their own
 }
 
 // process is one worker process.
@@ -76,7 +77,7 @@ func (p *process) answer() (outcome, error) {
 
 // run runs a slice in all processes at once and returns the outcome of each.
 func (t *team) run(s slice) ([]outcome, error) {
-	s.Begin = time.Now().Add(20*time.Millisecond + time.Duration(len(t.people))*time.Millisecond)
+	s.Begin = time.Now().Add(30*time.Millisecond + time.Duration(len(t.people))*time.Millisecond)
 	name := s.Name
 	for i, p := range t.people {
 		if !s.Hot {

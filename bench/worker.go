@@ -53,7 +53,7 @@ func work(in io.Reader, out io.Writer) int {
 		default:
 			return fail(err)
 		}
-		if late := time.Since(s.Begin); late > 0 {
+		if late := time.Since(s.Begin); late > s.Warm {
 			fmt.Fprintf(os.Stderr, "bench: %s begins %v late\n", sys.name, late)
 		}
 		var a answer

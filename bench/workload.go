@@ -22,11 +22,19 @@ func (w workload) takes(s *system) bool {
 	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot)
 }
 
-func (w workload) slice(s *system) slice {
-	return slice{
+// slice is the next slice of w for a team.
+func (w workload) slice(t *team) slice {
+	s := slice{
 		Goroutines: w.goroutines, Hot: w.hot, Hold: w.hold, Warm: w.warm, For: w.long,
-		Name: fmt.Sprintf("bench/%s/%s", s.name, w.name),
+		Name: fmt.Sprintf("bench/%s/%s", t.system.name, w.name),
 	}
+	if w.hot {
+		// A name of its own: a wait that was called off at the end of the last slice
+		// leaves with some rivals a lock until its TTL is over.
+		t.slices++
+		s.Name += fmt.Sprintf("/%d", t.slices)
+	}
+	return s
 }
 
 // pace is how long slices are and how often they are repeated.

@@ -17,6 +17,7 @@ type lockJSON struct {
 	Name        string         `json:"name"`
 	Held        bool           `json:"held"`
 	Foreign     bool           `json:"foreign"`
+	Left        bool           `json:"left"` // it has ended its lease; the name is kept taken
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
@@ -37,7 +38,7 @@ type lockNodeJSON struct {
 }
 
 func statusJSON(s *holdfast.Status) lockJSON {
-	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign}
+	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign, Left: !s.Foreign && left(s.Owner)}
 	if s.Held {
 		h := holder(s.Owner, s.Foreign)
 		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, &s.Owner, number(s.Fence), instant(s.Since), instant(s.Until)

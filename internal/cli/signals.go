@@ -18,6 +18,9 @@ type signals struct{ ch chan os.Signal }
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
 	notify(s.ch, child.Ending)
+	// Who reads our stderr may go away, and a line to nobody must not end us while a
+	// command runs. Not by ignoring the signal: the command would inherit it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s
 }
 

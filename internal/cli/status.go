@@ -68,7 +68,11 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", s.Name)
 	default:
-		fmt.Fprintf(w, "%s\theld by %s\n", s.Name, holder(s.Owner, s.Foreign))
+		how := ""
+		if !s.Foreign && left(s.Owner) {
+			how = " (ended; --at-least keeps it taken)"
+		}
+		fmt.Fprintf(w, "%s\theld by %s%s\n", s.Name, holder(s.Owner, s.Foreign), how)
 		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
 		if !s.Foreign {
 			fmt.Fprintf(w, "since\t%s (%s)\n", moment(s.Since), forPeople(time.Since(s.Since)))
@@ -100,6 +104,12 @@ func holder(owner string, foreign bool) string {
 	}
 	label, _, _ := strings.Cut(owner, "~")
 	return label
+}
+
+// left reports whether the holder has ended its lease and only the name is kept taken:
+// see Lease.UnlockAt. The owner it is kept under then has a fourth part.
+func left(owner string) bool {
+	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, "~left")
 }
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 MST") }

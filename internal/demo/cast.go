@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -160,13 +159,4 @@ func freeAddr() string {
 			return addr
 		}
 	}
-}
-
-// self is the own program.
-func self() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find the own program: %w", err)
-	}
-	return path, nil
 }

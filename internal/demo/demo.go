@@ -50,10 +50,15 @@ func Run(ctx context.Context, out *os.File, live bool) error {
 	if !supported {
 		return errors.New("the demo does not run on this platform; holdfast does")
 	}
-	path, err := self()
+	path, err := os.Executable()
 	if err != nil {
-		return err
+		return fmt.Errorf("find the own program: %w", err)
 	}
+	return perform(ctx, path, out, live)
+}
+
+// perform is Run with the program that its processes are made of.
+func perform(ctx context.Context, path string, out *os.File, live bool) error {
 	dir, err := os.MkdirTemp("", "holdfast-demo-")
 	if err != nil {
 		return err

@@ -3,29 +3,56 @@ package demo
 import (
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 )
 
-// The test binary is also every process of the demo, and the demo itself where a test
-// kills it.
+// The test binary is also the demo itself, where a test kills it.
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	if len(os.Args) > 2 && os.Args[1] == NodeArg {
-		os.Exit(RunNode(os.Args[2:]))
-	}
-	if len(os.Args) > 2 && os.Args[1] == WorkerArg {
-		os.Exit(RunWorker(os.Args[2:]))
-	}
-	if len(os.Args) > 1 && os.Args[1] == "demo" {
+	if len(os.Args) == 3 && os.Args[1] == "demo" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT)
-		err := Run(ctx, os.Stdout, false)
+		err := perform(ctx, os.Args[2], os.Stdout, false)
 		stop()
 		if err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if buildDir != "" {
+		_ = os.RemoveAll(buildDir)
+	}
+	os.Exit(code)
+}
+
+// command builds holdfast of which nodes and workers are made, without the race
+// detector: thirteen processes with it take more than two cores have, and the lock's
+// window is real time.
+var command = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "demo-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "holdfast")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/holdfast-go/holdfast/cmd/holdfast").CombinedOutput()
+	if err != nil {
+		return string(out), err
+	}
+	buildDir = dir
+	return path, nil
+})
+
+var buildDir string // "" until there is one
+
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := command()
+	if err != nil {
+		t.Fatalf("build holdfast: %v\n%s", err, path)
+	}
+	return path
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,17 +28,6 @@ func lockFile(f *os.File) error {
 			return err
 		}
 	}
-}
-
-// fileIsFree reports whether nobody holds f's lock, or lets it go within a moment.
-func fileIsFree(f *os.File) bool {
-	for range 100 {
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			return true
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	return false
 }
 
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

@@ -16,7 +16,6 @@ var errPlatform = errors.New("not on this platform")
 
 func monotonic() int64         { return 0 }
 func lockFile(*os.File) error  { return errPlatform }
-func fileIsFree(*os.File) bool { return false }
 func freeze(*os.Process) error { return errPlatform }
 func thaw(*os.Process) error   { return errPlatform }
 func ownGroup(*exec.Cmd)       {}

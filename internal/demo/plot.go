@@ -34,7 +34,7 @@ func (d *demo) plot(ctx context.Context, dir string) error {
 		// Now the two that came back are needed for every lock.
 		{9 * time.Second, func() error { return d.down(0) }},
 		{9 * time.Second, func() error { return d.down(4) }},
-		{10500 * time.Millisecond, func() error { return d.freezeHolder(ctx, dir) }},
+		{10500 * time.Millisecond, func() error { return d.freezeHolder(ctx) }},
 		{withLock - 1500*time.Millisecond, func() error { return d.up(0) }},
 		{withLock, func() error { d.state.say("the workers finish"); return nil }},
 	}
@@ -75,7 +75,7 @@ func (d *demo) up(i int) error {
 	return nil
 }
 
-// holder waits until somebody is inside. It may be out again at any time.
+// holder waits until somebody has read under the lock. It may be out at any time.
 func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	select {
 	case i := <-d.state.entry:
@@ -117,8 +117,8 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 			return 0, 0, err
 		}
 		a.kill() // and all it said is heard
-		if s := d.state.snapshot(); s.holder == i {
-			return i, s.token, nil
+		if token, ok := d.state.working(i); ok {
+			return i, token, nil
 		}
 		if err := d.hire(i, dir); err != nil {
 			return 0, 0, err
@@ -129,7 +129,7 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 
 // freezeHolder stops a worker between its read and its write, lets the others go on
 // when its lock is over, and wakes it up.
-func (d *demo) freezeHolder(ctx context.Context, dir string) error {
+func (d *demo) freezeHolder(ctx context.Context) error {
 	var i int
 	var a *actor
 	var token int64
@@ -138,21 +138,19 @@ func (d *demo) freezeHolder(ctx context.Context, dir string) error {
 		if i, a, err = d.holder(ctx); err != nil {
 			return err
 		}
-		token = d.state.snapshot().token
-		time.Sleep(3 * time.Millisecond) // it has read
 		if err := freeze(a.cmd.Process); err != nil {
 			return err
 		}
 		at := monotonic()
 		time.Sleep(50 * time.Millisecond) // what it said is heard
-		if s := d.state.snapshot(); s.holder == i && s.token == token && (store{dir}).idle() {
+		var ok bool
+		if token, ok = d.state.working(i); ok {
 			if err := d.journal.note(record{what: froze, at: at, worker: i, token: token}); err != nil {
 				return err
 			}
 			break
 		}
-		// It was out already, or in the middle of an access.
-		if err := thaw(a.cmd.Process); err != nil {
+		if err := thaw(a.cmd.Process); err != nil { // it had begun to write
 			return err
 		}
 		if tries == 50 {

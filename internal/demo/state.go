@@ -23,11 +23,11 @@ type state struct {
 	workers    [workers]string
 	holder     int // -1: nobody
 	token      int64
-	since      time.Time
 	last       int // the holder before
 	increments int
 	handOffs   int
-	entry      chan int // a fault waits for somebody to enter
+	read       [workers]bool // between its read and its write
+	entry      chan int      // a fault waits for somebody who has read
 }
 
 func newState(began time.Time, tell func(string)) *state {
@@ -64,6 +64,13 @@ func (s *state) worker(i int, how string) {
 	}
 }
 
+// working reports whether worker i holds the lock, has read, and has not written yet.
+func (s *state) working(i int) (token int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.token, s.holder == i && s.read[i]
+}
+
 // What a worker does.
 const (
 	waits  = "waits"
@@ -74,6 +81,18 @@ const (
 func (s *state) heard(worker int, line string) {
 	var token, highest int64
 	switch {
+	case line == "read":
+		s.mu.Lock()
+		s.read[worker] = true
+		s.mu.Unlock()
+		select {
+		case s.entry <- worker:
+		default: // nobody waits for it
+		}
+	case line == "writes":
+		s.mu.Lock()
+		s.read[worker] = false
+		s.mu.Unlock()
 	case line == "wrote":
 		s.mu.Lock()
 		s.increments++
@@ -91,12 +110,8 @@ func (s *state) heard(worker int, line string) {
 		if s.last != worker {
 			s.handOffs++
 		}
-		s.holder, s.last, s.token, s.since = worker, worker, token, time.Now()
+		s.holder, s.last, s.token = worker, worker, token
 		s.mu.Unlock()
-		select {
-		case s.entry <- worker:
-		default: // nobody waits for it
-		}
 	case line == "noticed":
 		s.say("worker %d looked at its lease: lost. It did not write", worker+1)
 	case scan(line, "rejected %d %d", &token, &highest):
@@ -124,7 +139,6 @@ type snapshot struct {
 	workers    [workers]string
 	holder     int
 	token      int64
-	held       time.Duration
 	increments int
 	handOffs   int
 }
@@ -134,6 +148,6 @@ func (s *state) snapshot() snapshot {
 	defer s.mu.Unlock()
 	return snapshot{
 		title: s.title, at: time.Since(s.began), nodes: s.nodes, workers: s.workers,
-		holder: s.holder, token: s.token, held: time.Since(s.since), increments: s.increments, handOffs: s.handOffs,
+		holder: s.holder, token: s.token, increments: s.increments, handOffs: s.handOffs,
 	}
 }

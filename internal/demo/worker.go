@@ -36,7 +36,7 @@ func config(urls []string) (holdfast.Config, error) {
 	nodes, err := rueidisnode.Open(urls...)
 	return holdfast.Config{
 		Nodes: nodes, TTL: ttl, MaxTTL: ttl, Window: window, NodeTimeout: 250 * time.Millisecond,
-		RetryDelay: 30 * time.Millisecond, Cluster: "demo", Logger: slog.New(slog.DiscardHandler),
+		Cluster: "demo", Logger: slog.New(slog.DiscardHandler),
 	}, err
 }
 
@@ -111,12 +111,12 @@ func (w *worker) round(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	fmt.Println("in", lease.Fence())
+	w.tell(fmt.Sprintf("in %d", lease.Fence()))
 	err = w.increment(lease, time.Since(began))
 	if e := lease.Unlock(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, holdfast.ErrLost) && !errors.Is(e, holdfast.ErrUnavailable) {
 		return e
 	}
-	fmt.Println("out")
+	w.tell("out")
 	return err
 }
 
@@ -139,11 +139,13 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	if err != nil {
 		return err
 	}
+	w.tell("read")
 	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // the work
+	w.tell("writes")
 	// The first line of defence: whoever stood still for too long looks at the clock
 	// before it writes.
 	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
-		fmt.Println("noticed")
+		w.tell("noticed")
 		if err := note(noticed); err != nil {
 			return err
 		}
@@ -154,15 +156,20 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	err = w.store.write(number+1, token)
 	switch {
 	case errors.Is(err, errOldToken):
-		fmt.Println("refused")
+		w.tell("refused")
 		return note(refused)
 	case err != nil:
 		return err
 	}
-	if lease != nil {
-		fmt.Println("wrote")
-	}
+	w.tell("wrote")
 	return note(wrote)
+}
+
+// tell keeps the demo informed of what happens under the lock.
+func (w *worker) tell(line string) {
+	if w.mutex != nil {
+		fmt.Println(line)
+	}
 }
 
 // prove sends the write that a worker without a look at the clock would have sent, once
@@ -173,9 +180,9 @@ func (w *worker) prove(number, token int64, note func(string) error) error {
 		return err
 	}
 	if err := w.store.write(number, token); !errors.Is(err, errOldToken) {
-		fmt.Println("accepted")
+		w.tell("accepted")
 		return note(accepted)
 	}
-	fmt.Println("rejected", token, highest)
+	w.tell(fmt.Sprintf("rejected %d %d", token, highest))
 	return note(rejected)
 }

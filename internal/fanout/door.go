@@ -68,6 +68,13 @@ func (s *seat) doubt() {
 	s.standing.Doubt()
 }
 
+// broke notes that a call failed in a way that makes the node doubtful.
+func (s *seat) broke(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Broke(s.fan.Now(), err)
+}
+
 // hello asks the node for its incarnation and its clock.
 func (s *seat) hello() (nodescript.Hello, error) {
 	// A first answer includes the time to connect, which would count as distance

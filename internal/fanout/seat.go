@@ -170,7 +170,7 @@ func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*
 			continue
 		}
 		if changed(a.Err) {
-			s.doubt()
+			s.broke(a.Err)
 		}
 		s.answer(m, a)
 	}
@@ -198,6 +198,7 @@ func changed(err error) bool {
 func (s *seat) onlyReleases(batch []*Message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.standing.Next(s.fan.Now()) // a refusal may be over
 	return s.standing.PassesDoor(nodescript.Release) && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 

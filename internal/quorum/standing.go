@@ -60,9 +60,11 @@ func (s *Standing) Next(now clock.Instant) Step {
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
 // PassesDoor reports whether op can be sent although the node does not vote: a
-// release, late or to a quarantined node, still releases.
+// release, late or to a quarantined node, still releases. To one that was not reached a
+// moment ago it would only cost another try.
 func (s *Standing) PassesDoor(op nodescript.Op) bool {
-	return s.loaded && (op == nodescript.Release || op == nodescript.Leave)
+	unreached := s.step == Refuse && s.refusal.Verdict == nodescript.Failed
+	return s.loaded && !unreached && (op == nodescript.Release || op == nodescript.Leave)
 }
 
 // Refusal is the answer to calls while the node does not vote.
@@ -138,6 +140,17 @@ func (s *Standing) Forgot() {
 func (s *Standing) Doubt() {
 	if s.step == Send {
 		s.step = Greet
+	}
+}
+
+// Broke says that a call failed in a way that makes the node doubtful; of one that is
+// in doubt already nothing more is expected for a moment.
+func (s *Standing) Broke(now clock.Instant, err error) {
+	switch s.step {
+	case Send:
+		s.Doubt()
+	case Greet:
+		s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 	}
 }
 

@@ -40,13 +40,14 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 		defer e.mu.Unlock()
 		return e.end
 	}
-	e.endLocked(ErrReleased)
-	if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
-		e.mu.Unlock()
-		return nil
-	}
 	b := newGiveback(e.keeper.fan.N())
-	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), b)
+	e.endLocked(ErrReleased, func() {
+		if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
+			b.is(nil)
+			return
+		}
+		e.send(e.releaseCall(), b)
+	})
 	e.mu.Unlock()
 	return b.get(ctx)
 }
@@ -60,16 +61,17 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 		defer e.mu.Unlock()
 		return e.end
 	}
-	e.endLocked(ErrReleased)
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
 	b := newGiveback(e.keeper.fan.N())
 	// A node that did not have the lease may yet get a late acquire or renewal of it:
 	// only a release leaves a tombstone for them.
 	b.lost = func(node int) {
-		e.sendTo(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil, func(i int) bool { return i == node })
+		e.sendTo(e.releaseCall(), nil, func(i int) bool { return i == node })
 	}
-	e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+	e.endLocked(ErrReleased, func() {
+		e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+	})
 	e.mu.Unlock()
 	return b.get(ctx)
 }

@@ -93,14 +93,19 @@ func (e *Lease) checkLocked() {
 
 // loseLocked announces the loss, then sees to it that nothing of the lease stays.
 func (e *Lease) loseLocked() {
-	e.endLocked(ErrLost)
-	e.send(nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest), nil)
+	e.endLocked(ErrLost, func() { e.send(e.releaseCall(), nil) })
 }
 
-// endLocked ends the belief in the lease.
-func (e *Lease) endLocked(why error) {
+func (e *Lease) releaseCall() nodescript.Call {
+	return nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest)
+}
+
+// endLocked ends the belief in the lease, then tells the nodes.
+func (e *Lease) endLocked(why error, tell func()) {
 	e.end = why
 	e.timer.Stop()
 	e.cancel(why)
+	tell()
+	// Last: a client that is closed gives its nodes up when it keeps no lease.
 	e.keeper.remove(e)
 }

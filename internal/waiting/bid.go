@@ -50,7 +50,7 @@ type bid struct {
 	sent    clock.Instant
 	claimed []bool  // per node: handed to owner, and not asked since
 	whole   bool    // the current round asks all nodes
-	lost    bool    // the lease went to the caller: what comes later is not for us
+	taken   bool    // the lease went to the caller: what comes later is not for us
 	err     error   // no stamp could be drawn
 	from    *handed // what is being passed to this owner; nil: nothing
 }
@@ -173,11 +173,13 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		b.fan.Raise(ans.Seen)
 	}
 	switch {
-	case b.lost && ans.Verdict != nodescript.Granted:
+	case b.state == over:
 		if ans.Verdict == nodescript.Held && ans.Rank >= 0 {
-			b.quit(node) // it joined a queue although a majority was there
+			b.quit(node) // it joined a queue although nobody waits there any more
 		}
-		b.drop(func(i int) bool { return i == node })
+		if b.taken && ans.Verdict != nodescript.Granted {
+			b.drop(func(i int) bool { return i == node })
+		}
 	case b.state != open:
 	case tag != b.message.Tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
@@ -246,7 +248,7 @@ func (b *bid) take() (Grant, bool) {
 	if b.state != won || b.fan.Now() >= deadline {
 		return Grant{}, false
 	}
-	b.state, b.lost = over, true
+	b.state, b.taken = over, true
 	others := false
 	for i, a := range b.votes.Answers() {
 		others = others || a.Waiting

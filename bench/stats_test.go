@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestQuantilesOfAHistogramAreWithin3Percent(t *testing.T) {
+	var h histogram
+	for i := 1; i <= 10_000; i++ {
+		h.add(time.Duration(i) * 10 * time.Microsecond)
+	}
+	for q, want := range map[float64]time.Duration{.5: 50 * time.Millisecond, .99: 99 * time.Millisecond, 1: 100 * time.Millisecond} {
+		if got := h.quantile(q); got < want*97/100 || got > want*103/100 {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+	}
+	if h.Longest != 100*time.Millisecond {
+		t.Errorf("longest %v", h.Longest)
+	}
+	var sum histogram
+	sum.merge(h)
+	sum.merge(h)
+	if sum.quantile(.5) != h.quantile(.5) {
+		t.Errorf("twice the same has another median: %v", sum.quantile(.5))
+	}
+}
+
+// A machine that is half as fast in one repetition must not change a ratio.
+func TestRatiosAreTakenWithinARepetition(t *testing.T) {
+	r := &result{samples: map[string][]sample{
+		holdfastRueidis: {{Rate: 300}, {Rate: 150}, {Rate: 330}},
+		rueidisLock:     {{Rate: 200}, {Rate: 100}, {Rate: 200}},
+		bsmRedislock:    {{Rate: 100}, {Rate: 190}, {Rate: 90}},
+	}}
+	if best := r.bestRival(rate, false); best != rueidisLock {
+		t.Errorf("best is %s", best)
+	}
+	if got, want := r.ratio(holdfastRueidis, rueidisLock, rate), (spread{1.5, 1.5, 1.65}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := r.of(bsmRedislock, rate); got.median != 100 {
+		t.Errorf("median %v", got.median)
+	}
+}
+
+// Every demand names a workload and systems that there are: one that is misspelled would
+// never be checked.
+func TestDemandsCanBeChecked(t *testing.T) {
+	known := map[string]workload{}
+	for _, w := range workloads(full) {
+		known[w.name] = w
+	}
+	for _, d := range demands {
+		w, ok := known[d.workload]
+		if !ok {
+			t.Errorf("no workload %s", d.workload)
+		}
+		for _, name := range []string{d.system, d.against} {
+			if name == "" || name == "best" {
+				continue
+			}
+			if s, err := systemNamed(name); err != nil || !w.takes(s) {
+				t.Errorf("%s: %s does not take part (%v)", d.workload, name, err)
+			}
+		}
+	}
+}
