@@ -83,8 +83,9 @@ type Config struct {
 	// Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// RetryDelay is the mean pause between two attempts of a waiting Lock; each is
-	// drawn between half and one and a half of it, as Redlock asks for. From 1 ms.
+	// RetryDelay is the mean pause of a waiting Lock where nothing wakes it: while a
+	// foreign client has the lock, or no quorum answers. Each pause is drawn between half
+	// and one and a half of it, as Redlock asks for. From 1 ms.
 	// Defaults to 100 ms.
 	RetryDelay time.Duration
 }
@@ -158,7 +159,7 @@ func (c Config) validate() error {
 	}
 	for i, n := range c.Nodes {
 		for j := range i {
-			if c.Nodes[j] == n || c.Nodes[j].Addr() == n.Addr() {
+			if c.Nodes[j].Addr() == n.Addr() {
 				return bad("Nodes[%d] and Nodes[%d] are the same server: %s; each node has one vote", j, i, n.Addr())
 			}
 		}
