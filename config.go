@@ -27,7 +27,8 @@ type Config struct {
 	Nodes []node.Node
 
 	// TTL is how long a lease lasts without renewal; [WithTTL] sets it per lock.
-	// At least 8·Window, at most MaxTTL. Leases are renewed at a third of it.
+	// At least 8·Window, at most MaxTTL. Leases are renewed at a third of the
+	// time they are valid, which is 4·Window and a hundredth shorter.
 	// Defaults to 10 s, or to MaxTTL if that is less.
 	TTL time.Duration
 

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// Lease is a held lock. It is renewed at a third of its TTL until Unlock, and is lost
+// Lease is a held lock. It is renewed at a third of its validity until Unlock, and is lost
 // if that fails for too long. It is safe for concurrent use.
 //
 // A lease that becomes garbage without Unlock is reported to [Config.Logger]; it

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -144,4 +145,47 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	}
 	_ = syscall.Kill(command, syscall.SIGCONT)
 	f.until("finished 8")
+}
+
+// Nobody may work without the lock, not for the instant until TERM comes either.
+func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until time.Time
+		want  bool // it runs on
+	}{
+		"valid": {time.Now().Add(time.Hour), true},
+		"over":  {time.Now().Add(-time.Second), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sh, err := Find("sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			signals := make(chan os.Signal)
+			child, err := Start(Command{
+				Path: sh, Args: []string{"sh", "-c", "sleep 600 & wait"}, Env: os.Environ(), Signals: signals,
+				Until: func() time.Time { return c.until },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer child.Finish()
+			defer child.End(0)
+			stopped := func() bool {
+				stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", int(child.group)))
+				return strings.Contains(string(stat), ") T ")
+			}
+			_ = syscall.Kill(-int(child.group), syscall.SIGSTOP)
+			redistest.Eventually(t, patience, "it is stopped", stopped)
+			signals <- syscall.SIGCONT
+			signals <- syscall.SIGWINCH // ignored, but taken only after CONT was dealt with
+			if c.want {
+				redistest.Eventually(t, patience, "it runs on", func() bool { return !stopped() })
+			} else if !stopped() {
+				t.Error("it runs on without its lock")
+			}
+		})
+	}
 }

@@ -1,4 +1,4 @@
-// Package renewal keeps what is held: it renews leases at a third of their TTL, ends
+// Package renewal keeps what is held: it renews leases at a third of their validity, ends
 // the belief in them at their deadline, and gives them back.
 //
 //	lease.go    one held lease: its deadline, its loss, its end

@@ -46,7 +46,7 @@ func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant
 	defer e.mu.Unlock()
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(parent))
 	e.timer = time.AfterFunc(g.Deadline.Sub(k.fan.Now()), e.check)
-	k.add(e, g.Sent.Add(ttl/3))
+	k.add(e, g.Sent.Add(k.pace(ttl)))
 	return e
 }
 

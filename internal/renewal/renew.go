@@ -46,9 +46,16 @@ func (e *Lease) renew(wait *outcome) {
 		Call: nodescript.ExtendCall(e.lock, e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
 		To:   r, SendBy: k.fan.SendBy(sent),
 	}, nil)
-	// If nothing is decided until then, another one goes out beside it: a sixth of the
-	// TTL leaves room for three before the deadline.
-	k.arm(e, sent.Add(e.ttl/6))
+	// If nothing is decided until then, another one goes out beside it: half a pace
+	// leaves room for three before the deadline.
+	k.arm(e, sent.Add(k.pace(e.ttl)/2))
+}
+
+// pace is when a lease is renewed: a third of the time it is valid. A third of the TTL
+// is nearly the same for a long lease, but one of the shortest, 8 W, is over at half its
+// TTL and would have a single try.
+func (k *Keeper) pace(ttl time.Duration) time.Duration {
+	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
 // Answered takes a node's answer.
@@ -77,7 +84,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		// The deadline's timer is left as it is: when it fires it finds the new deadline.
-		e.keeper.arm(e, r.sent.Add(e.ttl/3))
+		e.keeper.arm(e, r.sent.Add(e.keeper.pace(e.ttl)))
 		r.wait.is(nil)
 	case quorum.Gone:
 		e.loseLocked()

@@ -128,3 +128,14 @@ func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 		}
 	})
 }
+
+// The shortest TTL, 8 W, is valid for half of it: there is still time for a renewal whose
+// answers are lost, and for two more.
+func TestALeaseOfTheShortestTTLIsRenewedMoreThanOnce(t *testing.T) {
+	suspended(t, 800*time.Millisecond, func(e *Lease, n *mute, _ func(time.Duration)) {
+		<-e.Context().Done()
+		if n.calls.Load() < 3 {
+			t.Errorf("the node was asked %d times before the deadline; want three times at least", n.calls.Load())
+		}
+	})
+}
