@@ -42,7 +42,6 @@ type field struct {
 	running map[int]*exec.Cmd // by worker: the run under way
 	killed  atomic.Int64
 	done    atomic.Int64
-	stderr  bytes.Buffer
 }
 
 func newField(t *testing.T) *field {
