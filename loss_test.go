@@ -98,9 +98,19 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 		next, err = competitor.Mutex(name).Lock(ctx)
 	}
 	acquired := time.Now()
-	// The lease's context itself: an observer may be scheduled late.
-	if lease.Context().Err() == nil {
-		t.Errorf("%s: acquired by another while the holder believed in it for another %s", name, time.Until(lease.Deadline()))
+	// The lease itself, and not who observes it: that goroutine may be scheduled late. So
+	// may the timer, when a machine is starved for longer than the margin; that is a
+	// pause, of which nobody can be told in time.
+	if left := time.Until(lease.Deadline()); left > 0 && lease.Context().Err() == nil {
+		t.Errorf("%s: acquired by another while the holder believed in it for another %s", name, left)
+	} else if lease.Context().Err() == nil {
+		t.Logf("%s: this machine fired the deadline's timer more than %s late", name, -left)
+	}
+	select {
+	case <-lease.Context().Done():
+	case <-ctx.Done():
+		t.Errorf("%s: the lease never ended", name)
+		return 0
 	}
 	if err != nil {
 		t.Errorf("%s: the competitor: %v", name, err)

@@ -52,7 +52,7 @@ func (d demand) check(results []*result) (s spread, against string, ok bool) {
 		default:
 			s = r.ratio(d.system, against, d.m)
 		}
-		return s, against, s.median != 0
+		return s, against, len(r.samples[d.system]) > 0 && (against == "" || len(r.samples[against]) > 0)
 	}
 	return s, against, false
 }

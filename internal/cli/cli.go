@@ -77,9 +77,34 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().SortFlags = false
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
+	root.SetHelpCommand(help())
 	root.AddCommand(a.run(), a.status(), a.nodes(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	return root
+}
+
+// help is cobra's, but for the exit code where there is no such topic.
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Explain a command",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) (topics []string, _ cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+					topics = append(topics, c.Name())
+				}
+			}
+			return topics, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknown(cmd.Root(), args)
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
 }
 
 func version() string {
@@ -103,7 +128,8 @@ func unknown(cmd *cobra.Command, args []string) error {
 
 // flagError explains a flag that pflag did not understand.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
-	if cmd.Name() == "run" && !slices.Contains(a.args, "--") {
+	var none *pflag.NotExistError
+	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {
 		// Most likely the flag is the command's own: holdfast run nightly ls -l
 		return usage(errNoDashes, "write "+runForm+": what is behind the -- belongs to the command")
 	}

@@ -67,8 +67,11 @@ func cause(err error) error {
 		err = bad.Unwrap()
 	}
 	var number *strconv.NumError
-	if errors.As(err, &number) {
+	switch {
+	case errors.As(err, &number) && number.Func == "ParseBool":
 		return errors.New("want true or false")
+	case errors.As(err, &number):
+		return errors.New("want a whole number")
 	}
 	return err
 }
