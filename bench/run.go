@@ -51,6 +51,7 @@ func command(args []string) error {
 	p.pace = full
 	if p.quick {
 		p.pace = quick
+		*retakes = min(*retakes, 15*time.Second)
 	}
 	if *repetitions > 0 {
 		p.pace.repetitions = *repetitions

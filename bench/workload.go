@@ -45,7 +45,7 @@ type pace struct {
 
 var (
 	full  = pace{repetitions: 5, warm: 250 * time.Millisecond, distinct: time.Second, hot: 3 * time.Second, fair: 4 * time.Second}
-	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 400 * time.Millisecond, hot: 1200 * time.Millisecond, fair: 2 * time.Second}
+	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 300 * time.Millisecond, hot: time.Second, fair: 1500 * time.Millisecond}
 )
 
 // workloads lists all, in the order they are run: those that share processes together.
