@@ -67,18 +67,22 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, sure bool) error {
 		case n.VotesIn > 0:
 			fmt.Fprintf(out, "vouched for %s, incarnation %s: votes in %s\n", n.Node, n.RunID, forPeople(n.VotesIn))
 			longest = max(longest, n.VotesIn)
+			continue
 		case n.Admitted:
 			fmt.Fprintf(out, "vouched for %s, incarnation %s: votes\n", n.Node, n.RunID)
 		default:
 			fmt.Fprintf(out, "%s does not vote: %s\n", n.Node, n.Reason)
 		}
+		delete(waiting, n.Node)
 	}
 	// So that what comes next in a script finds them voting.
-	for end := time.Now().Add(longest + time.Second); longest > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(longest + patience); len(waiting) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
-		list, longest = client.Nodes(ctx), 0
+		list = client.Nodes(ctx)
 		for _, n := range list {
-			longest = max(longest, n.VotesIn)
+			if n.Admitted {
+				delete(waiting, n.Node)
+			}
 		}
 	}
 	fmt.Fprintf(out, "%d of %d nodes vote\n", voting(list), len(list))
