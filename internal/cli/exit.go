@@ -26,7 +26,8 @@ const exitCodesHelp = `Exit codes of holdfast run:
   75    somebody else has the lock, and --wait is over; nothing was run
         (0 with --skip-ok)
   76    the lock was lost: the command was ended, or had just done its last
-        work, when another may have begun. Also if --at-least was cut short
+        work, when another may have begun. Also if it was lost while
+        --at-least kept it
   126   the command cannot be executed; the lock was not taken
   127   there is no such command; the lock was not taken
   128+n signal n ended the command, the wait for the lock, or the stay that
