@@ -118,6 +118,8 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	switch {
 	case d <= 0:
 		return l.Unlock(ctx)
+	case l.held.End() != nil: // which matters more than a bad argument
+		return l.wrap("unlock", l.held.End())
 	case d > l.client.config.MaxTTL:
 		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
 			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)

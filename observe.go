@@ -78,7 +78,13 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 		}
 	}
 	if answered < quorum.Majority(len(views)) {
-		return s, m.prefix(&UnavailableError{Name: name, Nodes: c.answers(answers, nil)})
+		nodes := c.answers(answers, nil)
+		for i := range nodes {
+			if errs[i] == nil {
+				nodes[i].Said = "answered"
+			}
+		}
+		return s, m.prefix(&UnavailableError{Name: name, Nodes: nodes})
 	}
 	return s, nil
 }

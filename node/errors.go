@@ -75,6 +75,9 @@ func ServerError(message string) *Error {
 
 // Code returns the code of the server error in err, or "" if err is none.
 func Code(err error) string {
+	if err == nil {
+		return "" // asked after every call: errors.As would allocate
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code

@@ -56,7 +56,7 @@ func newField(t *testing.T) *field {
 	for _, s := range f.servers {
 		urls = append(urls, s.URL())
 	}
-	f.env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(urls, ","), "HOLDFAST_MAX_TTL=1s", "HOLDFAST_WINDOW=100ms", "HOLDFAST_CLUSTER=exclusion")
+	f.env = append(os.Environ(), "HOLDFAST_NODES="+strings.Join(urls, ","), "HOLDFAST_MAX_TTL=2s", "HOLDFAST_WINDOW=200ms", "HOLDFAST_CLUSTER=exclusion")
 	f.write("count", "0\n")
 	f.write("step", step)
 	if out, err := f.command("nodes", "trust").CombinedOutput(); err != nil {
@@ -170,8 +170,8 @@ func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
 	workers.Wait()
 	close(stop)
 	faults.Wait()
-	if f.killed.Load() == 0 {
-		t.Error("no holder was killed")
+	if f.killed.Load() < 3 {
+		t.Errorf("only %d holders were killed", f.killed.Load())
 	}
 	// A run that was killed or ended with 69 or 76 may have counted before.
 	f.verdict(1 << 20)
@@ -183,12 +183,12 @@ func (f *field) killHolders(stop chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(time.Duration(200+rand.IntN(1000)) * time.Millisecond):
+		case <-time.After(time.Duration(1500+rand.IntN(2500)) * time.Millisecond):
 		}
-		// Whoever is inside: the parent of the step that wrote its id.
-		inside := f.read("inside")
-		if inside == "" {
-			continue
+		// Whoever is inside next: the parent of the step that wrote its id.
+		inside := ""
+		for until := time.Now().Add(2 * time.Second); inside == "" && time.Now().Before(until); {
+			inside = f.read("inside")
 		}
 		stat, err := os.ReadFile("/proc/" + inside + "/stat")
 		if err != nil {
@@ -226,7 +226,7 @@ func (f *field) killNodes(stop chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(2 * time.Second): // their quarantine: not more than two are missing
+		case <-time.After(3 * time.Second): // their quarantine: not more than two are missing
 		}
 	}
 }

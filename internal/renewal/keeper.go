@@ -22,6 +22,7 @@ type Keeper struct {
 
 	mu     sync.Mutex
 	heap   dueHeap
+	armed  clock.Instant // when the scheduler wakes by itself
 	wake   chan struct{}
 	closed bool
 	stop   chan struct{}
@@ -80,9 +81,11 @@ func (k *Keeper) remove(e *Lease) {
 	}
 }
 
-// nudge wakes the scheduler if e became the first. k.mu is held.
+// nudge wakes the scheduler if e is due before it wakes by itself. k.mu is held. While
+// leases come and go it wakes every watchEvery anyway, before most are due: so
+// taking a lock costs no switch to another goroutine.
 func (k *Keeper) nudge(e *Lease) {
-	if e.index == 0 {
+	if e.index == 0 && e.due < k.armed {
 		select {
 		case k.wake <- struct{}{}:
 		default:
@@ -91,7 +94,7 @@ func (k *Keeper) nudge(e *Lease) {
 }
 
 func (k *Keeper) run() {
-	timer := time.NewTimer(watchEvery)
+	timer := time.NewTimer(k.pause())
 	defer timer.Stop()
 	mono := clock.Monotonic()
 	drift := k.fan.Now().Sub(mono())
@@ -133,10 +136,13 @@ func (k *Keeper) takeDue() (due []*Lease) {
 func (k *Keeper) pause() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.heap) == 0 {
-		return time.Hour // nothing held: nothing to watch, until an add wakes us
+	now := k.fan.Now()
+	pause := time.Hour // nothing held: nothing to watch, until an add wakes us
+	if len(k.heap) > 0 {
+		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
-	return max(min(k.heap[0].due.Sub(k.fan.Now()), watchEvery), 0)
+	k.armed = now.Add(pause)
+	return pause
 }
 
 // dueHeap orders leases by when they are due.
