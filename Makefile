@@ -1,5 +1,5 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority fuzz soak bench
+.PHONY: help demo test lint deps build bin minority fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -26,9 +26,6 @@ deps:            ## installs redis-server and a C compiler (for -race) by apt wh
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed
-
-soak: deps       ## the long versions of the fault tests
-	go test -race -count=1 -timeout 60m -v . -holdfast.long
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

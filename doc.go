@@ -57,6 +57,8 @@
 //
 // # What is not
 //
+// Locks are not reentrant: who locks a name twice waits for itself until its context ends.
+//
 // No lock can stop a process that is paused (by a garbage collector, a debugger, a
 // suspended host) past its deadline and then goes on writing. That is what
 // [Lease.Fence] is for: let the resource refuse a token below the highest it has seen.

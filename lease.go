@@ -112,7 +112,8 @@ func (l *Lease) Unlock(ctx context.Context) error {
 // UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most
 // MaxTTL from now. Nobody has to be there for it: the process may exit. A scheduled
 // job uses it to run once although clocks of machines differ. An instant in the past
-// is the same as Unlock. Errors as for Unlock.
+// is the same as Unlock, and one too far ahead is an error that leaves the lease as it
+// is, held and renewed. Other errors are those of Unlock.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	d := time.Until(at)
 	switch {

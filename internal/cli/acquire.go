@@ -96,7 +96,7 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 }
 
 const (
-	trustHint = "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them at once"
+	trustHint = "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after half a second"
 	lookHint  = "holdfast nodes shows how each node stands"
 )
 

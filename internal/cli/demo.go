@@ -31,7 +31,8 @@ The exit code is 1 if a promise was broken.`,
 			ctx, cancel := context.WithCancelCause(cmd.Context())
 			defer cancel(nil)
 			stop := sig.interrupt(cancel)
-			live := !plain && term.IsTerminal(os.Stdout.Fd()) && os.Getenv("TERM") != "dumb"
+			width, _, sizeErr := term.GetSize(os.Stdout.Fd()) // a terminal without a size is nobody's
+			live := !plain && sizeErr == nil && width > 0 && os.Getenv("TERM") != "dumb"
 			err := demo.Run(ctx, os.Stdout, live)
 			if s := stop(); s != nil {
 				return s

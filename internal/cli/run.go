@@ -19,6 +19,10 @@ const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 
 const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
 
+It gives up with 69 when no quorum of nodes could be had for a second, whatever
+--wait says; quarantines of nodes are waited for. Locks are not reentrant: a
+command that runs holdfast run with the same NAME waits for itself.
+
 NAME is any text up to 1 KiB. What is behind the -- belongs to the command. It
 finds in its environment:
 
@@ -31,13 +35,15 @@ The command and what it starts run in a process group of their own. INT, TERM,
 HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
 without the lock:
 
-  - the lock is lost: the group gets TERM and, after --grace, KILL; exit code 76
+  - the lock is lost: the group gets TERM, before anybody else can begin, and
+    KILL after --grace; exit code 76. What takes longer than a second to end on
+    TERM overlaps with the next holder: give a shorter --grace, or use the token
   - the command exits but leaves others of its group behind: they get the same,
     before the lock is given back
   - holdfast itself is killed with SIGKILL, or stopped for longer than the lock
-    lasts: a second holdfast process, the watchdog, does the same. It kills no
-    later than the lock ends. On Linux the command also gets TERM from the
-    kernel
+    lasts: a second holdfast process, the watchdog, does the same. After a
+    SIGKILL it kills no later than the lock ends. On Linux the command also gets
+    TERM from the kernel
 
 It cannot reach what leaves the group (setsid, a daemon, a container that a
 server starts), nor, if holdfast and its watchdog are killed at the same

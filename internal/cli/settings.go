@@ -114,7 +114,7 @@ func inFlags(err error) error {
 	return errors.New(strings.NewReplacer(
 		"holdfast: ", "", "Config.", "",
 		"Nodes[", "--nodes[", "NodeTimeout", "--node-timeout", "Nodes", "--nodes",
-		"MaxTTL", "--max-ttl", "TTL", "--ttl", "Window", "--window", "Cluster", "--cluster",
+		"MaxTTL", "--max-ttl", "TTL", "--ttl", "Window", "--window", "Cluster is", "--cluster is",
 	).Replace(err.Error()))
 }
 

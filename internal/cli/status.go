@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -64,15 +65,15 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 	defer w.Flush()
 	switch {
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known: too few nodes answered\n", s.Name)
+		fmt.Fprintf(w, "%s\tnot known: too few nodes answered\n", printable(s.Name))
 	case !s.Held:
-		fmt.Fprintf(w, "%s\tfree\n", s.Name)
+		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	default:
 		how := ""
 		if !s.Foreign && left(s.Owner) {
 			how = " (ended; --at-least keeps it taken)"
 		}
-		fmt.Fprintf(w, "%s\theld by %s%s\n", s.Name, holder(s.Owner, s.Foreign), how)
+		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), holder(s.Owner, s.Foreign), how)
 		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
 		if !s.Foreign {
 			fmt.Fprintf(w, "since\t%s (%s)\n", moment(s.Since), forPeople(time.Since(s.Since)))
@@ -84,6 +85,14 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 	for _, n := range s.Nodes {
 		fmt.Fprintf(w, "%s\t%s\n", n.Node, nodeView(n, s))
 	}
+}
+
+// printable quotes a name that would do more to a terminal than show itself.
+func printable(name string) string {
+	if q := strconv.Quote(name); q != `"`+name+`"` {
+		return q
+	}
+	return name
 }
 
 func nodeView(n holdfast.NodeView, s *holdfast.Status) string {

@@ -27,6 +27,8 @@ type Fanout struct {
 	seats  []*seat
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
+	hear   context.Context // ends before: subscriptions have nothing to give back
+	deaf   context.CancelFunc
 	wait   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -43,6 +45,7 @@ func New(c Config) *Fanout {
 		time: quorum.NewTimebase(len(c.Nodes), c.Set.Window, c.Set.MaxTTL),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.hear, f.deaf = context.WithCancel(f.ctx)
 	for i, n := range c.Nodes {
 		s := newSeat(f, i, n)
 		f.seats = append(f.seats, s)
@@ -201,6 +204,7 @@ func (f *Fanout) Close(ctx context.Context) {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
+	f.deaf()
 	for _, s := range f.seats {
 		s.close()
 	}

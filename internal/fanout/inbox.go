@@ -23,9 +23,9 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 	for i, s := range f.seats {
 		f.wait.Go(func() {
 			pause := relistenFirst
-			for f.ctx.Err() == nil {
+			for f.hear.Err() == nil {
 				stood := false
-				_ = s.node.Listen(f.ctx, channel, func(message string) { // why it ended: it is made again
+				_ = s.node.Listen(f.hear, channel, func(message string) { // why it ended: it is made again
 					if message == "" {
 						stood = true
 						up(i, true)
@@ -40,7 +40,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				t := time.NewTimer(pause)
 				select {
 				case <-t.C:
-				case <-f.ctx.Done():
+				case <-f.hear.Done():
 				}
 				t.Stop()
 				pause = min(2*pause, relistenMost)

@@ -43,6 +43,31 @@ func AdmitCall(c Config, stamp int64) node.Call {
 // that is the run id alone is for whatever configuration the node has, or gets first.
 func TrustCall(c Config) node.Call { return node.Call{Args: []string{millis(time.Minute), c.String()}} }
 
+// difference names the settings in which two configurations differ.
+func difference(theirs, ours string) string {
+	has := map[string]bool{}
+	for _, f := range strings.Fields(theirs) {
+		has[f] = true
+	}
+	var a, b []string
+	for _, f := range strings.Fields(ours) {
+		if !has[f] {
+			b = append(b, f)
+		}
+		delete(has, f)
+	}
+	for _, f := range strings.Fields(theirs) {
+		if has[f] {
+			a = append(a, f)
+		}
+	}
+	s := "the node has " + strings.Join(a, " ") + ", this client " + strings.Join(b, " ")
+	if len(a) == 1 && strings.HasPrefix(a[0], "cluster=") {
+		s += "; without a name for the node set it is a hash of the nodes' URLs, which must then be spelt the same everywhere"
+	}
+	return s
+}
+
 // admitOp names admit in messages; it is not loaded, so it has no Op.
 type admitOp struct{}
 
@@ -78,7 +103,7 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		// A hostile server must not shut itself out of the set for years.
 		a.Left = min(a.Left, c.Quarantine())
 	case 'M':
-		a.Verdict, a.Detail = Misconfigured, "it votes under ["+rest+"], this client has ["+c.String()+"]"
+		a.Verdict, a.Detail = Misconfigured, difference(rest, c.String())
 	case 'U':
 		a.Verdict, a.Detail = Unfit, rest
 	case 'I':

@@ -174,7 +174,7 @@ type Unsettled struct {
 
 func (u Unsettled) Error() string {
 	if u.Moved == 0 {
-		return "the clocks of a majority of the nodes are not known or differ by more than the window"
+		return "it answers, but fewer than a majority of the nodes do, or their clocks differ by more than the window"
 	}
 	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
 		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))

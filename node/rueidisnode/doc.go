@@ -9,7 +9,7 @@
 //	unix:///path/to/socket[?db=0]                user and password as above, or as
 //	                                             parameters of these names
 //
-// A password with one of the characters / ? # @ : % must be percent-encoded. Errors
+// A password with one of the characters , / ? # @ : % must be percent-encoded. Errors
 // never contain it.
 //
 // Nothing is dialled until the first call. A node keeps one connection, on which all

@@ -22,7 +22,7 @@ type target struct {
 
 // errAmbiguous stands for everything that may have a piece of a password in the
 // wrong place, so that no error text shows it.
-var errAmbiguous = errors.New("not a URL; a user or password with one of / ? # @ : % must be percent-encoded")
+var errAmbiguous = errors.New("not a URL; a user or password with one of , / ? # @ : % or a space must be percent-encoded")
 
 // parse reads a URL. Its errors quote only parts that cannot belong to a password.
 func parse(text string) (target, error) {
@@ -124,6 +124,12 @@ func (t *target) readDB(text string) error {
 func label(text string) string {
 	rest, _, _ := strings.Cut(text[strings.LastIndexByte(text, '@')+1:], "?") // a unix:// URL may have the password there
 	if !strings.Contains(text, "@") {
+		// A password may be cut in two, by a comma in a list: what looks like host:port
+		// is shown only if it is one.
+		scheme, host, _ := strings.Cut(rest, "://")
+		if _, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789/") != "" && !strings.HasPrefix(host, "[") {
+			return scheme + "://…"
+		}
 		return rest
 	}
 	for _, scheme := range []string{"redis://", "rediss://", "unix://"} {

@@ -35,6 +35,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"redis://:6379":                       "no host",
 		"redis://::1":                         "[brackets]",
 		"redis://a!b":                         `host "a!b"`,
+		"redis://u:" + pw:                     "percent-encoded", // cut off by a comma
 		"redis://h:0":                         `port "0" is not a number from 1 to 65535`,
 		"redis://h:65536":                     `port "65536"`,
 		"redis://u:" + pw + "@h:99999":        `node redis://…@h:99999: port "99999"`,
