@@ -175,3 +175,19 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 		})
 	}
 }
+
+// With two of five clocks wrong all others must agree, and each question is asked again
+// with a higher stamp before it fails: contenders that hold a part each must give way all
+// the same.
+func TestContendersAgreeWhileAMinorityIsOffClock(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5, redistest.WithClock())
+	s.ready(s.client())
+	s.servers[3].Step(time.Hour)
+	s.servers[4].Step(-time.Hour)
+	for i := range 5 { // a name of its own each time: they begin with nobody in line
+		crowd := newCrowd(s, t, fmt.Sprint("x", i), 6)
+		crowd.progress(10, 20*time.Second, "by six contenders")
+		crowd.end()
+	}
+}

@@ -188,7 +188,9 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		b.claimed[node] = true
 		b.ask(func(i int) bool { return b.claimed[i] || b.votes.Kept(i) }, false)
 	case out == quorum.Again:
+		whole := b.whole
 		b.ask(b.votes.Asked, true)
+		b.whole = whole // what fails in the end is the question to all, if it was one
 	case out == quorum.Won:
 		b.become(won)
 	case out == quorum.Failed:
