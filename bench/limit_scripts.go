@@ -76,5 +76,5 @@ func (s *scripts) call(out []byte, c *nodescript.Call, node int) []byte {
 	return out
 }
 
-func (s *scripts) granted(reply []byte) bool  { return string(reply) == "G" }
+func (s *scripts) granted(reply []byte) bool  { return string(reply) == "G0" }
 func (s *scripts) released(reply []byte) bool { return string(reply) == "D" }
