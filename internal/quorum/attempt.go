@@ -113,17 +113,6 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
-// Seen is the highest token that a node reported in this round, 0 if none did.
-func (a *Attempt) Seen() int64 {
-	var seen int64
-	for _, ans := range a.answers {
-		if ans.Verdict == nodescript.Stale {
-			seen = max(seen, ans.Seen)
-		}
-	}
-	return seen
-}
-
 // Pending reports whether an answer of a node is missing, to whatever stamp.
 func (a *Attempt) Pending(node int) bool { return a.pending[node] > 0 }
 
