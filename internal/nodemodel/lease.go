@@ -207,6 +207,9 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		}
 		return "D", nil
 	}
+	if p := n.plain(c); old.Owner != owner && p.text == owner {
+		delete(n.keys, p.key) // somebody deleted the record alone
+	}
 	if tomb > old.Seen {
 		old.Seen = tomb
 		n.setText(c.Keys[0], old.String(), max(0, floorDiv(old.Expiry-now))+keep)

@@ -41,6 +41,8 @@ if sub(old, 50) == owner and sub(old, 17, 32) < ARGV[2] then
   end
   return 'D'
 end
+-- Somebody deleted the record alone: what is left of the owner's is its plain key.
+if sub(old, 50) ~= owner and KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then call('DEL', KEYS[2]) end
 if tomb > seen then
   local expiry, keep = sub(old, 33, 48), ARGV[3]
   if expiry > now then keep = math.floor((expiry - now) / 1000) + keep end
