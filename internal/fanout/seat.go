@@ -65,7 +65,7 @@ func (s *seat) close() {
 // work is one worker: it ends when the seat is closed and its queue is empty.
 func (s *seat) work() {
 	var batch, again []*Message
-	var calls []node.Call
+	var p pipeline
 	for {
 		batch = s.take(batch[:0])
 		if len(batch) == 0 {
@@ -76,15 +76,14 @@ func (s *seat) work() {
 			continue
 		}
 		votes := !s.onlyReleases(batch) && s.admitted()
-		again, calls = s.send(batch, again[:0], calls, votes)
+		again = s.send(batch, again[:0], &p, votes)
 		if len(again) > 0 {
 			// The server restarted or was flushed: meet the new incarnation, then send
 			// once more what it did not run.
 			s.forgot()
 			votes = s.admitted()
 			if again = s.weed(again); len(again) > 0 {
-				rest, _ := s.send(again, nil, calls, votes)
-				for _, m := range rest {
+				for _, m := range s.send(again, nil, &p, votes) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
 			}
@@ -130,17 +129,16 @@ func (s *seat) weed(batch []*Message) []*Message {
 	return kept
 }
 
-// send runs a batch in one pipeline and hands out the answers; it returns what the
-// node did not run because it does not know the scripts or the guard.
-func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*Message, []node.Call) {
+// send runs a batch in one pipeline and hands out the answers; it appends to again what
+// the node did not run because it does not know the scripts or the guard.
+func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message {
 	s.mu.Lock()
 	scripts := s.standing.Scripts()
 	refusal := s.standing.Refusal(s.fan.Now())
 	releases := s.standing.PassesDoor(nodescript.Release)
 	s.mu.Unlock()
 
-	calls = calls[:0]
-	out := batch[:0]
+	defer p.clear()
 	for _, m := range batch {
 		switch {
 		case m.hail && votes:
@@ -148,34 +146,30 @@ func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*
 		case m.hail, !votes && !(releases && passes(m)):
 			s.answer(m, refusal)
 		default:
-			calls = append(calls, node.Call{SHA: scripts.SHA(m.Call.Op), Keys: m.Call.Keys, Args: m.Call.Args})
-			out = append(out, m)
+			p.add(m)
 		}
 	}
-	if len(calls) == 0 {
-		return again, calls
+	if p.used == 0 {
+		return again
 	}
 	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
 	sent := s.fan.Now()
-	replies := s.node.EvalSHA(ctx, calls)
+	replies := s.node.EvalSHA(ctx, p.made(scripts))
 	received := s.fan.Now()
 	cancel()
-	for i, m := range out {
-		a := nodescript.ParseReply(m.Call.Op, replies[i])
-		if a.Verdict == nodescript.OffClock {
-			s.fan.sample(s.index, a.Time, sent, received)
-		}
-		if a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript {
+	p.answered(replies, func(m *Message, a nodescript.Answer) {
+		switch {
+		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
-			continue
-		}
-		if changed(a.Err) {
+			return
+		case a.Verdict == nodescript.OffClock:
+			s.fan.sample(s.index, a.Time, sent, received)
+		case changed(a.Err):
 			s.broke(a.Err)
 		}
 		s.answer(m, a)
-	}
-	clear(calls)
-	return again, calls
+	})
+	return again
 }
 
 // changed reports whether err hints that the server is not what it was: the connection

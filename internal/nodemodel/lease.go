@@ -1,6 +1,8 @@
 package nodemodel
 
 import (
+	"time"
+
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -11,6 +13,9 @@ type stored struct {
 	there   bool
 	corrupt bool // too short to be a record
 }
+
+// kept is how long a record outlives its lease, ms.
+const kept = int64(nodescript.RecordKept / time.Millisecond)
 
 // live: somebody holds the name, or has a claim to it.
 func (r stored) live(now int64) bool { return r.Owner != "" && now < r.Expiry }
@@ -50,7 +55,15 @@ func (p plain) foreign(owner, before string) bool {
 
 // door answers a call that may not come in: the node does not vote under the
 // configuration of the script, or the stamp is more than W from its clock.
-func (n *Node) door(s script, earliest, latest string) (string, error) {
+func (n *Node) door(s script, stamp int64) (string, error) {
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
+	}
+	w := s.config.Window.Microseconds()
+	return n.offClock(stamp-w, stamp+w), nil
+}
+
+func (n *Node) guarded(s script) (string, error) {
 	guard, there, err := n.text(nodescript.GuardKey)
 	if err != nil {
 		return "", err
@@ -58,22 +71,25 @@ func (n *Node) door(s script, earliest, latest string) (string, error) {
 	if !there || guard != s.guard() {
 		return "N", nil
 	}
-	return n.offClock(earliest, latest), nil
+	return "", nil
 }
 
-func (n *Node) offClock(earliest, latest string) string {
-	if now := n.now(); now < number(earliest) || now > number(latest) {
+func (n *Node) offClock(earliest, latest int64) string {
+	if now := n.now(); now < earliest || now > latest {
 		return "O" + nodescript.Micros(now)
 	}
 	return ""
 }
 
-// acquire: args record, ttl ms, record kept ms, stamp - W, stamp + W, ticket or "", from or "".
+// acquire: args record, ttl ms, record kept ms, and "", a ticket, or from, which is longer.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, c.Args[3], c.Args[4]); answer != "" || err != nil {
+	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err
 	}
-	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), c.Args[5], c.Args[6]
+	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), "", c.Args[3]
+	if len(from) == 16 {
+		ticket, from = from, ""
+	}
 	mine, err := nodescript.ParseRecord(c.Args[0])
 	if err != nil {
 		return "", err
@@ -176,10 +192,10 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// release: args owner, highest stamp + 1, record kept ms.
+// release: args owner, highest stamp + 1.
 func (n *Node) release(s script, c node.Call) (string, error) {
 	now := n.now()
-	owner, keep := c.Args[0], number(c.Args[2])
+	owner := c.Args[0]
 	old, err := n.record(c.Keys[0])
 	if err != nil {
 		return "", err
@@ -199,7 +215,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 			delete(n.keys, p.key)
 		}
 		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		n.setText(c.Keys[0], nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String(), keep)
+		n.setText(c.Keys[0], nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String(), kept)
 		// By a clock that says the lease is long over nothing is handed on.
 		sane := now-highest <= s.config.Quarantine().Microseconds()
 		if old.Waiting && (!p.there || p.text == owner) && sane {
@@ -212,14 +228,14 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	}
 	if tomb > old.Seen {
 		old.Seen = tomb
-		n.setText(c.Keys[0], old.String(), max(0, floorDiv(old.Expiry-now))+keep)
+		n.setText(c.Keys[0], old.String(), max(0, floorDiv(old.Expiry-now))+kept)
 	}
 	return "F", nil
 }
 
-// extend: args owner, T, stamp + ttl, deadline + W, record kept ms, stamp - W, stamp + W.
+// extend: args owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, c.Args[5], c.Args[6]); answer != "" || err != nil {
+	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()
@@ -257,11 +273,11 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		n.setText(p.key, owner, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Owner: owner}
-	n.setText(c.Keys[0], r.String(), ms+number(c.Args[4]))
+	n.setText(c.Keys[0], r.String(), ms+kept)
 	return answer, nil
 }
 
-// leave: args owner, T, taken until, the name it is kept under, record kept ms.
+// leave: args owner, T, taken until, the name it is kept under.
 func (n *Node) leave(c node.Call) (string, error) {
 	now := n.now()
 	owner, T, until, left := c.Args[0], number(c.Args[1]), number(c.Args[2]), c.Args[3]
@@ -279,18 +295,14 @@ func (n *Node) leave(c node.Call) (string, error) {
 		n.setText(p.key, left, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Owner: left}
-	n.setText(c.Keys[0], r.String(), ms+number(c.Args[4]))
+	n.setText(c.Keys[0], r.String(), ms+kept)
 	return "D", nil
 }
 
 // leaveQueue: args owner.
 func (n *Node) leaveQueue(s script, c node.Call) (string, error) {
-	guard, there, err := n.text(nodescript.GuardKey)
-	if err != nil {
-		return "", err
-	}
-	if !there || guard != s.guard() {
-		return "N", nil
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
 	}
 	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
 		return "", err

@@ -99,7 +99,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 			if !ok {
 				return "", noScript
 			}
-			return n.call(s, c)
+			return n.calls(s, c)
 		})
 	}
 	return replies
@@ -169,6 +169,26 @@ func (n *Node) locked(f func() (string, error)) (r node.Reply, news []func()) {
 	r.Value, r.Err = f()
 	news, n.news = n.news, nil
 	return r, news
+}
+
+// calls runs a call, or each of several that travel as one.
+func (n *Node) calls(s script, c node.Call) (string, error) {
+	each, err := nodescript.Apart(s.op, c)
+	if err != nil {
+		return "", node.ServerError("ERR " + err.Error())
+	}
+	if len(each) == 1 {
+		return n.call(s, c)
+	}
+	all := ""
+	for _, one := range each {
+		answer, err := n.call(s, node.Call{Keys: one.Keys, Args: one.Args})
+		if answer == "N" {
+			return answer, nil // for all: nothing in one call moves the guard
+		}
+		all += nodescript.Part(answer, err)
+	}
+	return all, nil
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {

@@ -112,19 +112,18 @@ func (b *bid) ask(to func(node int) bool, chase bool) {
 	}
 	b.state, b.whole, b.err = open, false, nil
 	b.stamp, b.sent = stamp, sent
-	w := b.fan.Set().Window
 	plain := fanout.Message{
-		Call: nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl, w),
+		Call: nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl),
 		To:   b, Tag: b.votes.Begin(chase), SendBy: b.fan.SendBy(sent),
 	}
 	b.silent = &plain
 	b.message = b.silent
 	switch {
 	case b.from != nil:
-		plain.Call = nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, w, b.from.owner)
+		plain.Call = nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, b.from.owner)
 	case b.ticket != 0:
 		b.message = &fanout.Message{
-			Call: nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket),
+			Call: nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, b.ticket),
 			To:   b, Tag: plain.Tag, SendBy: plain.SendBy,
 		}
 	}
