@@ -192,7 +192,7 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// release: args owner, highest stamp + 1.
+// release: args owner, highest stamp, the same + 1.
 func (n *Node) release(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner := c.Args[0]
@@ -207,7 +207,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}
 	// The tombstone: at most W ahead of the clock, never below what was seen.
-	highest := number(c.Args[1])
+	highest := number(c.Args[2])
 	tomb := max(old.Seen, min(highest, now+s.config.Window.Microseconds()))
 	if old.Owner == owner && old.Token < highest {
 		p := n.plain(c)

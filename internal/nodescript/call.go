@@ -53,7 +53,7 @@ func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string)
 
 // ReleaseCall gives l back; highest is the highest stamp ever sent under owner.
 func ReleaseCall(l Lock, owner string, highest int64) Call {
-	return Call{Release, l.keys(), []string{owner, Micros(highest + 1)}}
+	return Call{Release, l.keys(), []string{owner, Micros(highest), Micros(highest + 1)}}
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is

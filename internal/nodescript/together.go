@@ -18,7 +18,7 @@ func (o Op) width() int {
 	case Acquire:
 		return 4
 	case Release:
-		return 2
+		return 3
 	case Extend:
 		return 5
 	}

@@ -33,7 +33,7 @@ local function one(key, plain, mine, ttl, keep, wants)
         if #wants == 16 then
           local queue = key .. ':queue'
           call('ZADD', queue, 'NX', wants, owner)
-          call('PEXPIRE', queue, @QUEUEMS@)
+          call('PEXPIRE', queue, '@QUEUEMS@') -- as a string: printing numbers is dear in Redis's Lua
           if waits ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. before, 'KEEPTTL') end
           rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
         end

@@ -1,7 +1,7 @@
 -- release: give the name back, and make sure no late acquire or extend of this lease locks it again. Several at once: see each.lua.
 -- Passes every door: quarantined or late, it still releases.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 the highest stamp sent under it, + 1
+-- ARGV  1 owner  2 the highest stamp sent under it  3 the same + 1
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
 local now
@@ -11,17 +11,16 @@ local function clock()
   if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 end
 
-local function one(key, plain, owner, highest)
+local function one(key, plain, owner, highest, above)
   local old = call('GET', key) or '0000000000000000000000000000000000000000000000000'
   if #old < 49 then return 'C' end
-  local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), highest
+  local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
   -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
   -- on, a release that comes late must not free the later grant.
-  local mine = sub(old, 50) == owner and sub(old, 17, 32) < highest
+  local mine = sub(old, 50) == owner and sub(old, 17, 32) <= highest
   -- What this node granted must not be granted or repaired again, whatever its clock says. For a lease
   -- that was never renewed, the usual one, that is all, and the clock is not asked.
-  local own = mine and highest - sub(old, 17, 32) or 0
-  if own ~= 1 or waits == '1' then
+  if not mine or sub(old, 17, 32) ~= highest or waits == '1' then
     if not now then clock() end
     -- A client whose clock is far ahead must not shut the name until then.
     if tomb > now then
@@ -29,7 +28,7 @@ local function one(key, plain, owner, highest)
       if tomb > most then tomb = most end
     end
     if mine then
-      own = string.format('%016.0f', sub(old, 17, 32) + 1)
+      local own = string.format('%016.0f', sub(old, 17, 32) + 1)
       if own > tomb then tomb = own end
     end
   end
@@ -42,10 +41,10 @@ local function one(key, plain, owner, highest)
   local value = plain and redis.pcall('GET', plain)
   if mine then
     if value == owner then call('DEL', plain) else call('DEL', key) end
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits, 'PX', @RECORDMS@)
+    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits, 'PX', '@RECORDMS@')
     -- A lease that would be long over says that this clock is ahead: a claim by it would shut
     -- the name until then. Who waits asks by itself when a lease is over.
-    if waits == '1' and (not value or value == owner) and now - highest <= @QUARANTINE@ then
+    if waits == '1' and (not value or value == owner) and now - above <= @QUARANTINE@ then
       @HANDOFF@
       handoff(tomb)
     end
