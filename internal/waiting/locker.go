@@ -99,17 +99,12 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	}
 }
 
-// inLine asks once, and joins the nodes' queues if somebody has the lock. Who has waited
-// before joins at once: it hears hand-offs already, and saves a question.
+// inLine asks, and joins the nodes' queues if somebody has the lock.
 func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, b *bid, after func(*Refusal)) (Grant, *Refusal) {
-	if !l.Inbox.stood() && (b == nil || !b.begun()) {
-		g, r := l.attempt(ctx, lock, ttl)
-		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
-			return g, r
-		}
-		after(r)
-	}
 	if b == nil {
+		if answers := l.Fan.Settle(ctx); answers != nil {
+			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+		}
 		var err error
 		if b, err = l.waiter(lock, ttl); err != nil {
 			r := l.nothing()
@@ -118,7 +113,36 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 		}
 		l.lines.bids(lock.Name, b)
 	}
+	defer b.giveUp()
+	if !l.Inbox.stood() {
+		// Whoever has never waited asks first: most locks are free.
+		g, r := l.ask(ctx, b)
+		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
+			return g, r
+		}
+		after(r)
+	}
 	return l.queue(ctx, b, after)
+}
+
+// ask is one question to all nodes. Without an inbox no hand-off would be heard, so it
+// joins no queue.
+func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
+	b.begin()
+	for more := true; more; {
+		select {
+		case <-b.wake:
+			more = b.asking() // again already: by a pass
+		case <-ctx.Done():
+			more = false
+		case <-l.Stop:
+			more = false
+		}
+	}
+	if g, ok := b.take(); ok {
+		return g, nil
+	}
+	return Grant{}, b.refusal(true)
 }
 
 // attempt is one try without a place in any queue.
@@ -128,16 +152,7 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 	}
 	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
 	defer b.giveUp()
-	b.askAll()
-	select {
-	case <-b.wake:
-	case <-ctx.Done():
-	case <-l.Stop:
-	}
-	if g, ok := b.take(); ok {
-		return g, nil
-	}
-	return Grant{}, b.refusal(true)
+	return l.ask(ctx, b)
 }
 
 // jitter draws between half and one and a half of d.
