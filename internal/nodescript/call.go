@@ -15,10 +15,40 @@ type Call struct {
 type Lock struct {
 	Name    string
 	Private bool // without the plain key
+
+	made  []string // the keys; nil: made for every call
+	times Times
+}
+
+// NewLock returns a lock whose calls share what they have in common, if they take it for
+// the TTL of times.
+func NewLock(name string, private bool, times Times) Lock {
+	l := Lock{Name: name, Private: private, times: times}
+	l.made = l.keys()
+	return l
+}
+
+// Times is a TTL as calls carry it.
+type Times struct {
+	ttl           time.Duration
+	millis, stays string // the TTL, and how long a record stays, in ms
+}
+
+// NewTimes prints a TTL.
+func NewTimes(ttl time.Duration) Times { return Times{ttl, millis(ttl), millis(ttl + RecordKept)} }
+
+func (l Lock) timesOf(ttl time.Duration) Times {
+	if l.times.ttl == ttl && ttl != 0 {
+		return l.times
+	}
+	return NewTimes(ttl)
 }
 
 func (l Lock) keys() []string {
-	if l.Private {
+	switch {
+	case l.made != nil:
+		return l.made
+	case l.Private:
 		return []string{RecordKey(l.Name)}
 	}
 	return []string{RecordKey(l.Name), l.Name}
@@ -47,13 +77,14 @@ func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string)
 }
 
 func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
-	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}
-	return Call{Acquire, l.keys(), []string{r.String(), millis(ttl), millis(ttl + RecordKept), wants}}
+	r, times := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}, l.timesOf(ttl)
+	return Call{Acquire, l.keys(), []string{r.String(), times.millis, times.stays, wants}}
 }
 
 // ReleaseCall gives l back; highest is the highest stamp ever sent under owner.
 func ReleaseCall(l Lock, owner string, highest int64) Call {
-	return Call{Release, l.keys(), []string{owner, Micros(highest), Micros(highest + 1)}}
+	both := micros(highest, highest+1)
+	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:]}}
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is

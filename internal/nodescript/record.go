@@ -3,6 +3,7 @@ package nodescript
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -46,7 +47,15 @@ func (r Record) String() string {
 	if r.Waiting {
 		w = '1'
 	}
-	return Micros(r.Seen) + Micros(r.Token) + Micros(r.Expiry) + string(w) + r.Owner
+	var b strings.Builder
+	b.Grow(recordHead + len(r.Owner))
+	for _, us := range [...]int64{r.Seen, r.Token, r.Expiry} {
+		d := printed(us)
+		b.Write(d[:])
+	}
+	b.WriteByte(w)
+	b.WriteString(r.Owner)
+	return b.String()
 }
 
 // ParseRecord reads what a node stores under a record key.
@@ -69,14 +78,27 @@ func ParseRecord(s string) (r Record, err error) {
 
 // Micros prints a time as 16 digits; a negative one as 0, a too large one as the largest.
 func Micros(us int64) string {
+	b := printed(us)
+	return string(b[:])
+}
+
+// micros prints two times in one string.
+func micros(a, b int64) string {
+	var both [2 * digits]byte
+	first, second := printed(a), printed(b)
+	copy(both[:], first[:])
+	copy(both[digits:], second[:])
+	return string(both[:])
+}
+
+func printed(us int64) (b [digits]byte) {
 	const largest = 9_999_999_999_999_999
 	us = min(max(us, 0), largest)
-	var b [digits]byte
 	for i := digits - 1; i >= 0; i-- {
 		b[i] = byte('0' + us%10)
 		us /= 10
 	}
-	return string(b[:])
+	return b
 }
 
 func parseMicros(s string) (int64, error) {
