@@ -192,6 +192,7 @@ func (b *bench) phases(ctx context.Context, d time.Duration) (err error) {
 			return err
 		}
 	}
+	b.greet(ctx, clients)
 	b.gauge.begin(phaseHandOff)
 	defer b.gauge.begin(noPhase)
 	b.relay = newRelay(len(clients))
@@ -207,6 +208,15 @@ func (b *bench) open() (*holdfast.Client, error) {
 		b.gauge.wrap(c.Nodes)
 		c.TTL = b.flags.ttl.value
 	})
+}
+
+// greet has new clients meet the nodes before the phase begins.
+func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
+	var wait sync.WaitGroup
+	for _, c := range clients {
+		wait.Go(func() { c.Nodes(ctx) })
+	}
+	wait.Wait()
 }
 
 // close gives back what the clients may hold, and closes them.

@@ -61,7 +61,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 		if err != nil {
 			return err
 		}
-		// A client's first turn also connects and subscribes, which is no hand-off.
+		// A client's first turn also subscribes, which is no part of a hand-off.
 		r.has(client, time.Now(), turn > 0)
 		r.hold(s.over)
 		r.gives(client)
