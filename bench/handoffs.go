@@ -15,7 +15,7 @@ type handed struct {
 	Rate    float64            // of both, per second
 	By      map[string]float64 // INFO commandstats: calls per hand-off and node, by command; without our own
 	Calls   float64            // of By: evalsha and eval
-	All     float64            // of By: all
+	All     float64            // of By: all but PING, which client libraries send on idle connections
 
 	Gap, Gap99 float64 // µs, between processes
 	WithinGap  float64 // µs, p50
@@ -107,8 +107,10 @@ func newHanded(all []handoff, before, after []reading, withPasses bool) (h hande
 			h.By[c] += float64(calls) / float64(n) / nodes
 		}
 	}
-	for _, calls := range h.By {
-		h.All += calls
+	for c, calls := range h.By {
+		if c != "ping" {
+			h.All += calls
+		}
 	}
 	h.Calls = h.By["evalsha"] + h.By["eval"]
 	var between, within []time.Duration

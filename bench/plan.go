@@ -49,6 +49,9 @@ func command(args []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q: flags come after %s, and nothing after them", flags.Arg(0), p.kind)
 	}
+	if p.hold != nil && p.kind != "handoffs" && p.kind != "patience" {
+		return fmt.Errorf("-hold is for handoffs or patience, which hold a lock for very different times, not for %s", p.kind)
+	}
 	p.pace = full
 	if p.quick {
 		p.pace = quick
@@ -134,10 +137,15 @@ func (p plan) groups() (groups [][]workload) {
 	return groups
 }
 
+// many is when processes are so many that they load the machine with keeping their
+// connections alive, although they do nothing.
+const many = 100
+
 // together reports whether workloads can have the same servers and processes. Those with
-// tokens use as many of a team as they need: the others idle meanwhile.
+// tokens use as many of a team as they need; the few others idle meanwhile.
 func together(a, b workload) bool {
-	return a.nodes == b.nodes && a.tokens == b.tokens && (a.tokens || a.processes == b.processes)
+	return a.nodes == b.nodes && a.tokens == b.tokens &&
+		(a.processes == b.processes || a.tokens && (a.processes > many) == (b.processes > many))
 }
 
 // inTurn splits a group into those that take turns within each repetition. Comparisons

@@ -81,6 +81,9 @@ func TestCallsAreCountedBetweenTheReadingsOfEachNode(t *testing.T) {
 	if want := 2.0 / 7; h.By["ping"] < want-1e-9 || h.By["ping"] > want+1e-9 {
 		t.Errorf("%v PINGs that were not ours, want %v", h.By["ping"], want)
 	}
+	if h.All != 3*h.Calls {
+		t.Errorf("all commands but PING: %v", h.All)
+	}
 	if _, there := h.By["info"]; there {
 		t.Error("our own INFO is counted")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,7 +86,7 @@ func writeDemands(w io.Writer, results []*result) {
 		if against == "" && d.than == "" {
 			against = "itself"
 		}
-		fmt.Fprintf(w, "| %s | %s, %s | %s | %s | %s | %s |\n", d.workload, d.system, d.what, against, ratios(s), d.wanted(), met)
+		fmt.Fprintf(w, "| %s | %s, %s | %s | %s | %s | %s |\n", d.workload, d.system, d.what, against, beside(s, d.bound), d.wanted(), met)
 	}
 	fmt.Fprintln(w)
 }
@@ -163,4 +164,12 @@ func settingsTable(list []*system) string {
 		fmt.Fprintf(&b, "| %s: %s | %s |\n", s.name, s.title, s.settings)
 	}
 	return b.String()
+}
+
+// beside shows enough of a figure to see on which side of its bound it lies.
+func beside(s spread, bound float64) string {
+	if math.Abs(s.median-bound) < 0.005 {
+		return thousandths(s)
+	}
+	return ratios(s)
 }

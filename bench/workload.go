@@ -97,16 +97,19 @@ var waiters = []int{2, 20, 200}
 // ladder is the workloads of kind handoffs: processes that wait for each other, and a few
 // with goroutines that pass the lock on among themselves.
 func ladder(p pace, nodes int) (all []workload) {
+	var crowds []workload
 	for _, n := range waiters {
 		w := workload{
 			kind: "handoffs", name: fmt.Sprintf("handoffs-%dn-%dw", nodes, n), title: fmt.Sprintf("%d processes wait", n),
 			nodes: nodes, processes: n + 1, goroutines: 1, hot: true, hold: handoffHold, warm: p.warm, long: p.ladder, tokens: true,
 		}
-		if n > 100 {
-			// Long enough for each to have had it, and for a second question of those who wait.
-			w.warm, w.long = 1500*time.Millisecond, p.crowd
+		if n <= many {
+			all = append(all, w)
+			continue
 		}
-		all = append(all, w)
+		// Long enough for each to have had it, and for a second question of those who wait.
+		w.warm, w.long = 1500*time.Millisecond, p.crowd
+		crowds = append(crowds, w)
 	}
 	for _, hold := range []time.Duration{0, handoffHold} {
 		name := "0s"
@@ -118,7 +121,7 @@ func ladder(p pace, nodes int) (all []workload) {
 			nodes: nodes, processes: 4, goroutines: 8, hot: true, hold: hold, warm: p.warm, long: p.ladder, tokens: true,
 		})
 	}
-	return all
+	return append(all, crowds...) // last, beside patience, which has as many processes
 }
 
 func patience(nodes int) workload {
