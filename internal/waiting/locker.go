@@ -59,7 +59,8 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
-	defer l.lines.leave(lock.Name)
+	won := false
+	defer func() { l.lines.leave(lock.Name, won && !l.Fair) }()
 	allowed, outage := patience, time.Time{}
 	var last *Refusal
 	after := func(r *Refusal) {
@@ -72,6 +73,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	for {
 		g, r := l.inLine(ctx, lock, ttl, b, after)
 		if r == nil {
+			won = true
 			return g, nil
 		}
 		b = nil // it is over

@@ -34,8 +34,13 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	defer l.Inbox.forget(b)
-	b.join()
-	timer := time.NewTimer(askEvery)
+	first := askEvery
+	if l.lines.isNear(b.lock.Name) {
+		first = gather // a pass is likely to save the question
+	} else {
+		b.join()
+	}
+	timer := time.NewTimer(first)
 	defer timer.Stop()
 	for {
 		select {
