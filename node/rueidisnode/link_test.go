@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -140,7 +142,32 @@ func TestGivenUpLinkIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// The same, with contexts that end at any moment of the call.
+// cancelling is a client whose calls are cancelled just when they were answered.
+type cancelling struct {
+	rueidis.Client
+	cancel context.CancelFunc
+}
+
+func (c cancelling) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	defer c.cancel()
+	return c.Client.Do(ctx, cmd)
+}
+
+// Its wire is made useless at that moment, or a little later.
+func TestLinkOfACallCancelledTooLateIsNotUsedAgain(t *testing.T) {
+	n := open(t, redistest.Start(t).URL())
+	l := connected(t, n, 1)[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	l.client = cancelling{l.client, cancel}
+	if r := echo(ctx, n, "answered"); r.Value != "answered" {
+		t.Error(r)
+	}
+	if links, _ := n.pool.count(); links != 0 || !l.broken() {
+		t.Errorf("%d links, broken %v", links, l.broken())
+	}
+}
+
+// Contexts that end at any moment of the call.
 func TestNoCallGetsAnothersAnswer(t *testing.T) {
 	n := open(t, redistest.Start(t).URL())
 	var wg sync.WaitGroup

@@ -181,7 +181,11 @@ func TestOldAttemptsFailureIsNotANewCalls(t *testing.T) {
 		return len(n.pool.waiting) == 1
 	})
 	fail <- errors.New("old")
-	<-begun
+	select {
+	case <-begun:
+	case err := <-second:
+		t.Fatal(err)
+	}
 	anew := errors.New("new")
 	fail <- anew
 	if err := <-second; err != anew {
