@@ -2,10 +2,11 @@ package holdfast
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,11 +152,12 @@ func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 // return soon; the next attempt waits for it.
 func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
-// random fills text, a multiple of 4 bytes long, with as many random letters.
+// random fills text, a multiple of 4 bytes long, with as many random letters: of a source
+// that the runtime seeds from the system's, which is enough for what must not come twice.
 func random(text []byte) []byte {
-	var b [12]byte
-	some := b[:len(text)/4*3]
-	rand.Read(some) // never fails: see its documentation
-	base64.RawURLEncoding.Encode(text, some)
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	base64.RawURLEncoding.Encode(text, b[:len(text)/4*3])
 	return text
 }

@@ -92,7 +92,11 @@ func micros(a, b int64) string {
 }
 
 func printed(us int64) (b [digits]byte) {
-	const largest = 9_999_999_999_999_999
+	const smallest, largest = 1_000_000_000_000_000, 9_999_999_999_999_999
+	if smallest <= us && us <= largest { // every time of this century, and faster
+		strconv.AppendInt(b[:0], us, 10)
+		return b
+	}
 	us = min(max(us, 0), largest)
 	for i := digits - 1; i >= 0; i-- {
 		b[i] = byte('0' + us%10)
