@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,4 +217,53 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	}
 	holder.Unlock(t.Context())
 	wait.Wait()
+}
+
+// A waiter that cannot reach the nodes for a while comes back to its place.
+func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		holder := lock(t, s.ready(s.client(calm)), "x")
+		net := s.network()
+		var told atomic.Pointer[error] // what the first waiter heard last
+		var o order
+		var wait sync.WaitGroup
+		for i := range 3 {
+			way, opts := func(*holdfast.Config) {}, []holdfast.Option(nil)
+			if i == 0 {
+				way = net.via(t, viaRueidis)
+				opts = append(opts, holdfast.OnWait(func(err error) { told.Store(&err) }))
+			}
+			c := s.ready(s.client(calm, way))
+			wait.Go(func() {
+				l, err := c.Mutex("x", opts...).Lock(t.Context())
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			s.inLine("x", i+1)
+		}
+		hears := func(what string, is func(error) bool) {
+			redistest.Eventually(t, 20*time.Second, "the first waiter to be told "+what, func() bool {
+				err := told.Load()
+				return err != nil && is(*err)
+			})
+		}
+		net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		hears("of the outage", func(err error) bool { return errors.Is(err, holdfast.ErrUnavailable) })
+		net.all(func(p *redistest.Proxy) { p.BlackHole(false) })
+		hears("that it is the first in line", func(err error) bool {
+			var held *holdfast.HeldError
+			return errors.As(err, &held) && held.Place == 1
+		})
+		s.inLine("x", 3)
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.Equal(o.got, []int{0, 1, 2}) {
+			t.Errorf("served in the order %v", o.got)
+		}
+	})
 }

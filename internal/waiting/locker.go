@@ -55,7 +55,8 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
-	b, _ := l.waiter(lock, ttl) // nil: the nodes were not met yet
+	var ticket int64
+	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
@@ -70,7 +71,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		told(r)
 	}
 	for {
-		g, r := l.inLine(ctx, lock, ttl, b, after)
+		g, r := l.inLine(ctx, lock, ttl, &ticket, b, after)
 		if r == nil {
 			return g, nil
 		}
@@ -101,7 +102,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 
 // inLine asks once, and joins the nodes' queues if somebody has the lock. Who has waited
 // before joins at once: it hears hand-offs already, and saves a question.
-func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	if !l.Inbox.stood() && (b == nil || !b.begun()) {
 		g, r := l.attempt(ctx, lock, ttl)
 		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
@@ -111,7 +112,7 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 	}
 	if b == nil {
 		var err error
-		if b, err = l.waiter(lock, ttl); err != nil {
+		if b, err = l.waiter(lock, ttl, ticket); err != nil {
 			r := l.nothing()
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r
