@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -266,4 +267,34 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 			t.Errorf("served in the order %v", o.got)
 		}
 	})
+}
+
+// A waiter may give up at the instant at which another of its process passes the lock to
+// it: then it must not stay taken for nobody.
+func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	long := func(c *holdfast.Config) { calm(c); c.MaxTTL = 10 * time.Second }
+	c, other := s.ready(s.client(long)), s.ready(s.client(long))
+	for round := range 300 {
+		holder := lock(t, c, "x")
+		var wait sync.WaitGroup
+		for range 8 {
+			ctx, cancel := context.WithTimeout(t.Context(), rand.N(3*time.Millisecond))
+			wait.Go(func() {
+				defer cancel()
+				if l, err := c.Mutex("x").Lock(ctx); err == nil {
+					l.Unlock(t.Context())
+				}
+			})
+		}
+		<-time.After(rand.N(2 * time.Millisecond))
+		holder.Unlock(t.Context())
+		wait.Wait()
+		begun := time.Now()
+		lock(t, other, "x").Unlock(t.Context())
+		if took := time.Since(begun); took > 5*time.Second { // of a TTL of 10 s
+			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
+		}
+	}
 }

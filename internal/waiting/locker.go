@@ -57,6 +57,9 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	var ticket int64
 	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
+	// Whatever ended the wait: as soon as b was the first in line the lock may have been
+	// passed to it, and it may have won before anybody looked.
+	defer func() { b.giveUp() }()
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
@@ -75,7 +78,8 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		if r == nil {
 			return g, nil
 		}
-		b = nil // it is over
+		b.giveUp()
+		b = nil
 		if ctx.Err() != nil || l.stopped() {
 			if r.cut && last != nil {
 				r = last // what is known, though a moment old
