@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,4 +218,83 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	}
 	holder.Unlock(t.Context())
 	wait.Wait()
+}
+
+// A waiter that cannot reach the nodes for a while comes back to its place.
+func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		holder := lock(t, s.ready(s.client(calm)), "x")
+		net := s.network()
+		var told atomic.Pointer[error] // what the first waiter heard last
+		var o order
+		var wait sync.WaitGroup
+		for i := range 3 {
+			way, opts := func(*holdfast.Config) {}, []holdfast.Option(nil)
+			if i == 0 {
+				way = net.via(t, viaRueidis)
+				opts = append(opts, holdfast.OnWait(func(err error) { told.Store(&err) }))
+			}
+			c := s.ready(s.client(calm, way))
+			wait.Go(func() {
+				l, err := c.Mutex("x", opts...).Lock(t.Context())
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			s.inLine("x", i+1)
+		}
+		hears := func(what string, is func(error) bool) {
+			redistest.Eventually(t, 20*time.Second, "the first waiter to be told "+what, func() bool {
+				err := told.Load()
+				return err != nil && is(*err)
+			})
+		}
+		net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		hears("of the outage", func(err error) bool { return errors.Is(err, holdfast.ErrUnavailable) })
+		net.all(func(p *redistest.Proxy) { p.BlackHole(false) })
+		hears("that it is the first in line", func(err error) bool {
+			var held *holdfast.HeldError
+			return errors.As(err, &held) && held.Place == 1
+		})
+		s.inLine("x", 3)
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.Equal(o.got, []int{0, 1, 2}) {
+			t.Errorf("served in the order %v", o.got)
+		}
+	})
+}
+
+// A waiter may give up at the instant at which another of its process passes the lock to
+// it: then it must not stay taken for nobody.
+func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	long := func(c *holdfast.Config) { calm(c); c.MaxTTL = 10 * time.Second }
+	c, other := s.ready(s.client(long)), s.ready(s.client(long))
+	for round := range 300 {
+		holder := lock(t, c, "x")
+		var wait sync.WaitGroup
+		for range 8 {
+			ctx, cancel := context.WithTimeout(t.Context(), rand.N(3*time.Millisecond))
+			wait.Go(func() {
+				defer cancel()
+				if l, err := c.Mutex("x").Lock(ctx); err == nil {
+					l.Unlock(t.Context())
+				}
+			})
+		}
+		<-time.After(rand.N(2 * time.Millisecond))
+		holder.Unlock(t.Context())
+		wait.Wait()
+		begun := time.Now()
+		lock(t, other, "x").Unlock(t.Context())
+		if took := time.Since(begun); took > 5*time.Second { // of a TTL of 10 s
+			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
+		}
+	}
 }

@@ -26,6 +26,15 @@ var spawner = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
+// StartChild starts a command that dies with this process, also if it is frozen then. (On
+// Linux; elsewhere it lives on.)
+func StartChild(cmd *exec.Cmd) error {
+	dieWithParent(cmd)
+	started := make(chan error)
+	spawner() <- func() { started <- cmd.Start() }
+	return <-started
+}
+
 // spawn starts a program that dies with this one; its output is appended to log.
 func spawn(log string, env []string, name string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -36,10 +45,7 @@ func spawn(log string, env []string, name string, args ...string) (*process, err
 	cmd := exec.Command(name, args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), env...)
-	dieWithParent(cmd)
-	started := make(chan error)
-	spawner() <- func() { started <- cmd.Start() }
-	if err := <-started; err != nil {
+	if err := StartChild(cmd); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}

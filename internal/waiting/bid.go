@@ -292,8 +292,11 @@ func (b *bid) quit(node int) {
 
 // giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,
 // is released in the background. A release that overtakes its acquire leaves a
-// tombstone that the acquire meets.
+// tombstone that the acquire meets. No bid has nothing to end.
 func (b *bid) giveUp() {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state == over {

@@ -55,7 +55,11 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
-	b, _ := l.waiter(lock, ttl) // nil: the nodes were not met yet
+	var ticket int64
+	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
+	// Whatever ended the wait: as soon as b was the first in line the lock may have been
+	// passed to it, and it may have won before anybody looked.
+	defer func() { b.giveUp() }()
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
@@ -71,12 +75,13 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		told(r)
 	}
 	for {
-		g, r := l.inLine(ctx, lock, ttl, b, after)
+		g, r := l.inLine(ctx, lock, ttl, &ticket, b, after)
 		if r == nil {
 			won = true
 			return g, nil
 		}
-		b = nil // it is over
+		b.giveUp()
+		b = nil
 		if ctx.Err() != nil || l.stopped() {
 			if r.cut && last != nil {
 				r = last // what is known, though a moment old
@@ -102,13 +107,13 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 }
 
 // inLine asks, and joins the nodes' queues if somebody has the lock.
-func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
 			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 		}
 		var err error
-		if b, err = l.waiter(lock, ttl); err != nil {
+		if b, err = l.waiter(lock, ttl, ticket); err != nil {
 			r := l.nothing()
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r

@@ -16,15 +16,19 @@ const (
 	gather = 20 * time.Millisecond
 )
 
-// waiter makes the bid of a waiter; its ticket is drawn now and kept until it has the
-// lock. It is nil while no stamp can be drawn.
-func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration) (*bid, error) {
-	ticket, _, err := l.Fan.Stamp()
-	if err != nil {
-		return nil, err
+// waiter makes the bid of a waiter, which is nil while no stamp can be drawn. The ticket
+// is drawn with the first bid and kept until it has the lock: an outage of the nodes costs
+// a bid, but not the place in line.
+func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) (*bid, error) {
+	if *ticket == 0 {
+		stamp, _, err := l.Fan.Stamp()
+		if err != nil {
+			return nil, err
+		}
+		*ticket = stamp
 	}
-	b := newBid(l.Fan, lock, l.NewOwner(ticket), ttl)
-	b.ticket, b.hears = ticket, l.Inbox.hears
+	b := newBid(l.Fan, lock, l.NewOwner(*ticket), ttl)
+	b.ticket, b.hears = *ticket, l.Inbox.hears
 	return b, nil
 }
 

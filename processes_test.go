@@ -1,0 +1,331 @@
+package holdfast_test
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// The kit's processes: the test binary, started anew to wait for one lock.
+
+func TestMain(m *testing.M) {
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
+	if len(os.Args) > 1 && os.Args[1] == "waiter" {
+		os.Exit(waiter(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// patient are the settings of a node set whose clients are processes: nothing in them is
+// short enough for a busy machine to spoil it.
+func patient(c *holdfast.Config) {
+	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 10*time.Second, time.Second
+}
+
+// waiter is the process. It says "ready" when all nodes vote, waits for a line to go, and
+// says what becomes of its wait; TERM ends that. It holds the lock until it is told to
+// go again, or not at all.
+func waiter(args []string) int {
+	flags := flag.NewFlagSet("waiter", flag.ExitOnError)
+	name := flags.String("name", "x", "the lock")
+	keep := flags.Bool("keep", false, "hold it until told to go again")
+	ttl := flags.Duration("ttl", 10*time.Second, "")
+	_ = flags.Parse(args)
+	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	nodes, err := rueidisnode.Open(flags.Args()...)
+	if err != nil {
+		say("error %v", err)
+		return 1
+	}
+	cfg := settings()
+	patient(&cfg)
+	cfg.Nodes, cfg.Fair = nodes, true
+	c, err := holdfast.New(cfg)
+	if err != nil {
+		say("error %v", err)
+		return 1
+	}
+	defer c.Close()
+	for !votes(ctx, c) || !punctual(ctx, c) {
+	}
+	say("ready")
+	told := bufio.NewScanner(os.Stdin)
+	if !told.Scan() {
+		return 1
+	}
+	l, err := c.Mutex(*name, holdfast.WithTTL(*ttl)).Lock(ctx)
+	if ctx.Err() != nil {
+		say("cancelled")
+		return 0
+	}
+	if err != nil {
+		say("error %v", err)
+		return 1
+	}
+	say("got %d", l.Fence())
+	if *keep {
+		told.Scan()
+	}
+	if err := l.Unlock(context.Background()); err != nil {
+		say("error %v", err)
+		return 1
+	}
+	say("released")
+	return 0
+}
+
+// votes reports whether all nodes vote. It has their clocks read anew.
+func votes(ctx context.Context, c *holdfast.Client) bool {
+	for _, n := range c.Nodes(ctx) {
+		if !n.Admitted {
+			return false
+		}
+	}
+	return true
+}
+
+// late is by how much a ticket may differ from the time at which it was drawn: a client
+// reads the nodes' clocks within half a round trip, and on a busy machine that is long.
+const late = 3 * time.Millisecond
+
+// punctual reports whether the client's stamps, of which tickets are made, are right.
+// Nodes and processes are on one machine, so its own clock tells.
+func punctual(ctx context.Context, c *holdfast.Client) bool {
+	before := time.Now()
+	l, err := c.Mutex(fmt.Sprint("punctual/", os.Getpid())).TryLock(ctx)
+	after := time.Now()
+	if err != nil {
+		return false
+	}
+	l.Unlock(ctx)
+	stamp := time.UnixMicro(l.Fence())
+	return after.Sub(before) < late && stamp.After(before.Add(-late)) && stamp.Before(after.Add(late))
+}
+
+// process is a waiter as the test sees it.
+type process struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	stdin *os.File
+
+	mu   sync.Mutex
+	said []saying
+}
+
+// saying is a line of a process, and when it was heard here: later than it was said, so
+// what is measured with it is too long rather than too short.
+type saying struct {
+	text string
+	at   time.Time
+}
+
+// waiter starts a process; it waits for nothing before it is told to go.
+func (s *set) waiter(args ...string) *process {
+	s.t.Helper()
+	p := &process{t: s.t, cmd: exec.Command(os.Args[0], append(append([]string{"waiter"}, args...), s.urls...)...)}
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, os.Stderr
+	if err := redistest.StartChild(p.cmd); err != nil {
+		s.t.Fatal(err)
+	}
+	in.Close()
+	stdout.Close()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			p.mu.Lock()
+			p.said = append(p.said, saying{lines.Text(), time.Now()})
+			p.mu.Unlock()
+		}
+	}()
+	s.t.Cleanup(func() {
+		p.signal(syscall.SIGKILL)
+		p.cmd.Wait()
+		<-read
+		stdin.Close()
+		out.Close()
+	})
+	return p
+}
+
+func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) } // fails if it is gone
+
+// freeze stops the process, and returns when all of it stands still.
+func (p *process) freeze() {
+	p.t.Helper()
+	p.signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		p.t.Fatalf("freeze: %v, status %v", err, status)
+	}
+}
+
+// tell sends the line that the process waits for.
+func (p *process) tell() {
+	p.t.Helper()
+	if _, err := p.stdin.WriteString("go\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// heard is the line that begins with what, and when it was heard.
+func (p *process) heard(what string) (rest string, at time.Time, ok bool) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.said {
+		switch first, rest, _ := strings.Cut(s.text, " "); first {
+		case what:
+			return rest, s.at, true
+		case "error":
+			p.t.Fatalf("a process failed: %s", rest)
+		}
+	}
+	return "", time.Time{}, false
+}
+
+// until waits for a line that begins with what.
+func (p *process) until(within time.Duration, what string) string {
+	p.t.Helper()
+	var rest string
+	redistest.Eventually(p.t, within, "a process to say "+what, func() (ok bool) {
+		rest, _, ok = p.heard(what)
+		return ok
+	})
+	return rest
+}
+
+// listening waits until n clients hear the hand-offs of every node.
+func (s *set) listening(n int) {
+	s.t.Helper()
+	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d inboxes on every node", n), func() bool {
+		for _, srv := range s.servers {
+			if list, _ := srv.MustDo(s.t, "PUBSUB", "CHANNELS", nodescript.Inbox("*")).([]any); len(list) != n {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// spoils are what happens to every third waiter.
+var spoils = []struct {
+	how  string
+	does func(*process)
+	cost time.Duration // of each, to those behind it
+}{
+	{"sound", nil, 0},
+	{"killed", func(p *process) { p.signal(syscall.SIGKILL) }, 0},
+	{"frozen", (*process).freeze, time.Second}, // its claim
+	{"cancelled", func(p *process) { p.signal(syscall.SIGTERM) }, 0},
+}
+
+// Fifty processes come one after the other, and are served so; a third of them is spoilt
+// while it waits. Nobody waits for longer than the holders before it hold, and a claim for
+// each that is frozen.
+func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
+	const waiters = 50
+	// What the machine may take: 50 processes and 5 servers on two cores, which other tests
+	// use too. A hand-off costs a few milliseconds, and a claim that nobody takes is found
+	// to be over up to 15 ms after it was.
+	const slackEach, slack = 100 * time.Millisecond, time.Second
+	for _, spoil := range spoils {
+		t.Run(spoil.how, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5)
+			holder := lock(t, s.ready(s.client(patient)), "x")
+			var line []*process
+			for i := range waiters {
+				p := s.waiter()
+				line = append(line, p)
+				p.until(60*time.Second, "ready")
+				<-time.After(4 * late) // so that its ticket is above that of the one before
+				p.tell()
+				s.inLine("x", i+1)
+			}
+			var sound, spoilt []*process
+			for i, p := range line {
+				if spoil.does != nil && i%3 == 1 {
+					spoil.does(p)
+					spoilt = append(spoilt, p)
+				} else {
+					sound = append(sound, p)
+				}
+			}
+			// A process that is killed dies a moment later, and its servers hear of it later still:
+			// until then it is as good as frozen.
+			switch spoil.how {
+			case "killed":
+				s.listening(len(sound))
+			case "cancelled":
+				s.inLine("x", len(sound))
+			}
+			begun := time.Now()
+			holder.Unlock(t.Context())
+			for _, p := range sound {
+				p.until(time.Duration(waiters)*spoil.cost+60*time.Second, "released")
+			}
+			var fences []int64
+			var waits []time.Duration
+			free, before := begun, 0 // since when, and how many spoilt ones came before
+			for i, p := range sound {
+				text, got, _ := p.heard("got")
+				fence, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fences = append(fences, fence)
+				skipped := 0
+				if spoil.does != nil && i%2 == 1 {
+					skipped = 1
+				}
+				before += skipped
+				waits = append(waits, got.Sub(free))
+				if wait, most := got.Sub(free), time.Duration(skipped)*spoil.cost+slack; wait > most {
+					t.Errorf("sound waiter %d got the lock %s after it was free, with %d %s before it; at most %s", i, wait, skipped, spoil.how, most)
+				}
+				if wait, most := got.Sub(begun), time.Duration(before)*(spoil.cost+slackEach)+time.Duration(i+1)*slackEach+slack; wait > most {
+					t.Errorf("sound waiter %d got the lock after %s, with %d %s before it; at most %s", i, wait, before, spoil.how, most)
+				}
+				_, free, _ = p.heard("released")
+			}
+			if !slices.IsSorted(fences) {
+				t.Errorf("served in the order of these tokens: %v", fences)
+			}
+			for _, p := range spoilt {
+				if _, _, got := p.heard("got"); got {
+					t.Errorf("a waiter that was %s got the lock", spoil.how)
+				}
+			}
+			slices.Sort(waits)
+			t.Logf("%d processes, %d of them %s: served in %s; from free to held: median %s, most %s", waiters, len(spoilt), spoil.how,
+				time.Since(begun).Round(time.Millisecond), waits[len(waits)/2].Round(10*time.Microsecond), waits[len(waits)-1].Round(10*time.Microsecond))
+		})
+	}
+}
