@@ -29,14 +29,15 @@ type Lease struct {
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // when the nodes' expiry has passed for certain
 	end      error         // nil while held
-	timer    *time.Timer   // at the deadline
+	timer    *time.Timer   // at the deadline; nil while the keeper has not looked at the lease
 	parent   context.Context
 	ctx      context.Context // nil until somebody asks for it
 	cancel   context.CancelCauseFunc
 
 	// Of the keeper, under its lock.
 	due   clock.Instant
-	index int // in the heap; -1 when not there
+	index int  // in the heap, or among the fresh ones; -1 when in neither
+	fresh bool // among the fresh ones
 }
 
 // Keep begins to keep a lease that was granted. parent lends the lease's context its
@@ -46,9 +47,6 @@ func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
-	e.mu.Lock() // the timer may fire before it is assigned
-	defer e.mu.Unlock()
-	e.timer = time.AfterFunc(g.Deadline.Sub(k.fan.Now()), e.check)
 	k.add(e, g.Sent.Add(k.pace(ttl)))
 	return e
 }
@@ -87,13 +85,21 @@ func (e *Lease) End() error {
 	return e.end
 }
 
+// watchLocked arms the timer that ends the lease at its deadline: one of its own, so that a
+// renewal stuck in Redis cannot delay the verdict. e.mu is held.
+func (e *Lease) watchLocked() {
+	if e.end == nil && e.timer == nil {
+		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
+	}
+}
+
 // check ends the lease if its deadline has passed. It is called by the lease's timer,
 // and by the keeper when the host was suspended.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
-	if e.end == nil {
+	if e.end == nil && e.timer != nil {
 		e.timer.Reset(e.deadline.Sub(e.keeper.fan.Now()))
 	}
 }
@@ -116,7 +122,9 @@ func (e *Lease) releaseCall() nodescript.Call {
 // endLocked ends the belief in the lease, then tells the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.end = why
-	e.timer.Stop()
+	if e.timer != nil {
+		e.timer.Stop()
+	}
 	if e.ctx != nil {
 		e.cancel(why)
 	}
