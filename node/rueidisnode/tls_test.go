@@ -54,7 +54,7 @@ func TestTLSHandshakeEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// TLS says goodbye when it is closed, and waits for room to say it.
+// The deadline goes through TLS, for writes as well.
 func TestTLSGivesUpAWriteThatHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.TLS())

@@ -39,8 +39,8 @@ func (w *wire) giveUp() {
 
 var past = time.Unix(1, 0)
 
-// Close closes the socket only. TLS would first say goodbye, and wait up to five
-// seconds where a hung peer takes nothing more.
+// Close closes the socket only. TLS would first say goodbye, and may wait up to five
+// seconds for room to say it.
 func (w *wire) Close() error {
 	w.broken.Store(true)
 	w.stop()
