@@ -4,19 +4,26 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// largestBatch bounds how long a server is busy with one of our pipelines.
+const largestBatch = 256
+
+// A single node decides alone, so what waits for it waits in full: three pipelines keep
+// it and us busy at the same time. Of several nodes each answers while we talk to
+// the others, and what gathers meanwhile travels for less: there a second pipeline
+// starts only where the first has been on its way for linger, the round trip of a fast
+// network.
 const (
-	// workersPerNode is how many pipelines one node has on the wire at a time. With
-	// one, a round trip would pass between two batches; more than two only make the
-	// batches smaller.
-	workersPerNode = 2
-	// largestBatch bounds how long a server is busy with one of our pipelines.
-	largestBatch = 256
+	workersOfOne  = 3
+	workersOfMany = 2
+	linger        = 250 * time.Microsecond
 )
 
 // seat is one node as the fan-out sees it.
@@ -28,6 +35,8 @@ type seat struct {
 	mu       sync.Mutex
 	more     sync.Cond
 	queue    []*Message
+	away     int           // pipelines on their way
+	since    clock.Instant // when the first of them left
 	closed   bool
 	standing *quorum.Standing
 	said     string // the last refusal logged; "" while the node votes
@@ -50,8 +59,11 @@ func (s *seat) put(m *Message) {
 		return
 	}
 	s.queue = append(s.queue, m)
+	wake := s.away == 0 || len(s.fan.seats) == 1 || s.fan.Now().Sub(s.since) > linger
 	s.mu.Unlock()
-	s.more.Signal()
+	if wake {
+		s.more.Signal()
+	}
 }
 
 func (s *seat) close() {
@@ -66,8 +78,8 @@ func (s *seat) close() {
 func (s *seat) work() {
 	var batch, again []*Message
 	var p pipeline
-	for {
-		batch = s.take(batch[:0])
+	for first := true; ; first = false {
+		batch = s.take(batch[:0], !first)
 		if len(batch) == 0 {
 			return
 		}
@@ -93,15 +105,22 @@ func (s *seat) work() {
 	}
 }
 
-// take waits for messages and returns up to largestBatch of them; none when closed.
-func (s *seat) take(batch []*Message) []*Message {
+// take waits for messages and returns up to largestBatch of them; none when closed. back
+// says that the worker returns from others.
+func (s *seat) take(batch []*Message, back bool) []*Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if back {
+		s.away--
+	}
 	for len(s.queue) == 0 {
 		if s.closed {
 			return nil
 		}
 		s.more.Wait()
+	}
+	if s.away++; s.away == 1 {
+		s.since = s.fan.Now()
 	}
 	n := min(len(s.queue), largestBatch)
 	batch = append(batch, s.queue[:n]...)
