@@ -1,8 +1,6 @@
 package nodemodel
 
 import (
-	"time"
-
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -10,12 +8,13 @@ import (
 // stored is the record of a name as a node finds it.
 type stored struct {
 	nodescript.Record
+	text    string
 	there   bool
 	corrupt bool // too short to be a record
 }
 
-// kept is how long a record outlives its lease, ms.
-const kept = int64(nodescript.RecordKept / time.Millisecond)
+// stays is the PX of a record.
+func stays(s script) int64 { return s.config.Stays().Milliseconds() }
 
 // live: somebody holds the name, or has a claim to it.
 func (r stored) live(now int64) bool { return r.Owner != "" && now < r.Expiry }
@@ -25,7 +24,7 @@ func (n *Node) record(key string) (r stored, err error) {
 	if err != nil || !there {
 		return r, err
 	}
-	r.there = true
+	r.there, r.text = true, text
 	if r.Record, err = nodescript.ParseRecord(text); err != nil {
 		r.corrupt = true
 	}
@@ -81,12 +80,12 @@ func (n *Node) offClock(earliest, latest int64) string {
 	return ""
 }
 
-// acquire: args record, ttl ms, record kept ms, and "", a ticket, or from, which is longer.
+// acquire: args record, ttl ms, and "", a ticket, or from, which is longer.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err
 	}
-	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), "", c.Args[3]
+	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), "", c.Args[2]
 	if len(from) == 16 {
 		ticket, from = from, ""
 	}
@@ -131,7 +130,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 			return "", err
 		}
 		if len(q) > 0 && q[0].owner != mine.Owner {
-			if next := n.handOff(c, old.Seen); next != "" {
+			if next := n.handOff(s, c, old.Seen); next != "" {
 				q, _ = n.queue(queue)
 				return "Hc" + nodescript.Micros(nodescript.Claim.Microseconds()) + printedRank(q, mine.Owner) + next, nil
 			}
@@ -146,7 +145,12 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if p.key != "" {
 		n.setText(p.key, mine.Owner, number(c.Args[1]))
 	}
-	n.setText(c.Keys[0], mine.String(), number(c.Args[2]))
+	text := mine.String()
+	if old.there && len(old.text) == len(text) && nodescript.Micros(old.Seen)[:8] == text[:8] {
+		n.keys[c.Keys[0]].text = text // its PX stays as it is
+	} else {
+		n.setText(c.Keys[0], text, stays(s))
+	}
 	return granted(mine.Waiting), nil
 }
 
@@ -215,11 +219,19 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 			delete(n.keys, p.key)
 		}
 		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		n.setText(c.Keys[0], nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String(), kept)
+		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String()
+		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
+			v.text = text + old.text[len(text):] // written over the beginning
+			if p.text != owner {
+				v.expires = n.Clock()/1000 + stays(s)
+			}
+			return "D", nil
+		}
+		n.setText(c.Keys[0], text, stays(s))
 		// By a clock that says the lease is long over nothing is handed on.
 		sane := now-highest <= s.config.Quarantine().Microseconds()
 		if old.Waiting && (!p.there || p.text == owner) && sane {
-			n.handOff(c, tomb)
+			n.handOff(s, c, tomb)
 		}
 		return "D", nil
 	}
@@ -227,8 +239,11 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		delete(n.keys, p.key) // somebody deleted the record alone
 	}
 	if tomb > old.Seen {
-		old.Seen = tomb
-		n.setText(c.Keys[0], old.String(), max(0, floorDiv(old.Expiry-now))+kept)
+		text := nodescript.Record{Seen: tomb}.String()
+		if old.there {
+			text = text[:16] + old.text[16:]
+		}
+		n.setText(c.Keys[0], text, stays(s))
 	}
 	return "F", nil
 }
@@ -273,12 +288,12 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		n.setText(p.key, owner, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Owner: owner}
-	n.setText(c.Keys[0], r.String(), ms+kept)
+	n.setText(c.Keys[0], r.String(), stays(s))
 	return answer, nil
 }
 
 // leave: args owner, T, taken until, the name it is kept under.
-func (n *Node) leave(c node.Call) (string, error) {
+func (n *Node) leave(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner, T, until, left := c.Args[0], number(c.Args[1]), number(c.Args[2]), c.Args[3]
 	old, err := n.record(c.Keys[0])
@@ -295,7 +310,7 @@ func (n *Node) leave(c node.Call) (string, error) {
 		n.setText(p.key, left, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Owner: left}
-	n.setText(c.Keys[0], r.String(), ms+kept)
+	n.setText(c.Keys[0], r.String(), stays(s))
 	return "D", nil
 }
 

@@ -200,7 +200,7 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 	case nodescript.Extend:
 		return n.extend(s, c)
 	case nodescript.Leave:
-		return n.leave(c)
+		return n.leave(s, c)
 	case nodescript.Quit:
 		return n.leaveQueue(s, c)
 	default:

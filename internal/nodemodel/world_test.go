@@ -157,7 +157,7 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	if c.Op == nodescript.Acquire && model[0] == 'H' && model[2+16:2+16+6] != noRank {
 		w.seen["acquire joins"]++
 	}
-	if c.Op == nodescript.Acquire && model[0] == 'G' && len(c.Args[3]) != 16 && c.Args[3] != "" && w.from == c.Args[3] {
+	if c.Op == nodescript.Acquire && model[0] == 'G' && len(c.Args[2]) != 16 && c.Args[2] != "" && w.from == c.Args[2] {
 		w.seen["acquire passes"]++
 	}
 	return real, model

@@ -30,12 +30,12 @@ func NewLock(name string, private bool, times Times) Lock {
 
 // Times is a TTL as calls carry it.
 type Times struct {
-	ttl           time.Duration
-	millis, stays string // the TTL, and how long a record stays, in ms
+	ttl    time.Duration
+	millis string
 }
 
 // NewTimes prints a TTL.
-func NewTimes(ttl time.Duration) Times { return Times{ttl, millis(ttl), millis(ttl + RecordKept)} }
+func NewTimes(ttl time.Duration) Times { return Times{ttl, millis(ttl)} }
 
 func (l Lock) timesOf(ttl time.Duration) Times {
 	if l.times.ttl == ttl && ttl != 0 {
@@ -78,7 +78,7 @@ func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string)
 
 func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
 	r, times := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}, l.timesOf(ttl)
-	return Call{Acquire, l.keys(), []string{r.String(), times.millis, times.stays, wants}}
+	return Call{Acquire, l.keys(), []string{r.String(), times.millis, wants}}
 }
 
 // ReleaseCall gives l back; highest is the highest stamp ever sent under owner.

@@ -26,7 +26,7 @@ const (
 	recordHead = 3*digits + 1
 )
 
-// Times outlive their use by this much: a record stays 2 h after its lease or its
+// Times outlive their use by this much: a record stays at least 2 h after its lease or its
 // release, the guard 1 h after its last refresh. The guard goes first, so a clock
 // that leaps far enough to make Redis delete records deletes the guard too. Between
 // the two goes [KeptKey], so max TTL + W must be below their difference.
@@ -72,7 +72,9 @@ func ParseRecord(s string) (r Record, err error) {
 		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
 	}
 	r.Waiting = s[recordHead-1] == '1'
-	r.Owner = s[recordHead:]
+	if r.Expiry != 0 { // of a released one the owner's name may be left: writing over it would cost more
+		r.Owner = s[recordHead:]
+	}
 	return r, nil
 }
 

@@ -16,7 +16,7 @@ const MostTogether = 64
 func (o Op) width() int {
 	switch o {
 	case Acquire:
-		return 4
+		return 3
 	case Release:
 		return 3
 	case Extend:

@@ -1,7 +1,7 @@
 -- acquire: take the name for an owner, or say who has it. Several at once: see each.lua.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 the record to store: T T expiry 0 owner; T is the stamp  2 ttl, ms  3 how long the record stays, ms
---       4 '': does not wait | a ticket, 16 digits: joins the queue | longer: the owner in the same process that passes its lease on
+-- ARGV  1 the record to store: T T expiry 0 owner; T is the stamp  2 ttl, ms
+--       3 '': does not wait | a ticket, 16 digits: joins the queue | longer: the owner in the same process that passes its lease on
 -- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
 local call, sub = redis.call, string.sub
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
@@ -10,7 +10,7 @@ local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local clock = tonumber(now)
 
-local function one(key, plain, mine, ttl, keep, wants)
+local function one(key, plain, mine, ttl, wants)
   local T, owner = sub(mine, 1, 16), sub(mine, 50)
   local ahead = T - clock
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
@@ -20,10 +20,9 @@ local function one(key, plain, mine, ttl, keep, wants)
   if old then
     if #old < 49 then return 'C' end
     seen, waits = sub(old, 1, 16), sub(old, 49, 49)
-    if #old > 49 then -- it has an owner
-      before = sub(old, 50)
-      local expiry = sub(old, 33, 48)
-      live = now < expiry
+    local expiry = sub(old, 33, 48)
+    if expiry ~= '0000000000000000' then -- it was not released
+      before, live = sub(old, 50), now < expiry
       -- A repeated command answers as the first did. A claim has T = 0 and never matches.
       if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
       -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
@@ -82,7 +81,13 @@ local function one(key, plain, mine, ttl, keep, wants)
   elseif plain and not taken then
     call('SET', plain, owner, 'PX', ttl)
   end
-  call('SET', key, mine, 'PX', keep)
+  -- Most of what a SET costs is its PX. A record stays for longer than it must, so that it need not
+  -- be told again within 100 s, the first eight digits of a token. Its length must be the same.
+  if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
+    call('SETRANGE', key, '0', mine)
+  else
+    call('SET', key, mine, 'PX', '@STAYMS@')
+  end
   return 'G' .. waits
 end
 @EACH@

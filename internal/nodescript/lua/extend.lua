@@ -15,8 +15,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   local old = call('GET', key)
   if old then
     if #old < 49 then return 'C' end
-    seen, before, flag = sub(old, 1, 16), sub(old, 50), sub(old, 49, 49)
+    seen, flag = sub(old, 1, 16), sub(old, 49, 49)
     local until_ = sub(old, 33, 48)
+    if until_ ~= '0000000000000000' then before = sub(old, 50) end -- it was not released
     if before == owner and sub(old, 17, 32) == T then
       answer = 'E'
       if until_ > expiry then expiry = until_ end
@@ -47,7 +48,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     call('SET', plain, owner, 'PX', ms)
   end
   if seen < T then seen = T end
-  call('SET', key, seen .. T .. expiry .. flag .. owner, 'PX', ms + @RECORDMS@)
+  call('SET', key, seen .. T .. expiry .. flag .. owner, 'PX', '@STAYMS@')
   return answer
 end
 @EACH@

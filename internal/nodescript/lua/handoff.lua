@@ -11,7 +11,7 @@ local function handoff(seen)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
       call('SET', key, seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,
-        'PX', '@CLAIMKEPTMS@')
+        'PX', '@STAYMS@')
       if plain then call('SET', plain, first, 'PX', '@CLAIMMS@') end
       return first
     end

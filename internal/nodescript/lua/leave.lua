@@ -20,5 +20,5 @@ if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
   call('SET', KEYS[2], ARGV[4], 'PX', ms)
 end
 call('DEL', KEYS[1])
-call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', ms + @RECORDMS@)
+call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', '@STAYMS@')
 return 'D'

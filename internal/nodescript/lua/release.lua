@@ -17,10 +17,12 @@ local function one(key, plain, owner, highest, above)
   local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
   -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
   -- on, a release that comes late must not free the later grant.
-  local mine = sub(old, 50) == owner and sub(old, 17, 32) <= highest
+  local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 50) or ''
+  local mine = before == owner and T <= highest
   -- What this node granted must not be granted or repaired again, whatever its clock says. For a lease
   -- that was never renewed, the usual one, that is all, and the clock is not asked.
-  if not mine or sub(old, 17, 32) ~= highest or waits == '1' then
+  local usual = mine and T == highest and waits ~= '1'
+  if not usual then
     if not now then clock() end
     -- A client whose clock is far ahead must not shut the name until then.
     if tomb > now then
@@ -28,20 +30,24 @@ local function one(key, plain, owner, highest, above)
       if tomb > most then tomb = most end
     end
     if mine then
-      local own = string.format('%016.0f', sub(old, 17, 32) + 1)
+      local own = string.format('%016.0f', T + 1)
       if own > tomb then tomb = own end
     end
   end
   if seen > tomb then tomb = seen end
 
-  -- DEL comes before SET: a full memory refuses a script whose first write is a SET. The queue
+  -- DEL or PEXPIRE come first: a full memory refuses a script whose first write is a SET. The queue
   -- and its news are under pcall: nothing they meet may keep the name from being given back.
   -- The owner waits no more: a lease that a renewal brought here may have left it in the queue.
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
-    if value == owner then call('DEL', plain) else call('DEL', key) end
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits, 'PX', '@RECORDMS@')
+    if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@') end
+    if usual then
+      call('SETRANGE', key, '0', tomb .. '00000000000000000000000000000000') -- what is left of the owner is not read
+      return 'D'
+    end
+    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits, 'PX', '@STAYMS@')
     -- A lease that would be long over says that this clock is ahead: a claim by it would shut
     -- the name until then. Who waits asks by itself when a lease is over.
     if waits == '1' and (not value or value == owner) and now - above <= @QUARANTINE@ then
@@ -51,12 +57,10 @@ local function one(key, plain, owner, highest, above)
     return 'D'
   end
   -- Somebody deleted the record alone: what is left of the owner's is its plain key.
-  if sub(old, 50) ~= owner and value == owner then call('DEL', plain) end
+  if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen then
-    local expiry, keep = sub(old, 33, 48), @RECORDMS@
-    if expiry > now then keep = math.floor((expiry - now) / 1000) + keep end
-    call('DEL', key)
-    call('SET', key, tomb .. sub(old, 17), 'PX', keep)
+    call('PEXPIRE', key, '@STAYMS@')
+    call('SET', key, tomb .. sub(old, 17), 'PX', '@STAYMS@')
   end
   return 'F'
 end
