@@ -9,7 +9,9 @@ import (
 
 const (
 	// askEvery is the longest pause between two questions to all nodes. It finds dead
-	// holders, lost hand-offs, and locks that foreign clients gave back.
+	// holders, lost hand-offs, and locks that foreign clients gave back. Not jittered: a
+	// longer one would let a waiter sleep on, a shorter one ask more than once a second.
+	// Waiters are out of step by when they came.
 	askEvery = time.Second
 	// gather is for how long the first hand-off waits for those of the other nodes, which
 	// the same release sent, before all are asked.
@@ -71,7 +73,7 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 
 // next deals with the outcome of a round that was not won, and says when to ask all
 // nodes again: soon, while hand-offs are coming in; else when the holder's lease is
-// over, but every second or so. The refusal is that of a round of all nodes.
+// over, but every second. The refusal is that of a round of all nodes.
 func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	state, whole, stamped := b.state, b.whole, b.err == nil
@@ -92,9 +94,8 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	_, foreign, left := r.Holder()
 	pause = askEvery
 	if foreign || r.Kind == Contended {
-		pause = min(retry, askEvery) // nobody hands a foreign lock over
+		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
 	}
-	pause = jitter(pause)
 	// Compared first: a foreign key may be there forever, to which nothing adds.
 	if left > 0 && left < pause {
 		pause = left + jitter(gather)/2 // not all waiters in the same millisecond
