@@ -39,14 +39,16 @@ type bid struct {
 	owner  string
 	ticket int64               // 0: does not queue
 	hears  func(node int) bool // whether a hand-off by node would be heard
+	paused bool                // it has asked before; of the goroutine that waits
 	wake   chan struct{}       // the state changed
 
 	mu      sync.Mutex
 	state   state
 	votes   *quorum.Attempt
-	message *fanout.Message // of the current round
-	silent  *fanout.Message // the same without the ticket, for nodes whose hand-off would not be heard
-	stamp   int64           // of the current round: the highest sent under owner
+	message *fanout.Message // of the current round; nil when it is decided and all nodes have answered
+	silent  *fanout.Message // the same without the ticket, for nodes whose hand-off would not be heard; nil: none yet
+	tag     int             // of the current round
+	stamp   int64           // of the current round: the highest sent under owner; 0: none began
 	sent    clock.Instant
 	claimed []bool  // per node: handed to owner, and not asked since
 	whole   bool    // the current round asks all nodes
@@ -89,7 +91,7 @@ func (b *bid) join() {
 func (b *bid) begun() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.message != nil
+	return b.stamp != 0
 }
 
 // ask begins a round: a fresh stamp for the nodes for which to is true. chase says that
@@ -101,32 +103,22 @@ func (b *bid) ask(to func(node int) bool, chase bool) {
 		b.become(failed)
 		return
 	}
-	if b.message != nil {
-		// Where the last round was not sent yet, this one takes its place.
-		b.message.Drop()
-		b.silent.Drop()
-	}
+	b.unsend() // this one takes its place
 	nodes := make([]bool, b.fan.N())
 	for i := range nodes {
 		nodes[i] = to(i)
 	}
 	b.state, b.whole, b.err = open, false, nil
 	b.stamp, b.sent = stamp, sent
+	b.tag = b.votes.Begin(chase)
 	w := b.fan.Set().Window
-	plain := fanout.Message{
-		Call: nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl, w),
-		To:   b, Tag: b.votes.Begin(chase), SendBy: b.fan.SendBy(sent),
-	}
-	b.silent = &plain
-	b.message = b.silent
 	switch {
 	case b.from != nil:
-		plain.Call = nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, w, b.from.owner)
+		b.message = b.asking(nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, w, b.from.owner))
 	case b.ticket != 0:
-		b.message = &fanout.Message{
-			Call: nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket),
-			To:   b, Tag: plain.Tag, SendBy: plain.SendBy,
-		}
+		b.message = b.asking(nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket))
+	default:
+		b.message = b.asking(nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl, w))
 	}
 	for i, yes := range nodes {
 		if yes {
@@ -135,15 +127,33 @@ func (b *bid) ask(to func(node int) bool, chase bool) {
 	}
 }
 
+// asking makes a message of the current round. b.mu is held.
+func (b *bid) asking(c nodescript.Call) *fanout.Message {
+	return &fanout.Message{Call: c, To: b, Tag: b.tag, SendBy: b.fan.SendBy(b.sent)}
+}
+
+// unsend keeps the current round from nodes it was not sent to yet. b.mu is held.
+func (b *bid) unsend() {
+	for _, m := range []*fanout.Message{b.message, b.silent} {
+		if m != nil {
+			m.Drop()
+		}
+	}
+	b.message, b.silent = nil, nil
+}
+
 // askNode sends the current stamp to a node. b.mu is held.
 func (b *bid) askNode(i int) {
 	b.claimed[i] = false
 	b.votes.Ask(i)
-	if b.ticket != 0 && !b.hears(i) {
-		b.fan.SendTo(i, b.silent)
+	if b.ticket == 0 || b.from != nil || b.hears(i) {
+		b.fan.SendTo(i, b.message)
 		return
 	}
-	b.fan.SendTo(i, b.message)
+	if b.silent == nil {
+		b.silent = b.asking(nodescript.AcquireCall(b.lock, b.owner, b.stamp, b.ttl, b.fan.Set().Window))
+	}
+	b.fan.SendTo(i, b.silent)
 }
 
 // handed takes a node's news that the name is reserved there for this owner. The hand-offs
@@ -168,6 +178,11 @@ func (b *bid) handed(node int) {
 func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, a := range b.votes.Answers() {
+		if a.Owner == ans.Owner {
+			ans.Owner = a.Owner // one copy: while the waiter sleeps this is a good part of what it takes
+		}
+	}
 	out := b.votes.Answer(node, tag, ans)
 	if ans.Verdict == nodescript.Stale {
 		b.fan.Raise(ans.Seen)
@@ -181,7 +196,7 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 			b.drop(func(i int) bool { return i == node })
 		}
 	case b.state != open:
-	case tag != b.message.Tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
+	case tag != b.tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
 	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
 		// Those before us in the queue were gone, so this very question was handed the name.
@@ -198,6 +213,21 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		b.from = nil
 		b.become(failed)
 	}
+	b.rest()
+}
+
+// rest lets the round's messages go when it is decided and every node has answered: a
+// waiter has no use for them until it asks again. b.mu is held.
+func (b *bid) rest() {
+	if b.state == open {
+		return
+	}
+	for i := range b.fan.N() {
+		if b.votes.Pending(i) {
+			return
+		}
+	}
+	b.message, b.silent = nil, nil
 }
 
 // pass begins a round that takes the lease over from an owner in this process: one round
@@ -282,11 +312,10 @@ func (b *bid) giveUp() {
 		return
 	}
 	b.state = over
-	if b.message == nil {
+	if b.stamp == 0 {
 		return
 	}
-	b.message.Drop()
-	b.silent.Drop()
+	b.unsend()
 	b.drop(nil)
 	where := b.votes.Touched
 	if b.ticket != 0 {

@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -10,8 +11,8 @@ import (
 const (
 	// askEvery is the longest pause between two questions to all nodes. It finds dead
 	// holders, lost hand-offs, and locks that foreign clients gave back. Not jittered: a
-	// longer one would let a waiter sleep on, a shorter one ask more than once a second.
-	// Waiters are out of step by when they came.
+	// longer one would let a waiter sleep on, a shorter one ask more than once a second. Only
+	// the first is: many that came at the same moment would stay in step.
 	askEvery = time.Second
 	// gather is for how long the first hand-off waits for those of the other nodes, which
 	// the same release sent, before all are asked.
@@ -93,6 +94,9 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	b.yield()
 	_, foreign, left := r.Holder()
 	pause = askEvery
+	if !b.paused {
+		b.paused, pause = true, rand.N(askEvery)
+	}
 	if foreign || r.Kind == Contended {
 		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
 	}
