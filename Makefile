@@ -1,5 +1,5 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority fuzz bench
+.PHONY: help demo test lint deps build bin minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -26,6 +26,9 @@ deps:            ## installs redis-server and a C compiler (for -race) by apt wh
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed
+
+scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults (15 minutes)
+	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps' . -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

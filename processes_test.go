@@ -125,6 +125,7 @@ type process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	stdin *os.File
+	stop  func() // kills it and waits for its end
 
 	mu   sync.Mutex
 	said []saying
@@ -164,13 +165,14 @@ func (s *set) waiter(args ...string) *process {
 			p.mu.Unlock()
 		}
 	}()
-	s.t.Cleanup(func() {
+	p.stop = sync.OnceFunc(func() {
 		p.signal(syscall.SIGKILL)
 		p.cmd.Wait()
 		<-read
 		stdin.Close()
 		out.Close()
 	})
+	s.t.Cleanup(p.stop)
 	return p
 }
 

@@ -115,7 +115,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"a renewed lease's tombstone without the clock", "mine and T == highest and waits ~= '1'", "mine and waits ~= '1'"},
 	{"a release that hands nothing on", "mine and T == highest and waits ~= '1'", "mine and T == highest"},
 	{"a released lease is released again", "sub(old, 33, 48) ~= '0000000000000000' and sub(old, 50) or ''", "sub(old, 50)"},
-		{"a record is written over another length", "#old == #mine and", ""},
+	{"a record is written over another length", "#old == #mine and", ""},
 	{"a record's time is never set again", "sub(seen, 1, 8) == sub(T, 1, 8) then", "true then"},
 	{"a private record's time is not set again", "else call('PEXPIRE', key, '7420500') end\nif usual", "else call('DEL', 'holdfast:none') end\nif usual"},
 	{"a lost lease tells who released the name", "if until_ ~= '0000000000000000' then before", "if true then before"},

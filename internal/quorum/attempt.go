@@ -85,6 +85,9 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	if round != a.round {
 		return Open
 	}
+	if ans.Owner != "" {
+		ans.Owner = a.same(ans.Owner)
+	}
 	b.answer = ans
 	if a.decided {
 		return Open
@@ -92,6 +95,17 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	out := a.outcome()
 	a.decided = out != Open
 	return out
+}
+
+// same returns the copy of an owner's name that another node's answer has: while a waiter
+// sleeps they are a good part of what it takes.
+func (a *Attempt) same(owner string) string {
+	for i := range a.ballots {
+		if known := a.ballots[i].answer.Owner; known == owner {
+			return known
+		}
+	}
+	return owner
 }
 
 func (a *Attempt) outcome() Outcome {

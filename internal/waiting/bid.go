@@ -39,14 +39,16 @@ type bid struct {
 	owner  string
 	ticket int64               // 0: does not queue
 	hears  func(node int) bool // whether a hand-off by node would be heard
+	paused bool                // it has asked before; of the goroutine that waits
 	wake   chan struct{}       // the state changed
 
 	mu      sync.Mutex
 	state   state
 	votes   quorum.Attempt
-	message *fanout.Message // of the current round; nil before the first
-	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard; nil: not needed yet
-	stamp   int64           // of the current round: the highest sent under owner
+	message *fanout.Message // of the current round; nil: not needed yet, or not any more
+	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard
+	tag     int             // of the current round
+	stamp   int64           // of the current round: the highest sent under owner; 0: none began
 	sent    clock.Instant
 	claimed nodes         // handed to owner, and not asked since
 	given   nodes         // given back in the current round
@@ -89,7 +91,7 @@ func (b *bid) askNodes() {
 func (b *bid) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.message == nil {
+	if b.stamp == 0 {
 		b.askNodes()
 	}
 }
@@ -98,7 +100,7 @@ func (b *bid) begin() {
 func (b *bid) asking() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.state == open && b.message != nil
+	return b.state == open && b.stamp != 0
 }
 
 // ask begins a round: a fresh stamp for some nodes. chase says that it only follows the
@@ -110,15 +112,10 @@ func (b *bid) ask(to nodes, chase bool) {
 		b.become(failed)
 		return
 	}
-	b.dropRound() // where it was not sent yet, this one takes its place
+	b.unsend() // this one takes its place
 	b.state, b.whole, b.err = open, false, nil
 	b.stamp, b.sent, b.given = stamp, sent, 0
-	b.message, b.joins = &fanout.Message{To: b, Tag: b.votes.Begin(chase), SendBy: b.fan.SendBy(sent)}, nil
-	if b.from != nil {
-		b.message.Call = nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, b.from.owner)
-	} else {
-		b.message.Call = nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl)
-	}
+	b.tag = b.votes.Begin(chase)
 	for i := range b.fan.N() {
 		if to.has(i) {
 			b.askNode(i)
@@ -126,30 +123,40 @@ func (b *bid) ask(to nodes, chase bool) {
 	}
 }
 
+// unsend keeps the current round from nodes it was not sent to yet. b.mu is held.
+func (b *bid) unsend() {
+	for _, m := range []*fanout.Message{b.message, b.joins} {
+		if m != nil {
+			m.Drop()
+		}
+	}
+	b.message, b.joins = nil, nil
+}
+
 // askNode sends the current stamp to a node. b.mu is held.
 func (b *bid) askNode(i int) {
 	b.claimed = b.claimed.without(i)
 	b.votes.Ask(i)
-	m := b.message
-	if b.ticket != 0 && b.from == nil && b.hears(i) {
-		if b.joins == nil {
-			b.joins = &fanout.Message{
-				Call: nodescript.QueueCall(b.lock, b.owner, b.stamp, b.ttl, b.ticket), To: b, Tag: m.Tag, SendBy: m.SendBy,
-			}
-		}
-		m = b.joins
+	m := &b.message
+	joins := b.ticket != 0 && b.from == nil && b.hears(i)
+	if joins {
+		m = &b.joins
 	}
-	b.fan.SendTo(i, m)
+	if *m == nil {
+		*m = &fanout.Message{Call: b.call(joins), To: b, Tag: b.tag, SendBy: b.fan.SendBy(b.sent)}
+	}
+	b.fan.SendTo(i, *m)
 }
 
-// dropRound keeps the current round from nodes it was not sent to yet. b.mu is held.
-func (b *bid) dropRound() {
-	if b.message != nil {
-		b.message.Drop()
+// call is what the current round asks the nodes. b.mu is held.
+func (b *bid) call(joins bool) nodescript.Call {
+	switch {
+	case joins:
+		return nodescript.QueueCall(b.lock, b.owner, b.stamp, b.ttl, b.ticket)
+	case b.from != nil:
+		return nodescript.PassCall(b.lock, b.owner, b.stamp, b.ttl, b.from.owner)
 	}
-	if b.joins != nil {
-		b.joins.Drop()
-	}
+	return nodescript.AcquireCall(b.lock, b.owner, b.stamp, b.ttl)
 }
 
 // mine are the nodes that have something for this owner, or may. b.mu is held.
@@ -201,10 +208,10 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 			b.drop(func(i int) bool { return i == node })
 		}
 	case b.state != open:
-		if b.state == idle && b.whole && tag == b.message.Tag && b.split() {
+		if b.state == idle && b.whole && tag == b.tag && b.split() {
 			b.notify() // what was not there when the others' answers were looked at
 		}
-	case tag != b.message.Tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
+	case tag != b.tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
 	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
 		// Those before us in the queue were gone, so this very question was handed the name.
@@ -221,6 +228,21 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		b.from = nil
 		b.become(failed)
 	}
+	b.rest()
+}
+
+// rest lets the round's messages go when it is decided and every node has answered: a
+// waiter has no use for them until it asks again. b.mu is held.
+func (b *bid) rest() {
+	if b.state == open {
+		return
+	}
+	for i := range b.fan.N() {
+		if b.votes.Pending(i) {
+			return
+		}
+	}
+	b.message, b.joins = nil, nil
 }
 
 // pass begins a round that takes the lease over from an owner in this process: one round
@@ -303,10 +325,10 @@ func (b *bid) giveUp() {
 		return
 	}
 	b.state = over
-	if b.message == nil {
+	if b.stamp == 0 {
 		return
 	}
-	b.dropRound()
+	b.unsend()
 	b.drop(nil)
 	where := b.votes.Touched
 	if b.ticket != 0 {

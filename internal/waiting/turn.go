@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -9,7 +10,9 @@ import (
 
 const (
 	// askEvery is the longest pause between two questions to all nodes. It finds dead
-	// holders, lost hand-offs, and locks that foreign clients gave back.
+	// holders, lost hand-offs, and locks that foreign clients gave back. Not jittered: a
+	// longer one would let a waiter sleep on, a shorter one ask more than once a second. Only
+	// the first is: many that came at the same moment would stay in step.
 	askEvery = time.Second
 	// gather is for how long the first hand-off waits for those of the other nodes, which
 	// the same release sent, before all are asked.
@@ -83,7 +86,7 @@ func (b *bid) join() {
 
 // next deals with the outcome of a round that was not won, and says when to ask all
 // nodes again: soon, while hand-offs are coming in; else when the holder's lease is
-// over, but every second or so. The refusal is that of a round of all nodes.
+// over, but every second. The refusal is that of a round of all nodes.
 func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	state, whole, stamped, soon := b.state, b.whole, b.err == nil, false
@@ -107,10 +110,12 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	r = b.refusal(false)
 	_, foreign, left := r.Holder()
 	pause = askEvery
-	if foreign || r.Kind == Contended {
-		pause = min(retry, askEvery) // nobody hands a foreign lock over
+	if !b.paused {
+		b.paused, pause = true, rand.N(askEvery)
 	}
-	pause = jitter(pause)
+	if foreign || r.Kind == Contended {
+		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
+	}
 	if soon {
 		pause = jitter(gather)
 	}
