@@ -53,7 +53,7 @@ func newSeat(f *Fanout, i int, n node.Node) *seat {
 
 func (s *seat) put(m *Message) {
 	s.mu.Lock()
-	if s.closed {
+	if s.closed && s.away == 0 { // what answers still bring about is sent
 		s.mu.Unlock()
 		go m.answer(s.index, failed(node.ErrClosed)) // the sender may hold its own lock
 		return

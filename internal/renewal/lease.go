@@ -122,6 +122,7 @@ func (e *Lease) releaseCall() nodescript.Call {
 // endLocked ends the belief in the lease, then tells the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.end = why
+	e.grant.End()
 	if e.timer != nil {
 		e.timer.Stop()
 	}

@@ -17,7 +17,22 @@ type Grant struct {
 	Sent     clock.Instant // when T was drawn: belief counts from here
 	Deadline clock.Instant
 	Others   bool // somebody stood in a queue behind it
+
+	bid *bid // that has not all answers yet; nil if it has
 }
+
+// End says that the lease is over, before it is given back: a question of its bid that
+// is still under way may come after that, and what it leaves is to be given back then.
+func (g *Grant) End() {
+	if g.bid != nil {
+		g.bid.mu.Lock()
+		g.bid.ended = true
+		g.bid.mu.Unlock()
+	}
+}
+
+// Settle forgets the bid: nothing of it is under way any more.
+func (g *Grant) Settle() { g.bid = nil }
 
 // state is how a bid stands.
 type state uint8
@@ -55,6 +70,7 @@ type bid struct {
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	whole   bool          // the current round asks all nodes
 	taken   bool          // the lease went to the caller: what comes later is not for us
+	ended   bool          // and is over
 	err     error         // no stamp could be drawn
 	from    *handed       // what is being passed to this owner; nil: nothing
 }
@@ -201,8 +217,14 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	}
 	switch {
 	case b.state == over:
-		if ans.Verdict == nodescript.Held && ans.Rank >= 0 {
-			b.quit(node) // it joined a queue although nobody waits there any more
+		joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
+		switch {
+		case b.taken && !b.ended && joined:
+			b.quit(node)
+		case joined, !b.taken && ans.MayHaveRun():
+			// The release was sent before, and may have come there before. By now the name may
+			// even have been handed to this owner.
+			b.release(nodes(0).with(node).has)
 		}
 		if b.taken && ans.Verdict != nodescript.Granted {
 			b.drop(func(i int) bool { return i == node })
@@ -296,8 +318,13 @@ func (b *bid) take() (Grant, bool) {
 		return Grant{}, false
 	}
 	b.state, b.taken = over, true
+	g := Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}
 	for i := range b.fan.N() {
-		if b.votes.Granted(i) || b.votes.Pending(i) {
+		if b.votes.Pending(i) {
+			g.bid = b
+			continue
+		}
+		if b.votes.Granted(i) {
 			continue
 		}
 		if b.ticket != 0 {
@@ -305,7 +332,7 @@ func (b *bid) take() (Grant, bool) {
 		}
 		b.drop(func(node int) bool { return node == i })
 	}
-	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}, true
+	return g, true
 }
 
 func (b *bid) quit(node int) {
