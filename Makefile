@@ -33,5 +33,5 @@ scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-of
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)
 
-bench: deps      ## compares with other locks (15 minutes on a quiet machine): bench/results; BENCH=-quick for 3 minutes
+bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): bench/results; BENCH=-quick for 5
 	cd bench && go run . all $(BENCH)

@@ -2,10 +2,11 @@ package holdfast
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type Client struct {
 	keeper *renewal.Keeper
 
 	closing sync.Once
+	times   nodescript.Times // of the usual TTL
 	closed  atomic.Bool
 	stop    chan struct{} // closed by Close: waits end
 
@@ -41,14 +43,18 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{config: c, stop: make(chan struct{})}
+	cl := &Client{config: c, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: clock.Steady(), Logger: c.Logger,
 	})
-	id := random(9) // tells this client's inbox from others
+	var b [12]byte
+	id := string(random(b[:])) // tells this client's inbox from others
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Inbox: waiting.NewInbox(cl.fan, id),
-		NewOwner: func(ticket int64) string { return nodescript.NewOwner(c.Label, id, ticket, random(12)) },
+		NewOwner: func(ticket int64) string {
+			var b [16]byte
+			return nodescript.NewOwner(c.Label, id, ticket, random(b[:]))
+		},
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
 	return cl, nil
@@ -119,10 +125,14 @@ func (c *Client) awaitTaking(ctx context.Context) {
 // methods that take the lock, before they touch the network. No network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	m := &Mutex{client: c, name: name, ttl: c.config.TTL}
-	m.lock = nodescript.Lock{Name: c.config.Prefix + name, Private: c.config.Private}
 	for _, o := range opts {
 		o(m)
 	}
+	times := c.times
+	if m.ttl != c.config.TTL {
+		times = nodescript.NewTimes(m.ttl)
+	}
+	m.lock = nodescript.NewLock(c.config.Prefix+name, c.config.Private, times)
 	m.bad = nodescript.CheckName(m.lock.Name)
 	if m.bad == nil {
 		m.bad = c.config.checkTTL(m.ttl)
@@ -142,9 +152,12 @@ func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 // return soon; the next attempt waits for it.
 func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
-// random returns n random bytes, a multiple of 3, as text.
-func random(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // never fails: see its documentation
-	return base64.RawURLEncoding.EncodeToString(b)
+// random fills text, a multiple of 4 bytes long, with as many random letters: of a source
+// that the runtime seeds from the system's, which is enough for what must not come twice.
+func random(text []byte) []byte {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	base64.RawURLEncoding.Encode(text, b[:len(text)/4*3])
+	return text
 }

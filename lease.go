@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/renewal"
@@ -21,17 +22,17 @@ type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
-	ctx    context.Context
+	leak   runtime.Cleanup
+
+	once sync.Once
+	ctx  context.Context // made when somebody asks for it
 }
 
 type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name, held: m.client.keeper.Keep(ctx, m.lock, g, m.ttl)}
-	// The value lies above the cancellation: what keeps the lease alive in the keeper
-	// must not reach the Lease, or it would never be garbage.
-	l.ctx = context.WithValue(l.held.Context(), leaseKey{}, l)
-	runtime.AddCleanup(l, forgotten, leak{name: m.name, logger: m.client.config.Logger, held: l.held})
+	l.leak = runtime.AddCleanup(l, forgotten, leak{name: m.name, logger: m.client.config.Logger, held: l.held})
 	return l
 }
 
@@ -72,7 +73,12 @@ func (l *Lease) Fence() int64 { return l.held.Token() }
 // Context ends when the lease does: with cause [ErrLost] before the lock can be
 // somebody else's, or [ErrReleased] at Unlock. Its values are those of the context
 // that Lock was given.
-func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Context() context.Context {
+	// The value lies above the cancellation: what keeps the lease alive in the keeper
+	// must not reach the Lease, or it would never be garbage.
+	l.once.Do(func() { l.ctx = context.WithValue(l.held.Context(), leaseKey{}, l) })
+	return l.ctx
+}
 
 // Deadline is when the lease ends unless it is renewed before: the instant its last
 // renewal was sent, plus the TTL, less the margin for clocks. It moves with every
@@ -106,6 +112,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // and the lock ends with its TTL at the latest. If ctx ends first the error is ctx's
 // cause; the nodes are told all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
+	l.leak.Stop()
 	return l.wrap("unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
@@ -125,6 +132,7 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
 			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)
 	}
+	l.leak.Stop()
 	return l.wrap("unlock", l.held.Leave(ctx, d))
 }
 

@@ -10,12 +10,15 @@ import (
 // slice is one measurement in one worker process. All workers of a system get the
 // same, and begin and end at the same instants of the machine's clock.
 type slice struct {
-	Goroutines int
+	Processes  int    // the first of the team
+	Goroutines int    // in each
 	Hot        bool   // all want one name; else each goroutine has its own
 	Name       string // the hot name, or the beginning of the others
 	Hold       time.Duration
 	Begin      time.Time // the crowd starts
 	Warm, For  time.Duration
+	Record     bool // note every lease
+	Once       bool // each takes it once; For bounds the wait
 }
 
 // outcome is what one worker, or all of a system together, did in a slice.
@@ -29,6 +32,9 @@ type outcome struct {
 	Seconds float64       // For, as it was
 	Failed  int
 	Error   string // the first failure
+
+	Records []record        // slice.Record, slice.Once
+	Renewed []time.Duration // slice.Once: when, by CLOCK_MONOTONIC
 }
 
 func (o *outcome) total() int {

@@ -7,6 +7,8 @@
 //	go run . hot             4 processes × 8 goroutines want one name
 //	go run . sixteen         16 processes × 1 goroutine want one name, five nodes
 //	go run . loopers         the same, each holding it for 1 ms
+//	go run . handoffs        2, 20 and 200 processes wait: calls and idle time per hand-off
+//	go run . patience        200 processes wait for a lock that is held for a minute
 //	go run . profile         pprof of Holdfast, distinct names
 //	go run . settings        what each system is configured with
 //
@@ -25,8 +27,11 @@
 //	crowd.go            goroutines that lock and unlock during a slice
 //	worker.go           a worker process; team.go: the processes of one system
 //	server.go           redis-server processes
-//	workload.go         what is measured; run.go: in which order
+//	handoffs.go         what a hand-off takes: records.go pairs leases by their tokens,
+//	                    pings.go knows what a round trip is
+//	patience.go         what waiting takes, second by second; series.go: the buckets
+//	workload.go         what is measured; plan.go: what is asked for; run.go: in which order
 //	stats.go            medians, ratios; demands.go: what is demanded of them
-//	report.go, chart.go what is written
+//	report.go, report_waiting.go, chart.go: what is written
 //	profile.go          pprof of Holdfast in a crowd
 package main

@@ -60,6 +60,11 @@ func (l holdfastLocker) ready() error {
 	}
 }
 
+// lease makes it a fenced locker.
+func (l holdfastLocker) lease(ctx context.Context, name string) (lease, error) {
+	return l.client.Mutex(name).Lock(ctx)
+}
+
 func (l holdfastLocker) lock(ctx context.Context, name string) (func() error, error) {
 	lease, err := l.client.Mutex(name).Lock(ctx)
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *scripts) draw(ln *lane) {
 	s.mu.Unlock()
 	ln.owner = fmt.Sprintf("limit/4711~k3J9xQ7a~%020d", stamp) // as long as Holdfast's
 	lock := nodescript.Lock{Name: ln.name}
-	ln.acquire = nodescript.AcquireCall(lock, ln.owner, stamp, limitTTL, limitWindow)
+	ln.acquire = nodescript.AcquireCall(lock, ln.owner, stamp, limitTTL)
 	ln.release = nodescript.ReleaseCall(lock, ln.owner, stamp)
 }
 

@@ -60,12 +60,7 @@ func (p *profile) run() error {
 		return err
 	}
 	s := slice{Goroutines: p.goroutines, Name: "bench/profile", Begin: time.Now(), Warm: p.long / 10, For: p.long}
-	var o outcome
-	if d, ok := l.(driven); ok {
-		o, err = d.drive(s)
-	} else {
-		o = gather(l, s)
-	}
+	o, err := play(l, s)
 	pprof.StopCPUProfile()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func (p plan) report(a about, results []*result) error {
 	if p.quick {
 		base += "-quick"
 	}
-	if err := chart(filepath.Join(p.out, base+".svg"), results); err != nil {
+	if err := chart(filepath.Join(p.out, base+".svg"), comparisons(results)); err != nil {
 		return fmt.Errorf("chart: %w", err)
 	}
 	var text strings.Builder
@@ -39,14 +40,21 @@ func (p plan) write(w io.Writer, a about, results []*result, chart string) {
 	fmt.Fprintf(w, "- %d repetitions, the systems in turn within each, in a new order each time. Figures are the median, and in brackets the lowest and the highest of all repetitions. A ratio is taken within a repetition.\n", p.pace.repetitions)
 	fmt.Fprintf(w, "- Noise: %s of the machine's CPU was used by nobody of this bench (or taken by its host). A slice with more than %.0f %% was taken again, up to twice, within a limit on the time that takes.\n", shares(noise(results)), 100*p.quiet)
 	fmt.Fprintf(w, "- Made by `%s`; see [performance.md](../../docs/performance.md).\n\n", strings.Join(append([]string{"go run ."}, os.Args[1:]...), " "))
-	if chart != "" {
+	if chart != "" && len(comparisons(results)) > 0 {
 		fmt.Fprintf(w, "![chart](%s)\n\n", chart)
 	}
 	writeDemands(w, results)
-	for _, r := range results {
-		if r.workload.hot {
+	for i, r := range results {
+		switch {
+		case r.workload.kind == "handoffs":
+			if i == 0 || results[i-1].workload.headline() != r.workload.headline() {
+				writeHandoffs(w, alike(results[i:]))
+			}
+		case r.workload.once:
+			writePatience(w, r)
+		case r.workload.hot:
 			writeHot(w, r)
-		} else {
+		default:
 			writeDistinct(w, r)
 		}
 	}
@@ -75,10 +83,10 @@ func writeDemands(w io.Writer, results []*result) {
 		if d.met(s) {
 			met = "yes"
 		}
-		if against == "" {
+		if against == "" && d.than == "" {
 			against = "itself"
 		}
-		fmt.Fprintf(w, "| %s | %s, %s | %s | %s | %s | %s |\n", d.workload, d.system, d.what, against, ratios(s), d.wanted(), met)
+		fmt.Fprintf(w, "| %s | %s, %s | %s | %s | %s | %s |\n", d.workload, d.system, d.what, against, beside(s, d.bound), d.wanted(), met)
 	}
 	fmt.Fprintln(w)
 }
@@ -156,4 +164,12 @@ func settingsTable(list []*system) string {
 		fmt.Fprintf(&b, "| %s: %s | %s |\n", s.name, s.title, s.settings)
 	}
 	return b.String()
+}
+
+// beside shows enough of a figure to see on which side of its bound it lies.
+func beside(s spread, bound float64) string {
+	if math.Abs(s.median-bound) < 0.005 {
+		return thousandths(s)
+	}
+	return ratios(s)
 }

@@ -2,101 +2,16 @@ package main
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
-
-// plan is what the command line asks for.
-type plan struct {
-	kind    string
-	pace    pace
-	quick   bool
-	systems []*system
-	only    *regexp.Regexp // of workload names
-	quiet   float64        // a slice with a larger share of foreign CPU is taken again
-	retakes *time.Duration // what is left for that
-	out     string         // folder of the results; "" prints them
-}
-
-func command(args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("say what to measure: all, distinct, hot, sixteen, loopers, profile or settings; see go doc")
-	}
-	p := plan{kind: args[0]}
-	flags := flag.NewFlagSet("bench "+p.kind, flag.ContinueOnError)
-	flags.BoolVar(&p.quick, "quick", false, "short slices, three repetitions")
-	repetitions := flags.Int("reps", 0, "how many `repetitions`; 0 means 5, or 3 with -quick")
-	length := flags.Duration("slice", 0, "how `long` a slice is, instead of the plan's")
-	names := flags.String("systems", "", "take part: a `regexp` of system names; \"\" means all but the extra ones")
-	only := flags.String("only", "", "a `regexp` of workload names, such as distinct-1n-64g")
-	flags.Float64Var(&p.quiet, "quiet", 0.1, "take a slice again, up to twice, if others used more than this `share` of the CPU meanwhile")
-	retakes := flags.Duration("retakes", 4*time.Minute, "spend at most this `long` on that")
-	out := flags.String("out", "", "`folder` to write results to; all writes to results by default, the others print")
-	var prof profile
-	prof.flags(flags)
-	if err := flags.Parse(args[1:]); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q: flags come after %s, and nothing after them", flags.Arg(0), p.kind)
-	}
-	p.pace = full
-	if p.quick {
-		p.pace = quick
-		*retakes = min(*retakes, 15*time.Second)
-	}
-	if *repetitions > 0 {
-		p.pace.repetitions = *repetitions
-	}
-	if *length > 0 {
-		p.pace.distinct, p.pace.hot, p.pace.fair = *length, *length, *length
-	}
-	p.out, p.retakes = *out, retakes
-	if p.out == "" && p.kind == "all" {
-		p.out = "results"
-	}
-	var err error
-	if p.only, err = regexp.Compile(*only); err != nil {
-		return err
-	}
-	if p.systems, err = choose(*names); err != nil {
-		return err
-	}
-	switch p.kind {
-	case "settings":
-		fmt.Print(settingsTable(systems))
-		return nil
-	case "profile":
-		return prof.run()
-	case "all", "distinct", "hot", "sixteen", "loopers":
-		return p.run()
-	}
-	return fmt.Errorf("%q is none of all, distinct, hot, sixteen, loopers, profile, settings", p.kind)
-}
-
-func choose(names string) (chosen []*system, err error) {
-	pattern, err := regexp.Compile("^(" + names + ")$")
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range systems {
-		if names == "" && !s.extra || names != "" && pattern.MatchString(s.name) {
-			chosen = append(chosen, s)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("-systems %q matches none; see: bench settings", names)
-	}
-	return chosen, nil
-}
 
 func (p plan) run() error {
 	about := look()
@@ -109,24 +24,12 @@ func (p plan) run() error {
 		}
 		results = append(results, got...)
 	}
+	if len(results) == 0 {
+		return errors.New("-only or -systems leaves nothing to measure; handoffs and patience are of systems with tokens")
+	}
 	about.took = time.Since(begin)
 	about.loadAfter = loadAverage()
 	return p.report(about, results)
-}
-
-// groups puts the workloads that can share servers and processes together.
-func (p plan) groups() (groups [][]workload) {
-	for _, w := range workloads(p.pace) {
-		if p.kind != "all" && w.kind != p.kind || !p.only.MatchString(w.name) {
-			continue
-		}
-		if n := len(groups); n > 0 && groups[n-1][0].nodes == w.nodes && groups[n-1][0].processes == w.processes {
-			groups[n-1] = append(groups[n-1], w)
-		} else {
-			groups = append(groups, []workload{w})
-		}
-	}
-	return groups
 }
 
 func (p plan) runGroup(group []workload) (results []*result, err error) {
@@ -152,31 +55,60 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 		}
 	}()
 	for _, s := range p.systems {
-		if !group[0].takes(s) {
+		if !p.takes(group[0], s) {
 			continue
 		}
-		if teams[s], err = newTeam(s, group[0].processes, urls); err != nil {
+		size, procs := 0, 0
+		for _, w := range group {
+			size = max(size, w.processes)
+		}
+		if group[0].tokens {
+			procs = 2 // hundreds of processes with a thread for each core are not what is measured
+		}
+		if teams[s], err = newTeam(s, size, procs, urls); err != nil {
 			return nil, err
 		}
 	}
-	for _, w := range group {
-		r := &result{workload: w, samples: map[string][]sample{}}
-		results = append(results, r)
-		fmt.Fprintf(os.Stderr, "%s ", w.title)
-		for range p.pace.repetitions {
+	if len(teams) == 0 {
+		return nil, nil // nobody takes part
+	}
+	for _, set := range inTurn(group) {
+		got, err := p.runSet(set, teams, servers)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, got...)
+	}
+	return results, nil
+}
+
+// runSet measures all systems with all workloads of a set, in a new order in each
+// repetition.
+func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server) (results []*result, err error) {
+	for _, w := range set {
+		results = append(results, &result{workload: w, samples: map[string][]sample{}})
+	}
+	fmt.Fprintf(os.Stderr, "%s ", set[0].headline())
+	repetitions := p.pace.repetitions
+	if set[0].once && p.reps == 0 {
+		repetitions = 1
+	}
+	for range repetitions {
+		for _, i := range rand.Perm(len(results)) {
+			r := results[i]
 			order := slices.SortedFunc(maps.Keys(teams), func(a, b *system) int { return strings.Compare(a.name, b.name) })
 			rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			for _, s := range order {
-				x, err := p.take(teams[s], w, servers)
+				x, err := p.take(teams[s], r.workload, servers)
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", w.name, err)
+					return nil, fmt.Errorf("%s: %w", r.workload.name, err)
 				}
 				r.samples[s.name] = append(r.samples[s.name], x)
 			}
-			fmt.Fprint(os.Stderr, ".")
 		}
-		fmt.Fprintln(os.Stderr)
+		fmt.Fprint(os.Stderr, ".")
 	}
+	fmt.Fprintln(os.Stderr)
 	return results, nil
 }
 
@@ -184,13 +116,20 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 // It returns the quietest.
 func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 	best, err := measure(t, w, servers)
+	for range 4 {
+		if !errors.Is(err, errLate) {
+			break
+		}
+		best, err = measure(t, w, servers)
+	}
 	for range 2 {
-		if err != nil || best.Foreign <= p.quiet || *p.retakes <= 0 {
+		// A minute is not taken again: it is calls that are counted there, which need no quiet.
+		if err != nil || w.once || best.Foreign <= p.quiet || *p.retakes <= 0 {
 			break
 		}
 		begin := time.Now()
 		var x sample
-		if x, err = measure(t, w, servers); x.Foreign < best.Foreign {
+		if x, err = measure(t, w, servers); err == nil && x.Foreign < best.Foreign {
 			best = x
 		}
 		*p.retakes -= time.Since(begin)
@@ -200,16 +139,29 @@ func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 
 // measure runs one slice of one system.
 func measure(t *team, w workload, servers []*server) (x sample, err error) {
+	switch {
+	case w.once:
+		return measurePatience(t, w, servers)
+	case w.tokens:
+		return measureHandoffs(t, w, servers)
+	}
+	x, _, err = account(servers, func() ([]outcome, error) { return t.run(w.slice(t)) })
+	return x, err
+}
+
+// account makes a sample of what a slice did, and of what servers and machine did
+// meanwhile.
+func account(servers []*server, slice func() ([]outcome, error)) (x sample, outcomes []outcome, err error) {
 	before := make([]tally, len(servers))
 	for i, s := range servers {
 		if before[i], err = s.tally(); err != nil {
-			return x, err
+			return x, nil, err
 		}
 	}
 	machine, own, begin := machineCPU(), ownCPU(), time.Now()
-	outcomes, err := t.run(w.slice(t))
+	outcomes, err = slice()
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
 	elapsed := time.Since(begin)
 	foreign := machineCPU() - machine - (ownCPU() - own)
@@ -218,7 +170,7 @@ func measure(t *team, w workload, servers []*server) (x sample, err error) {
 	for i, s := range servers {
 		after, err := s.tally()
 		if err != nil {
-			return x, err
+			return x, nil, err
 		}
 		serverCPU += after.CPU - before[i].CPU
 		for c, n := range after.Calls {
@@ -230,5 +182,5 @@ func measure(t *team, w workload, servers []*server) (x sample, err error) {
 	}
 	x = newSample(outcomes, len(servers), serverCPU, calls)
 	x.Foreign = max(0, (foreign-serverCPU).Seconds()/elapsed.Seconds()/float64(runtime.NumCPU()))
-	return x, nil
+	return x, outcomes, nil
 }

@@ -143,7 +143,7 @@ func (s *server) tally() (tally, error) {
 	}
 	for _, m := range statLine.FindAllStringSubmatch(info, -1) {
 		n, _ := strconv.Atoi(m[2])
-		t.Calls[m[1]] = n
+		t.Calls[m[1]] += n // of all its subcommands
 	}
 	return t, nil
 }

@@ -22,6 +22,9 @@ type sample struct {
 	Failed    int
 	Foreign   float64 // share of the machine's CPU that was nobody's of this bench
 	Error     string
+
+	Handed  handed  // of workloads of kind handoffs
+	Endured endured // of kind patience
 }
 
 func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map[string]int) sample {
@@ -48,14 +51,13 @@ func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map
 			x.Error = o.Error
 		}
 	}
-	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
-	x.LockP50, x.LockP99, x.Longest = us(lock.quantile(.5)), us(lock.quantile(.99)), us(lock.Longest)
+	x.LockP50, x.LockP99, x.Longest = micros(lock.quantile(.5)), micros(lock.quantile(.99)), micros(lock.Longest)
 	if total == 0 {
 		return x
 	}
 	x.Rate = float64(total) / outcomes[0].Seconds
-	x.CPU = us(cpu) / float64(total)
-	x.ServerCPU = us(serverCPU) / float64(all)
+	x.CPU = micros(cpu) / float64(total)
+	x.ServerCPU = micros(serverCPU) / float64(all)
 	per := float64(all * nodes)
 	x.Scripts = float64(calls["evalsha"]+calls["eval"]) / per
 	for c, n := range calls {
@@ -63,7 +65,7 @@ func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map
 			x.Commands += float64(n) / per
 		}
 	}
-	x.CycleP50, x.CycleP99 = us(cycle.quantile(.5)), us(cycle.quantile(.99))
+	x.CycleP50, x.CycleP99 = micros(cycle.quantile(.5)), micros(cycle.quantile(.99))
 	x.Least = float64(least) * float64(len(outcomes)) / float64(total)
 	return x
 }
@@ -99,7 +101,20 @@ func (r *result) values(system string, m metric) (values []float64) {
 
 // ratio is a's m against b's, taken within each repetition.
 func (r *result) ratio(a, b string, m metric) spread {
-	x, y := r.values(a, m), r.values(b, m)
+	return quotients(r.values(a, m), r.values(b, m))
+}
+
+// against is a system's m in r against its m in another workload, within each repetition.
+func (r *result) against(results []*result, other, system string, m metric) (s spread, than string, ok bool) {
+	for _, o := range results {
+		if o.workload.name == other && len(o.samples[system]) > 0 && len(r.samples[system]) > 0 {
+			return quotients(r.values(system, m), o.values(system, m)), other, true
+		}
+	}
+	return s, other, false
+}
+
+func quotients(x, y []float64) spread {
 	var q []float64
 	for i := range min(len(x), len(y)) {
 		if y[i] != 0 {
@@ -132,3 +147,8 @@ func cpu(x sample) float64      { return x.CPU }
 func cycleP50(x sample) float64 { return x.CycleP50 }
 func longest(x sample) float64  { return x.Longest }
 func leastOf(x sample) float64  { return x.Least }
+
+func handedCalls(x sample) float64  { return x.Handed.Calls }
+func gapInPings(x sample) float64   { return x.Handed.inPings() }
+func enduredCalls(x sample) float64 { return x.Endured.Mean }
+func renewalBurst(x sample) float64 { return x.Endured.Renewal }

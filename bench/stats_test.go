@@ -56,6 +56,9 @@ func TestDemandsCanBeChecked(t *testing.T) {
 		if !ok {
 			t.Errorf("no workload %s", d.workload)
 		}
+		if _, ok := known[d.than]; !ok && d.than != "" {
+			t.Errorf("%s: no workload %s", d.workload, d.than)
+		}
 		for _, name := range []string{d.system, d.against} {
 			if name == "" || name == "best" {
 				continue
@@ -64,5 +67,30 @@ func TestDemandsCanBeChecked(t *testing.T) {
 				t.Errorf("%s: %s does not take part (%v)", d.workload, name, err)
 			}
 		}
+	}
+}
+
+// The same with 2 and 200 waiters: a tenth more is too much, and so is a tenth less.
+func TestADemandToBeAlikeHasTwoSides(t *testing.T) {
+	calls := func(n ...float64) map[string][]sample {
+		var list []sample
+		for _, c := range n {
+			list = append(list, sample{Handed: handed{Calls: c}})
+		}
+		return map[string][]sample{holdfastRueidis: list}
+	}
+	d := demand{workload: "many", than: "few", system: holdfastRueidis, m: handedCalls, bound: 0.1}
+	few := &result{workload: workload{name: "few"}, samples: calls(3, 2, 4)}
+	for _, c := range []struct {
+		many []float64
+		met  bool
+	}{{[]float64{3.2, 2.1, 4.1}, true}, {[]float64{3.4, 2.3, 4.6}, false}, {[]float64{2.6, 1.7, 3.5}, false}} {
+		s, against, ok := d.check([]*result{{workload: workload{name: "many"}, samples: calls(c.many...)}, few})
+		if !ok || against != "few" || d.met(s) != c.met {
+			t.Errorf("%v: %+v against %q, %v", c.many, s, against, ok)
+		}
+	}
+	if _, _, ok := d.check([]*result{{workload: workload{name: "many"}, samples: calls(3)}}); ok {
+		t.Error("checked against what was not measured")
 	}
 }

@@ -15,6 +15,7 @@ type system struct {
 	extra    bool // only when named by -systems
 	onlyOne  bool // it has no quorum over independent nodes
 	hot      bool // it takes part where one name is wanted by many
+	tokens   bool // its locker is fenced: the hand-offs of its leases can be told
 
 	// open connects to the nodes; one call per worker process.
 	open func(urls []string) (locker, error)
@@ -47,9 +48,9 @@ const (
 )
 
 var systems = []*system{
-	{name: holdfastRueidis, title: "Holdfast, rueidis", hot: true, open: openHoldfast(false, rueidisNodes),
+	{name: holdfastRueidis, title: "Holdfast, rueidis", hot: true, tokens: true, open: openHoldfast(false, rueidisNodes),
 		settings: "defaults: TTL 10 s, W 250 ms, plain Redlock key kept; automatic renewal, fencing tokens; one connection per node"},
-	{name: holdfastGoredis, title: "Holdfast, go-redis", hot: true, open: openHoldfast(false, goredisNodes),
+	{name: holdfastGoredis, title: "Holdfast, go-redis", hot: true, tokens: true, open: openHoldfast(false, goredisNodes),
 		settings: "as above, on a go-redis client with its defaults"},
 	{name: holdfastPrivate, title: "Holdfast Private, rueidis", open: openHoldfast(true, rueidisNodes),
 		settings: "Config.Private: no plain key, so other libraries do not see the locks"},

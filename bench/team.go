@@ -26,18 +26,27 @@ type process struct {
 	read  *json.Decoder
 }
 
-func newTeam(sys *system, size int, urls []string) (*team, error) {
+// starting is how many processes are being started at a time: hundreds at once would each
+// be so slow that the nodes seem not to answer.
+const starting = 8
+
+// newTeam starts the processes and waits until all are ready. procs bounds the threads of
+// each that run Go code (GOMAXPROCS); 0 means as many as there are cores.
+func newTeam(sys *system, size, procs int, urls []string) (*team, error) {
 	t := &team{system: sys}
-	for range size {
-		p, err := newProcess(setup{System: sys.name, URLs: urls})
-		if err != nil {
-			t.end()
-			return nil, err
+	for i := range size + starting {
+		if i < size {
+			p, err := newProcess(setup{System: sys.name, URLs: urls}, procs)
+			if err != nil {
+				t.end()
+				return nil, err
+			}
+			t.people = append(t.people, p)
 		}
-		t.people = append(t.people, p)
-	}
-	for _, p := range t.people {
-		if _, err := p.answer(); err != nil {
+		if i < starting || i-starting >= size {
+			continue
+		}
+		if _, err := t.people[i-starting].answer(); err != nil {
 			t.end()
 			return nil, fmt.Errorf("%s: %w", sys.name, err)
 		}
@@ -45,13 +54,16 @@ func newTeam(sys *system, size int, urls []string) (*team, error) {
 	return t, nil
 }
 
-func newProcess(s setup) (*process, error) {
+func newProcess(s setup, procs int) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(self, workerArg)}
 	p.cmd.Stderr = os.Stderr
+	if procs > 0 {
+		p.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs))
+	}
 	in, err1 := p.cmd.StdinPipe()
 	out, err2 := p.cmd.StdoutPipe()
 	if err := errors.Join(err1, err2); err != nil {
@@ -75,28 +87,44 @@ func (p *process) answer() (outcome, error) {
 	return a.Outcome, nil
 }
 
-// run runs a slice in all processes at once and returns the outcome of each.
+// soon is when all processes will have been told of a slice.
+func (t *team) soon() time.Time {
+	return time.Now().Add(30*time.Millisecond + time.Duration(len(t.people))*time.Millisecond)
+}
+
+// run runs a slice and returns the outcome of each process.
 func (t *team) run(s slice) ([]outcome, error) {
-	s.Begin = time.Now().Add(30*time.Millisecond + time.Duration(len(t.people))*time.Millisecond)
-	name := s.Name
-	for i, p := range t.people {
+	s.Begin = t.soon()
+	return t.begin(s)()
+}
+
+// begin tells a slice to its processes; wait waits for the outcomes.
+func (t *team) begin(s slice) (wait func() ([]outcome, error)) {
+	return t.beginEach(s.Processes, func(i int) slice {
+		mine := s
 		if !s.Hot {
-			s.Name = fmt.Sprintf("%s/%d", name, i)
+			mine.Name = fmt.Sprintf("%s/%d", s.Name, i)
 		}
-		if err := p.write.Encode(s); err != nil {
+		return mine
+	})
+}
+
+// beginEach tells each of the first n processes a slice of its own.
+func (t *team) beginEach(n int, of func(i int) slice) (wait func() ([]outcome, error)) {
+	outcomes, errs := make([]outcome, n), make([]error, n)
+	var all sync.WaitGroup
+	for i, p := range t.people[:n] {
+		if errs[i] = p.write.Encode(of(i)); errs[i] == nil {
+			all.Go(func() { outcomes[i], errs[i] = p.answer() })
+		}
+	}
+	return func() ([]outcome, error) {
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.system.name, err)
 		}
+		return outcomes, nil
 	}
-	outcomes, errs := make([]outcome, len(t.people)), make([]error, len(t.people))
-	var wait sync.WaitGroup
-	for i, p := range t.people {
-		wait.Go(func() { outcomes[i], errs[i] = p.answer() })
-	}
-	wait.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.system.name, err)
-	}
-	return outcomes, nil
 }
 
 // end ends the processes: at once, because what they hold is flushed next.

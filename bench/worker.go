@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,16 +58,32 @@ func work(in io.Reader, out io.Writer) int {
 			fmt.Fprintf(os.Stderr, "bench: %s begins %v late\n", sys.name, late)
 		}
 		var a answer
-		if d, ok := l.(driven); ok {
-			a.Outcome, err = d.drive(s)
-			if err != nil {
-				return fail(err)
-			}
-		} else {
-			a.Outcome = gather(l, s)
+		if a.Outcome, err = play(l, s); err != nil {
+			return fail(err)
 		}
 		if err := write.Encode(a); err != nil {
 			return 1
 		}
 	}
+}
+
+// play does one slice with a locker.
+func play(l locker, s slice) (outcome, error) {
+	if d, ok := l.(driven); ok {
+		return d.drive(s)
+	}
+	if !s.Record && !s.Once {
+		return gather(l, s), nil
+	}
+	f, ok := l.(fenced)
+	switch {
+	case !ok:
+		return outcome{}, errors.New("its leases have no tokens")
+	case s.Once:
+		return once(f, s), nil
+	}
+	r := &recorder{fenced: f}
+	o := gather(r, s)
+	o.Records = r.records
+	return o, nil
 }

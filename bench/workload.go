@@ -11,21 +11,23 @@ type workload struct {
 	title      string
 	kind       string // the subcommand
 	nodes      int
-	processes  int
+	processes  int // that take part; what shares a team may have more
 	goroutines int // per process
 	hot        bool
 	hold       time.Duration
 	warm, long time.Duration // of a slice
+	tokens     bool          // only of systems whose hand-offs can be told
+	once       bool          // patience: a minute, so one repetition unless more are asked for
 }
 
 func (w workload) takes(s *system) bool {
-	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot)
+	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot) && (s.tokens || !w.tokens)
 }
 
 // slice is the next slice of w for a team.
 func (w workload) slice(t *team) slice {
 	s := slice{
-		Goroutines: w.goroutines, Hot: w.hot, Hold: w.hold, Warm: w.warm, For: w.long,
+		Processes: w.processes, Goroutines: w.goroutines, Record: w.tokens && !w.once, Once: w.once, Hot: w.hot, Hold: w.hold, Warm: w.warm, For: w.long,
 		Name: fmt.Sprintf("bench/%s/%s", t.system.name, w.name),
 	}
 	if w.hot {
@@ -41,11 +43,12 @@ func (w workload) slice(t *team) slice {
 type pace struct {
 	repetitions               int
 	warm, distinct, hot, fair time.Duration
+	ladder, crowd             time.Duration // handoffs: with few processes, with hundreds
 }
 
 var (
-	full  = pace{repetitions: 5, warm: 250 * time.Millisecond, distinct: time.Second, hot: 3 * time.Second, fair: 4 * time.Second}
-	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 300 * time.Millisecond, hot: time.Second, fair: 1500 * time.Millisecond}
+	full  = pace{repetitions: 5, warm: 250 * time.Millisecond, distinct: time.Second, hot: 3 * time.Second, fair: 4 * time.Second, ladder: time.Second, crowd: 3 * time.Second}
+	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 300 * time.Millisecond, hot: time.Second, fair: 1500 * time.Millisecond, ladder: 600 * time.Millisecond, crowd: 2 * time.Second}
 )
 
 // workloads lists all, in the order they are run: those that share processes together.
@@ -75,7 +78,65 @@ func workloads(p pace) (all []workload) {
 		kind: "loopers", name: "loopers-5n", title: "16 looping clients of one process each, 5 nodes, held for 1ms",
 		nodes: 5, processes: 16, goroutines: 1, hot: true, hold: time.Millisecond, warm: 0, long: p.fair,
 	})
+	for _, nodes := range []int{1, 5} {
+		all = append(append(all, ladder(p, nodes)...), patience(nodes))
+	}
 	return all
+}
+
+const (
+	// handoffHold is long enough that who comes to wait does so before the release.
+	handoffHold  = 2 * time.Millisecond
+	patienceHold = time.Minute
+	patient      = 200 // waiters
+)
+
+// waiters are how many wait beside the one who holds, each in a process of its own.
+var waiters = []int{2, 20, 200}
+
+// ladder is the workloads of kind handoffs: processes that wait for each other, and a few
+// with goroutines that pass the lock on among themselves.
+func ladder(p pace, nodes int) (all []workload) {
+	var crowds []workload
+	for _, n := range waiters {
+		w := workload{
+			kind: "handoffs", name: fmt.Sprintf("handoffs-%dn-%dw", nodes, n), title: fmt.Sprintf("%d processes wait", n),
+			nodes: nodes, processes: n + 1, goroutines: 1, hot: true, hold: handoffHold, warm: p.warm, long: p.ladder, tokens: true,
+		}
+		if n <= many {
+			all = append(all, w)
+			continue
+		}
+		// Long enough for each to have had it, and for a second question of those who wait.
+		w.warm, w.long = 1500*time.Millisecond, p.crowd
+		crowds = append(crowds, w)
+	}
+	for _, hold := range []time.Duration{0, handoffHold} {
+		name := "0s"
+		if hold > 0 {
+			name = "held" // for as long as -hold says
+		}
+		all = append(all, workload{
+			kind: "handoffs", name: fmt.Sprintf("passes-%dn-%s", nodes, name), title: "4 processes × 8 goroutines",
+			nodes: nodes, processes: 4, goroutines: 8, hot: true, hold: hold, warm: p.warm, long: p.ladder, tokens: true,
+		})
+	}
+	return append(all, crowds...) // last, beside patience, which has as many processes
+}
+
+func patience(nodes int) workload {
+	return workload{
+		kind: "patience", name: fmt.Sprintf("patience-%dn", nodes), title: fmt.Sprintf("%d processes wait for one holder, %s", patient, count(nodes, "node")),
+		nodes: nodes, processes: patient + 1, goroutines: 1, hot: true, hold: patienceHold, tokens: true, once: true,
+	}
+}
+
+// headline is the title of what w is measured together with.
+func (w workload) headline() string {
+	if w.kind == "handoffs" {
+		return "Hand-offs, " + count(w.nodes, "node")
+	}
+	return w.title
 }
 
 func count(n int, what string) string {

@@ -16,7 +16,7 @@ type Node interface {
 	// EvalSHA runs each call by its script's digest, all in one pipeline and in
 	// order, and returns one reply per call. A script the server does not know
 	// is a reply with code NOSCRIPT; it is never sent as text instead, because
-	// that would hide a restart.
+	// that would hide a restart. The calls are the caller's again when it returns.
 	EvalSHA(ctx context.Context, calls []Call) []Reply
 
 	// Eval runs one script from its text and, if it answers, loads others, in

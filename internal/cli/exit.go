@@ -37,8 +37,9 @@ A command can use these codes, too. What holdfast ends with is always
 explained on stderr; a command's own code is not.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
-answered (status) or votes (nodes). holdfast demo exits with 1 if a promise
-was broken, holdfast dev if it could not start.`
+answered (status, bench) or votes (nodes, bench). holdfast bench also exits
+with 76 if a lock was lost, and with 128+n if signal n ended it. holdfast demo
+exits with 1 if a promise was broken, holdfast dev if it could not start.`
 
 // failure is an error that decides the exit code and says what to do about it.
 type failure struct {

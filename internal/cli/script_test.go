@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -31,10 +32,11 @@ const patienceInTests = 20 * time.Second
 //	gone FILE               until the process whose id is in the file is gone
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
+//	json PATH REGEXP        the last stdout is one JSON document that has a value like this
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
-	"await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "redis": redisCommand,
+	"await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
 }
 
 // state is what one script has going.
@@ -195,6 +197,37 @@ func timerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if took < least || took > most {
 		ts.Fatalf("%s have passed, want %s to %s", took.Round(time.Millisecond), least, most)
+	}
+}
+
+// jsonCommand looks a value up: nodes.0.calls is the key calls of the first of nodes.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 2, "json PATH REGEXP")
+	re, err := regexp.Compile("^(?:" + args[1] + ")$")
+	ts.Check(err)
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	for key := range strings.SplitSeq(args[0], ".") {
+		switch in := v.(type) {
+		case map[string]any:
+			var ok bool
+			if v, ok = in[key]; !ok {
+				ts.Fatalf("%s: there is no key %s", args[0], key)
+			}
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(in) {
+				ts.Fatalf("%s: there is no %s among %d values", args[0], key, len(in))
+			}
+			v = in[i]
+		default:
+			ts.Fatalf("%s: %v has no %s", args[0], v, key)
+		}
+	}
+	got, err := json.Marshal(v)
+	ts.Check(err)
+	if !re.Match(got) {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
 	}
 }
 

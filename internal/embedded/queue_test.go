@@ -95,28 +95,28 @@ func (p *pair) told(what string, subs [2]*redis.PubSub, owner string, seen int64
 func TestQueueRunsAsOnRedis(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	redistest.Eventually(t, 10*time.Second, "both vote", func() bool {
+	redistest.Eventually(t, 20*time.Second, "both vote", func() bool {
 		return p.both[0].admit(shared, now()).Verdict == nodescript.Done && p.both[1].admit(shared, now()).Verdict == nodescript.Done
 	})
 	const ann, bob, cid, dee = "web~a~1", "web~b~1", "web~c~1", "web~d~1"
 	bobs, cids := p.inboxes("b"), p.inboxes("c") // dee does not hear
 	queue := func(owner string, T, ticket int64) nodescript.Call {
-		return nodescript.QueueCall(lock, owner, T, ttl, window, ticket)
+		return nodescript.QueueCall(lock, owner, T, ttl, ticket)
 	}
 
 	T := now()
-	p.op("acquire", nodescript.Granted, nodescript.AcquireCall(lock, ann, T, ttl, late))
+	p.op("acquire", nodescript.Granted, nodescript.AcquireCall(lock, ann, T, ttl))
 	p.op("the last joins first", nodescript.Held, queue(cid, now(), T+9))
 	p.op("the dead one joins", nodescript.Held, queue(dee, now(), T+7))
 	p.op("the first joins last", nodescript.Held, queue(bob, now(), T+8))
 	p.op("a ticket is kept", nodescript.Held, queue(cid, now(), T+1))
-	p.op("acquire repeated", nodescript.Granted, nodescript.AcquireCall(lock, ann, T, ttl, late))
-	p.op("extend", nodescript.Extended, nodescript.ExtendCall(lock, ann, T, T+1, T+1e6, ttl, late))
+	p.op("acquire repeated", nodescript.Granted, nodescript.AcquireCall(lock, ann, T, ttl))
+	p.op("extend", nodescript.Extended, nodescript.ExtendCall(lock, ann, T, T+1, T+1e6, ttl, window))
 	p.op("quit of who does not wait", nodescript.Done, nodescript.QuitCall(lock, ann))
 	p.op("release of a waiter", nodescript.NotMine, nodescript.ReleaseCall(lock, "web~e~1", T))
-	p.op("pass by a stranger", nodescript.Held, nodescript.PassCall(lock, "web~a~2", now(), ttl, window, bob))
+	p.op("pass by a stranger", nodescript.Held, nodescript.PassCall(lock, "web~a~2", now(), ttl, bob))
 	T = now()
-	p.op("pass", nodescript.Granted, nodescript.PassCall(lock, "web~a~2", T, ttl, window, ann))
+	p.op("pass", nodescript.Granted, nodescript.PassCall(lock, "web~a~2", T, ttl, ann))
 
 	p.handedOn("handed past the dead one", nodescript.ReleaseCall(lock, "web~a~2", T), verdict(nodescript.Done), bob, true, T+1)
 	p.told("handed past the dead one", bobs, bob, T+1)
@@ -125,19 +125,19 @@ func TestQueueRunsAsOnRedis(t *testing.T) {
 	})
 	p.answers("quit", nodescript.QuitCall(lock, ann), verdict(nodescript.Done))
 	T = now()
-	p.op("the claim becomes a lease", nodescript.Granted, nodescript.AcquireCall(lock, bob, T, ttl, late))
+	p.op("the claim becomes a lease", nodescript.Granted, nodescript.AcquireCall(lock, bob, T, ttl))
 
 	redistest.Eventually(t, 5*time.Second, "the holder is over", func() bool { return now() > T+ttl.Microseconds() })
-	p.handedOn("handed on by who asked", nodescript.AcquireCall(lock, ann, now(), ttl, late), func(a nodescript.Answer) bool {
+	p.handedOn("handed on by who asked", nodescript.AcquireCall(lock, ann, now(), ttl), func(a nodescript.Answer) bool {
 		return a.Verdict == nodescript.Held && a.Claim && a.Owner == cid && a.Rank == -1
 	}, cid, false, T)
 	p.told("handed on by who asked", cids, cid, T)
 	S := now()
-	p.op("the last claim becomes a lease", nodescript.Granted, nodescript.AcquireCall(lock, cid, S, ttl, late))
+	p.op("the last claim becomes a lease", nodescript.Granted, nodescript.AcquireCall(lock, cid, S, ttl))
 	p.op("all dead: a waiter", nodescript.Held, queue(dee, now(), S))
 	p.op("all dead: release", nodescript.Done, nodescript.ReleaseCall(lock, cid, S))
 	S = now()
-	p.op("all dead: free", nodescript.Granted, nodescript.AcquireCall(lock, ann, S, ttl, late))
+	p.op("all dead: free", nodescript.Granted, nodescript.AcquireCall(lock, ann, S, ttl))
 
 	p.op("one more waiter", nodescript.Held, queue(bob, now(), S))
 	for _, w := range p.both {

@@ -80,8 +80,8 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	}
 	p.each("admit with a wrong clock", nodescript.OffClock, admit(shared, func() int64 { return now() + time.Hour.Microseconds() }))
 	p.each("first admit", nodescript.Quarantined, admit(shared, now))
-	p.op("acquire in quarantine", nodescript.NotAdmitted, nodescript.AcquireCall(lock, "a~1", now(), ttl, late))
-	redistest.Eventually(t, 10*time.Second, "both vote", func() bool {
+	p.op("acquire in quarantine", nodescript.NotAdmitted, nodescript.AcquireCall(lock, "a~1", now(), ttl))
+	redistest.Eventually(t, 20*time.Second, "both vote", func() bool {
 		return p.both[0].admit(shared, now()).Verdict == nodescript.Done && p.both[1].admit(shared, now()).Verdict == nodescript.Done
 	})
 	p.each("admit again", nodescript.Done, admit(shared, now))
@@ -91,30 +91,30 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	p.each("admit of ours again", nodescript.Done, admit(shared, now))
 
 	T := now()
-	p.op("acquire", nodescript.Granted, nodescript.AcquireCall(lock, "a~1", T, ttl, late))
-	p.op("acquire repeated", nodescript.Granted, nodescript.AcquireCall(lock, "a~1", T, ttl, late))
-	p.op("acquire with a token not above the last", nodescript.Stale, nodescript.AcquireCall(lock, "a~1", T-1, ttl, late))
-	p.op("acquire what is held", nodescript.Held, nodescript.AcquireCall(lock, "b~1", now(), ttl, late))
-	p.op("acquire off the clock", nodescript.OffClock, nodescript.AcquireCall(lock, "b~1", now()+time.Hour.Microseconds(), ttl, late))
+	p.op("acquire", nodescript.Granted, nodescript.AcquireCall(lock, "a~1", T, ttl))
+	p.op("acquire repeated", nodescript.Granted, nodescript.AcquireCall(lock, "a~1", T, ttl))
+	p.op("acquire with a token not above the last", nodescript.Stale, nodescript.AcquireCall(lock, "a~1", T-1, ttl))
+	p.op("acquire what is held", nodescript.Held, nodescript.AcquireCall(lock, "b~1", now(), ttl))
+	p.op("acquire off the clock", nodescript.OffClock, nodescript.AcquireCall(lock, "b~1", now()+time.Hour.Microseconds(), ttl))
 	S := now()
-	p.op("extend", nodescript.Extended, nodescript.ExtendCall(lock, "a~1", T, S, S+1e6, ttl, late))
-	p.op("extend what another has", nodescript.Lost, nodescript.ExtendCall(lock, "b~1", T, S, S+1e6, ttl, late))
-	p.op("refresh", nodescript.Done, nodescript.RefreshCall(now(), late))
+	p.op("extend", nodescript.Extended, nodescript.ExtendCall(lock, "a~1", T, S, S+1e6, ttl, window))
+	p.op("extend what another has", nodescript.Lost, nodescript.ExtendCall(lock, "b~1", T, S, S+1e6, ttl, window))
+	p.op("refresh", nodescript.Done, nodescript.RefreshCall(now(), window))
 	p.op("release what another has", nodescript.NotMine, nodescript.ReleaseCall(lock, "b~1", T))
 	p.op("release", nodescript.Done, nodescript.ReleaseCall(lock, "a~1", S))
 	p.op("release repeated", nodescript.NotMine, nodescript.ReleaseCall(lock, "a~1", S))
-	p.op("late acquire", nodescript.Stale, nodescript.AcquireCall(lock, "a~1", T, ttl, late))
-	p.op("late extend", nodescript.Lost, nodescript.ExtendCall(lock, "a~1", T, S, S+1e6, ttl, late))
+	p.op("late acquire", nodescript.Stale, nodescript.AcquireCall(lock, "a~1", T, ttl))
+	p.op("late extend", nodescript.Lost, nodescript.ExtendCall(lock, "a~1", T, S, S+1e6, ttl, window))
 
 	T = now()
-	p.op("repair", nodescript.Repaired, nodescript.ExtendCall(lock, "c~1", T, T, T+1e6, ttl, late))
+	p.op("repair", nodescript.Repaired, nodescript.ExtendCall(lock, "c~1", T, T, T+1e6, ttl, window))
 	p.op("leave", nodescript.Done, nodescript.LeaveCall(lock, "c~1", T, T+1_000_000))
 	p.op("leave repeated", nodescript.Done, nodescript.LeaveCall(lock, "c~1", T, T+1_000_000))
-	p.op("extend after leave", nodescript.Lost, nodescript.ExtendCall(lock, "c~1", T, now(), T+1e6, ttl, late))
-	p.op("acquire what was left", nodescript.Held, nodescript.AcquireCall(lock, "d~1", now(), ttl, late))
+	p.op("extend after leave", nodescript.Lost, nodescript.ExtendCall(lock, "c~1", T, now(), T+1e6, ttl, window))
+	p.op("acquire what was left", nodescript.Held, nodescript.AcquireCall(lock, "d~1", now(), ttl))
 	redistest.Eventually(t, 5*time.Second, "the name is free again", func() bool {
 		T = now()
-		c := nodescript.AcquireCall(lock, "d~1", T, ttl, late)
+		c := nodescript.AcquireCall(lock, "d~1", T, ttl)
 		return p.both[0].call(c).Verdict == nodescript.Granted && p.both[1].call(c).Verdict == nodescript.Granted
 	})
 	p.same("acquired after leave")
@@ -123,25 +123,25 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	for _, w := range p.both {
 		w.Set(ctx, lock.Name, "someone", 30*time.Second)
 	}
-	p.op("acquire what a foreign client has", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl, late))
+	p.op("acquire what a foreign client has", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl))
 	for _, w := range p.both {
 		w.Set(ctx, lock.Name, "someone", 0)
 	}
-	p.op("acquire what never expires", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl, late))
+	p.op("acquire what never expires", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl))
 	for _, w := range p.both {
 		w.Del(ctx, lock.Name)
 		w.HSet(ctx, lock.Name, "a", "b")
 	}
-	p.op("acquire a hash", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl, late))
+	p.op("acquire a hash", nodescript.Held, nodescript.AcquireCall(lock, "e~1", now(), ttl))
 	T = now()
-	p.op("extend over a hash", nodescript.Lost, nodescript.ExtendCall(lock, "e~1", T, T, T+1e6, ttl, late))
+	p.op("extend over a hash", nodescript.Lost, nodescript.ExtendCall(lock, "e~1", T, T, T+1e6, ttl, window))
 	for _, w := range p.both {
 		w.Set(ctx, nodescript.RecordKey(lock.Name), "rubbish", 0)
 	}
 	for what, c := range map[string]nodescript.Call{
-		"acquire": nodescript.AcquireCall(lock, "e~1", now(), ttl, late),
+		"acquire": nodescript.AcquireCall(lock, "e~1", now(), ttl),
 		"release": nodescript.ReleaseCall(lock, "e~1", T),
-		"extend":  nodescript.ExtendCall(lock, "e~1", T, T, T+1e6, ttl, late),
+		"extend":  nodescript.ExtendCall(lock, "e~1", T, T, T+1e6, ttl, window),
 	} {
 		if a, b := p.both[0].call(c), p.both[1].call(c); a.Verdict != nodescript.Corrupt || b.Verdict != a.Verdict {
 			t.Errorf("%s of rubbish: embedded says %+v, redis-server %+v", what, a, b)
@@ -153,14 +153,14 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	}
 	p.both[0].Del(ctx, nodescript.RecordKey(lock.Name), lock.Name)
 	p.both[1].Del(ctx, nodescript.RecordKey(lock.Name), lock.Name)
-	p.op("acquire without the guard", nodescript.NotAdmitted, nodescript.AcquireCall(lock, "e~1", now(), ttl, late))
-	p.op("refresh without the guard", nodescript.NotAdmitted, nodescript.RefreshCall(now(), late))
+	p.op("acquire without the guard", nodescript.NotAdmitted, nodescript.AcquireCall(lock, "e~1", now(), ttl))
+	p.op("refresh without the guard", nodescript.NotAdmitted, nodescript.RefreshCall(now(), window))
 	p.each("admit after the guard vanished", nodescript.Quarantined, admit(shared, now))
 	for _, w := range p.both {
 		w.ScriptFlush(ctx)
 	}
 	p.each("acquire after SCRIPT FLUSH", nodescript.Failed, func(w *wire) nodescript.Answer {
-		a := w.call(nodescript.AcquireCall(lock, "e~1", now(), ttl, late))
+		a := w.call(nodescript.AcquireCall(lock, "e~1", now(), ttl))
 		if node.Code(a.Err) != node.NoScript {
 			t.Errorf("acquire after SCRIPT FLUSH: %v", a.Err)
 		}

@@ -4,6 +4,7 @@
 //	fanout.go   the node set: send to all, draw stamps
 //	message.go  one operation as it waits for each node
 //	seat.go     one node: its queue and its batching workers
+//	pipeline.go what goes to a node in one piece
 //	door.go     one node: greeting and admission before anything is sent
 //	homes.go    which server is behind which node: one server, one vote
 //	inbox.go    a subscription on every node

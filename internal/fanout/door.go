@@ -77,8 +77,9 @@ func (s *seat) broke(err error) {
 
 // hello asks the node for its incarnation and its clock.
 func (s *seat) hello() (nodescript.Hello, error) {
-	// A first answer includes the time to connect, which would count as distance
-	// between the clocks; then a second one is asked for.
+	// A first answer includes the time to connect. Half of what an answer takes may count
+	// as distance between the clocks, and tickets of waiters are no more exact than that:
+	// where it was long, another one is asked for.
 	for tries := 0; ; tries++ {
 		ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
 		sent := s.fan.Now()
@@ -88,7 +89,7 @@ func (s *seat) hello() (nodescript.Hello, error) {
 		if err != nil {
 			return h, err
 		}
-		if received.Sub(sent) > s.fan.config.Set.Window/8 && tries < 2 {
+		if received.Sub(sent) > s.fan.config.Set.Window/64 && tries < 2 {
 			continue
 		}
 		s.fan.sample(s.index, h.Time, sent, received)

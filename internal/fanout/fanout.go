@@ -47,9 +47,14 @@ func New(c Config) *Fanout {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.hear, f.deaf = context.WithCancel(f.ctx)
 	for i, n := range c.Nodes {
-		s := newSeat(f, i, n)
-		f.seats = append(f.seats, s)
-		for range workersPerNode {
+		f.seats = append(f.seats, newSeat(f, i, n))
+	}
+	workers := workersOfMany
+	if len(f.seats) == 1 {
+		workers = workersOfOne
+	}
+	for _, s := range f.seats {
+		for range workers {
 			f.wait.Go(s.work)
 		}
 	}

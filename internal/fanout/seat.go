@@ -4,19 +4,26 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// largestBatch bounds how long a server is busy with one of our pipelines.
+const largestBatch = 256
+
+// A single node decides alone, so what waits for it waits in full: three pipelines keep
+// it and us busy at the same time. Of several nodes each answers while we talk to
+// the others, and what gathers meanwhile travels for less: there a second pipeline
+// starts only where the first has been on its way for linger, the round trip of a fast
+// network.
 const (
-	// workersPerNode is how many pipelines one node has on the wire at a time. With
-	// one, a round trip would pass between two batches; more than two only make the
-	// batches smaller.
-	workersPerNode = 2
-	// largestBatch bounds how long a server is busy with one of our pipelines.
-	largestBatch = 256
+	workersOfOne  = 3
+	workersOfMany = 2
+	linger        = 250 * time.Microsecond
 )
 
 // seat is one node as the fan-out sees it.
@@ -28,6 +35,8 @@ type seat struct {
 	mu       sync.Mutex
 	more     sync.Cond
 	queue    []*Message
+	away     int           // pipelines on their way
+	since    clock.Instant // when the first of them left
 	closed   bool
 	standing *quorum.Standing
 	said     string // the last refusal logged; "" while the node votes
@@ -50,8 +59,11 @@ func (s *seat) put(m *Message) {
 		return
 	}
 	s.queue = append(s.queue, m)
+	wake := s.away == 0 || len(s.fan.seats) == 1 || s.fan.Now().Sub(s.since) > linger
 	s.mu.Unlock()
-	s.more.Signal()
+	if wake {
+		s.more.Signal()
+	}
 }
 
 func (s *seat) close() {
@@ -65,9 +77,9 @@ func (s *seat) close() {
 // work is one worker: it ends when the seat is closed and its queue is empty.
 func (s *seat) work() {
 	var batch, again []*Message
-	var calls []node.Call
-	for {
-		batch = s.take(batch[:0])
+	var p pipeline
+	for first := true; ; first = false {
+		batch = s.take(batch[:0], !first)
 		if len(batch) == 0 {
 			return
 		}
@@ -76,15 +88,14 @@ func (s *seat) work() {
 			continue
 		}
 		votes := !s.onlyReleases(batch) && s.admitted()
-		again, calls = s.send(batch, again[:0], calls, votes)
+		again = s.send(batch, again[:0], &p, votes)
 		if len(again) > 0 {
 			// The server restarted or was flushed: meet the new incarnation, then send
 			// once more what it did not run.
 			s.forgot()
 			votes = s.admitted()
 			if again = s.weed(again); len(again) > 0 {
-				rest, _ := s.send(again, nil, calls, votes)
-				for _, m := range rest {
+				for _, m := range s.send(again, nil, &p, votes) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
 			}
@@ -94,15 +105,22 @@ func (s *seat) work() {
 	}
 }
 
-// take waits for messages and returns up to largestBatch of them; none when closed.
-func (s *seat) take(batch []*Message) []*Message {
+// take waits for messages and returns up to largestBatch of them; none when closed. back
+// says that the worker returns from others.
+func (s *seat) take(batch []*Message, back bool) []*Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if back {
+		s.away--
+	}
 	for len(s.queue) == 0 {
 		if s.closed {
 			return nil
 		}
 		s.more.Wait()
+	}
+	if s.away++; s.away == 1 {
+		s.since = s.fan.Now()
 	}
 	n := min(len(s.queue), largestBatch)
 	batch = append(batch, s.queue[:n]...)
@@ -130,17 +148,16 @@ func (s *seat) weed(batch []*Message) []*Message {
 	return kept
 }
 
-// send runs a batch in one pipeline and hands out the answers; it returns what the
-// node did not run because it does not know the scripts or the guard.
-func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*Message, []node.Call) {
+// send runs a batch in one pipeline and hands out the answers; it appends to again what
+// the node did not run because it does not know the scripts or the guard.
+func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message {
 	s.mu.Lock()
 	scripts := s.standing.Scripts()
 	refusal := s.standing.Refusal(s.fan.Now())
 	releases := s.standing.PassesDoor(nodescript.Release)
 	s.mu.Unlock()
 
-	calls = calls[:0]
-	out := batch[:0]
+	defer p.clear()
 	for _, m := range batch {
 		switch {
 		case m.hail && votes:
@@ -148,34 +165,30 @@ func (s *seat) send(batch, again []*Message, calls []node.Call, votes bool) ([]*
 		case m.hail, !votes && !(releases && passes(m)):
 			s.answer(m, refusal)
 		default:
-			calls = append(calls, node.Call{SHA: scripts.SHA(m.Call.Op), Keys: m.Call.Keys, Args: m.Call.Args})
-			out = append(out, m)
+			p.add(m)
 		}
 	}
-	if len(calls) == 0 {
-		return again, calls
+	if p.used == 0 {
+		return again
 	}
 	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
 	sent := s.fan.Now()
-	replies := s.node.EvalSHA(ctx, calls)
+	replies := s.node.EvalSHA(ctx, p.made(scripts))
 	received := s.fan.Now()
 	cancel()
-	for i, m := range out {
-		a := nodescript.ParseReply(m.Call.Op, replies[i])
-		if a.Verdict == nodescript.OffClock {
-			s.fan.sample(s.index, a.Time, sent, received)
-		}
-		if a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript {
+	p.answered(replies, func(m *Message, a nodescript.Answer) {
+		switch {
+		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
-			continue
-		}
-		if changed(a.Err) {
+			return
+		case a.Verdict == nodescript.OffClock:
+			s.fan.sample(s.index, a.Time, sent, received)
+		case changed(a.Err):
 			s.broke(a.Err)
 		}
 		s.answer(m, a)
-	}
-	clear(calls)
-	return again, calls
+	})
+	return again
 }
 
 // changed reports whether err hints that the server is not what it was: the connection

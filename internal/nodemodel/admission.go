@@ -52,7 +52,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case i.MaxMemory > 0 && i.Policy != "noeviction":
 		return "Umaxmemory-policy is " + i.Policy + ", which may delete locks; set it to noeviction", nil
 	}
-	if answer := n.offClock(c.Args[0], c.Args[1]); answer != "" {
+	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
 		return answer, nil
 	}
 	a, err := n.remembered()
@@ -165,8 +165,11 @@ func (n *Node) setFields(key string, fields map[string]string) {
 
 // refresh: args stamp - W, stamp + W.
 func (n *Node) refresh(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, c.Args[0], c.Args[1]); answer != "" || err != nil {
+	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err
+	}
+	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
+		return answer, nil
 	}
 	n.keys[nodescript.GuardKey].expires = n.Clock()/1000 + nodescript.GuardKept.Milliseconds()
 	n.setText(nodescript.KeptKey, s.run, floorDiv((nodescript.GuardKept+s.config.Quarantine()).Microseconds()+999))

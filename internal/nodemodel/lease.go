@@ -8,9 +8,13 @@ import (
 // stored is the record of a name as a node finds it.
 type stored struct {
 	nodescript.Record
+	text    string
 	there   bool
 	corrupt bool // too short to be a record
 }
+
+// stays is the PX of a record.
+func stays(s script) int64 { return s.config.Stays().Milliseconds() }
 
 // live: somebody holds the name, or has a claim to it.
 func (r stored) live(now int64) bool { return r.Owner != "" && now < r.Expiry }
@@ -20,7 +24,7 @@ func (n *Node) record(key string) (r stored, err error) {
 	if err != nil || !there {
 		return r, err
 	}
-	r.there = true
+	r.there, r.text = true, text
 	if r.Record, err = nodescript.ParseRecord(text); err != nil {
 		r.corrupt = true
 	}
@@ -50,7 +54,15 @@ func (p plain) foreign(owner, before string) bool {
 
 // door answers a call that may not come in: the node does not vote under the
 // configuration of the script, or the stamp is more than W from its clock.
-func (n *Node) door(s script, earliest, latest string) (string, error) {
+func (n *Node) door(s script, stamp int64) (string, error) {
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
+	}
+	w := s.config.Window.Microseconds()
+	return n.offClock(stamp-w, stamp+w), nil
+}
+
+func (n *Node) guarded(s script) (string, error) {
 	guard, there, err := n.text(nodescript.GuardKey)
 	if err != nil {
 		return "", err
@@ -58,22 +70,25 @@ func (n *Node) door(s script, earliest, latest string) (string, error) {
 	if !there || guard != s.guard() {
 		return "N", nil
 	}
-	return n.offClock(earliest, latest), nil
+	return "", nil
 }
 
-func (n *Node) offClock(earliest, latest string) string {
-	if now := n.now(); now < number(earliest) || now > number(latest) {
+func (n *Node) offClock(earliest, latest int64) string {
+	if now := n.now(); now < earliest || now > latest {
 		return "O" + nodescript.Micros(now)
 	}
 	return ""
 }
 
-// acquire: args record, ttl ms, record kept ms, stamp - W, stamp + W, ticket or "", from or "".
+// acquire: args record, ttl ms, and "", a ticket, or from, which is longer.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, c.Args[3], c.Args[4]); answer != "" || err != nil {
+	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err
 	}
-	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), c.Args[5], c.Args[6]
+	now, queue, ticket, from := n.now(), queueKey(c.Keys[0]), "", c.Args[2]
+	if len(from) == 16 {
+		ticket, from = from, ""
+	}
 	mine, err := nodescript.ParseRecord(c.Args[0])
 	if err != nil {
 		return "", err
@@ -115,7 +130,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 			return "", err
 		}
 		if len(q) > 0 && q[0].owner != mine.Owner {
-			if next := n.handOff(c, old.Seen); next != "" {
+			if next := n.handOff(s, c, old.Seen); next != "" {
 				q, _ = n.queue(queue)
 				return "Hc" + nodescript.Micros(nodescript.Claim.Microseconds()) + printedRank(q, mine.Owner) + next, nil
 			}
@@ -130,7 +145,12 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if p.key != "" {
 		n.setText(p.key, mine.Owner, number(c.Args[1]))
 	}
-	n.setText(c.Keys[0], mine.String(), number(c.Args[2]))
+	text := mine.String()
+	if old.there && len(old.text) == len(text) && nodescript.Micros(old.Seen)[:8] == text[:8] {
+		n.keys[c.Keys[0]].text = text // its PX stays as it is
+	} else {
+		n.setText(c.Keys[0], text, stays(s))
+	}
 	return granted(mine.Waiting), nil
 }
 
@@ -176,10 +196,10 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// release: args owner, highest stamp + 1, record kept ms.
+// release: args owner, highest stamp, the same + 1.
 func (n *Node) release(s script, c node.Call) (string, error) {
 	now := n.now()
-	owner, keep := c.Args[0], number(c.Args[2])
+	owner := c.Args[0]
 	old, err := n.record(c.Keys[0])
 	if err != nil {
 		return "", err
@@ -191,7 +211,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}
 	// The tombstone: at most W ahead of the clock, never below what was seen.
-	highest := number(c.Args[1])
+	highest := number(c.Args[2])
 	tomb := max(old.Seen, min(highest, now+s.config.Window.Microseconds()))
 	if old.Owner == owner && old.Token < highest {
 		p := n.plain(c)
@@ -199,11 +219,19 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 			delete(n.keys, p.key)
 		}
 		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		n.setText(c.Keys[0], nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String(), keep)
+		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String()
+		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
+			v.text = text + old.text[len(text):] // written over the beginning
+			if p.text != owner {
+				v.expires = n.Clock()/1000 + stays(s)
+			}
+			return "D", nil
+		}
+		n.setText(c.Keys[0], text, stays(s))
 		// By a clock that says the lease is long over nothing is handed on.
 		sane := now-highest <= s.config.Quarantine().Microseconds()
 		if old.Waiting && (!p.there || p.text == owner) && sane {
-			n.handOff(c, tomb)
+			n.handOff(s, c, tomb)
 		}
 		return "D", nil
 	}
@@ -211,15 +239,18 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		delete(n.keys, p.key) // somebody deleted the record alone
 	}
 	if tomb > old.Seen {
-		old.Seen = tomb
-		n.setText(c.Keys[0], old.String(), max(0, floorDiv(old.Expiry-now))+keep)
+		text := nodescript.Record{Seen: tomb}.String()
+		if old.there {
+			text = text[:16] + old.text[16:]
+		}
+		n.setText(c.Keys[0], text, stays(s))
 	}
 	return "F", nil
 }
 
-// extend: args owner, T, stamp + ttl, deadline + W, record kept ms, stamp - W, stamp + W.
+// extend: args owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
-	if answer, err := n.door(s, c.Args[5], c.Args[6]); answer != "" || err != nil {
+	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
 		return answer, err
 	}
 	now := n.now()
@@ -257,12 +288,12 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		n.setText(p.key, owner, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Owner: owner}
-	n.setText(c.Keys[0], r.String(), ms+number(c.Args[4]))
+	n.setText(c.Keys[0], r.String(), stays(s))
 	return answer, nil
 }
 
-// leave: args owner, T, taken until, the name it is kept under, record kept ms.
-func (n *Node) leave(c node.Call) (string, error) {
+// leave: args owner, T, taken until, the name it is kept under.
+func (n *Node) leave(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner, T, until, left := c.Args[0], number(c.Args[1]), number(c.Args[2]), c.Args[3]
 	old, err := n.record(c.Keys[0])
@@ -279,18 +310,14 @@ func (n *Node) leave(c node.Call) (string, error) {
 		n.setText(p.key, left, ms)
 	}
 	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Owner: left}
-	n.setText(c.Keys[0], r.String(), ms+number(c.Args[4]))
+	n.setText(c.Keys[0], r.String(), stays(s))
 	return "D", nil
 }
 
 // leaveQueue: args owner.
 func (n *Node) leaveQueue(s script, c node.Call) (string, error) {
-	guard, there, err := n.text(nodescript.GuardKey)
-	if err != nil {
-		return "", err
-	}
-	if !there || guard != s.guard() {
-		return "N", nil
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
 	}
 	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
 		return "", err

@@ -99,7 +99,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 			if !ok {
 				return "", noScript
 			}
-			return n.call(s, c)
+			return n.calls(s, c)
 		})
 	}
 	return replies
@@ -171,6 +171,26 @@ func (n *Node) locked(f func() (string, error)) (r node.Reply, news []func()) {
 	return r, news
 }
 
+// calls runs a call, or each of several that travel as one.
+func (n *Node) calls(s script, c node.Call) (string, error) {
+	each, err := nodescript.Apart(s.op, c)
+	if err != nil {
+		return "", node.ServerError("ERR " + err.Error())
+	}
+	if len(each) == 1 {
+		return n.call(s, c)
+	}
+	all := ""
+	for _, one := range each {
+		answer, err := n.call(s, node.Call{Keys: one.Keys, Args: one.Args})
+		if answer == "N" {
+			return answer, nil // for all: nothing in one call moves the guard
+		}
+		all += nodescript.Part(answer, err)
+	}
+	return all, nil
+}
+
 func (n *Node) call(s script, c node.Call) (string, error) {
 	switch s.op {
 	case nodescript.Acquire:
@@ -180,7 +200,7 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 	case nodescript.Extend:
 		return n.extend(s, c)
 	case nodescript.Leave:
-		return n.leave(c)
+		return n.leave(s, c)
 	case nodescript.Quit:
 		return n.leaveQueue(s, c)
 	default:

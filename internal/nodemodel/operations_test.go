@@ -147,6 +147,9 @@ func (g *generator) next() operation {
 		}
 		return g.admit()
 	}
+	if !g.w.model.Full && g.IntN(12) == 0 { // what one writes lets the next write too: not in the model
+		return g.together()
+	}
 	switch p := g.IntN(1000); {
 	case p < 330:
 		return g.acquire()
@@ -187,20 +190,33 @@ func (g *generator) script(config int, c nodescript.Call) operation {
 	}
 }
 
+// together is several calls that travel as one, also for the same name.
+func (g *generator) together() operation {
+	draw, config := pick(g, g.acquire, g.acquire, g.release, g.extend), g.config()
+	var t nodescript.Together
+	for want := 2 + g.IntN(4); t.N < want; {
+		t.Add(*draw().call) // another number of keys: not this one
+	}
+	return operation{
+		say: fmt.Sprintf("%d x %s%d %q %q", t.N, t.Op, config, t.Keys, t.Args),
+		do:  func(w *world) (string, string) { return w.together(config, &t) },
+	}
+}
+
 func (g *generator) acquire() operation {
 	l := g.lock()
 	owner, T := g.owner(l), g.token(l)
 	if g.IntN(8) == 0 {
 		owner, T = g.holder(l) // the command arrives twice
 	}
-	ttl, w := g.ttl(), time.Duration(W)*time.Microsecond
+	ttl := g.ttl()
 	switch g.IntN(8) {
 	case 0, 1, 2, 3:
-		return g.script(g.config(), nodescript.QueueCall(l, pick(g, owner, g.waiter(l)), T, ttl, w, g.ticket()))
+		return g.script(g.config(), nodescript.QueueCall(l, pick(g, owner, g.waiter(l)), T, ttl, g.ticket()))
 	case 4:
-		return g.script(g.config(), nodescript.PassCall(l, owner, T, ttl, w, g.owner(l)))
+		return g.script(g.config(), nodescript.PassCall(l, owner, T, ttl, g.owner(l)))
 	}
-	return g.script(g.config(), nodescript.AcquireCall(l, pick(g, owner, owner, g.waiter(l)), T, ttl, w))
+	return g.script(g.config(), nodescript.AcquireCall(l, pick(g, owner, owner, g.waiter(l)), T, ttl))
 }
 
 // holder is who has the lock, and under which token; at times it is somebody else.

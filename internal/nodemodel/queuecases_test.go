@@ -18,11 +18,11 @@ const (
 )
 
 func queue(owner string, T, ticket int64) nodescript.Call {
-	return nodescript.QueueCall(lock, owner, T, 10*time.Second, window, ticket)
+	return nodescript.QueueCall(lock, owner, T, 10*time.Second, ticket)
 }
 
 func pass(owner string, T int64, from string) nodescript.Call {
-	return nodescript.PassCall(lock, owner, T, 10*time.Second, window, from)
+	return nodescript.PassCall(lock, owner, T, 10*time.Second, from)
 }
 
 func quit(owner string) nodescript.Call { return nodescript.QuitCall(lock, owner) }
@@ -301,13 +301,13 @@ func TestPrivateLockHandsOn(t *testing.T) {
 	w := voting(t)
 	T := w.now
 	w.listen(nodescript.Inbox("b"), true)
-	w.says("G0", nodescript.AcquireCall(private, ann, T, 10*time.Second, window))
-	w.says("Hl", nodescript.QueueCall(private, bob, T+1, 10*time.Second, window, T+1))
+	w.says("G0", nodescript.AcquireCall(private, ann, T, 10*time.Second))
+	w.says("Hl", nodescript.QueueCall(private, bob, T+1, 10*time.Second, T+1))
 	w.says("D", nodescript.ReleaseCall(private, ann, T))
 	if v := w.wire.must("GET", private.Name); v != nil {
 		t.Fatalf("a plain key %q was made", v)
 	}
-	w.says("G0", nodescript.AcquireCall(private, bob, T+2, 10*time.Second, window))
+	w.says("G0", nodescript.AcquireCall(private, bob, T+2, 10*time.Second))
 }
 
 func TestFlushForgetsTheQueue(t *testing.T) {

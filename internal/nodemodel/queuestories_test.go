@@ -28,14 +28,14 @@ func (s *scene) stamp() int64 {
 func (s *scene) call(c nodescript.Call) { s.add(s.g.script(s.g.home, c)) }
 
 func (s *scene) acquire(owner string, ticket int64, from string) int64 {
-	T, w, ttl := s.stamp(), time.Duration(W)*time.Microsecond, 3*time.Second
+	T, ttl := s.stamp(), 3*time.Second
 	switch {
 	case ticket != 0:
-		s.call(nodescript.QueueCall(s.l, owner, T, ttl, w, inRange(ticket)))
+		s.call(nodescript.QueueCall(s.l, owner, T, ttl, inRange(ticket)))
 	case from != "":
-		s.call(nodescript.PassCall(s.l, owner, T, ttl, w, from))
+		s.call(nodescript.PassCall(s.l, owner, T, ttl, from))
 	default:
-		s.call(nodescript.AcquireCall(s.l, owner, T, ttl, w))
+		s.call(nodescript.AcquireCall(s.l, owner, T, ttl))
 	}
 	return T
 }

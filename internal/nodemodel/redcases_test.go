@@ -78,7 +78,7 @@ func (w *world) both(model func(*Node), command ...string) {
 }
 
 func acquire(owner string, T int64) nodescript.Call {
-	return nodescript.AcquireCall(lock, owner, T, 10*time.Second, window)
+	return nodescript.AcquireCall(lock, owner, T, 10*time.Second)
 }
 
 func release(owner string, highest int64) nodescript.Call {
@@ -226,10 +226,10 @@ func TestFullMemoryStillLetsGo(t *testing.T) {
 	for _, l := range []nodescript.Lock{lock, private} {
 		w := voting(t)
 		T := w.now
-		w.says("G", nodescript.AcquireCall(l, "a", T, 10*time.Second, window))
+		w.says("G", nodescript.AcquireCall(l, "a", T, 10*time.Second))
 		w.both(func(n *Node) { n.Full, n.Info.MaxMemory = true, 1 }, "CONFIG", "SET", "maxmemory", "1")
-		w.says("(OOM)", nodescript.AcquireCall(nodescript.Lock{Name: "{x}", Private: l.Private}, "b", T, 10*time.Second, window))
-		w.says("Hl", nodescript.AcquireCall(l, "b", T+1, 10*time.Second, window))
+		w.says("(OOM)", nodescript.AcquireCall(nodescript.Lock{Name: "{x}", Private: l.Private}, "b", T, 10*time.Second))
+		w.says("Hl", nodescript.AcquireCall(l, "b", T+1, 10*time.Second))
 		w.says("E", nodescript.ExtendCall(l, "a", T, T+1, T+5_000_000, 10*time.Second, window))
 		w.says("R", nodescript.RefreshCall(T, window))
 		w.says("F", nodescript.ReleaseCall(l, "b", T+1))

@@ -55,7 +55,7 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 		switch {
 		case is.record.Token != T || is.record.Owner != owner || T == 0:
 			return fmt.Sprintf("granted, but the record is %+v", is.record)
-		case was.record.live(was.now) && was.record.Owner != owner && was.record.Owner != c.Args[6]:
+		case was.record.live(was.now) && was.record.Owner != owner && was.record.Owner != c.Args[2]:
 			return "a live lease or claim was taken"
 		case was.record.Waiting && rank(is.queue, owner) >= 0:
 			return "who has the name waits for it"
@@ -70,8 +70,8 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 	}
 	// The name was handed on.
 	before := was.queue
-	if ticket := c.Args[len(c.Args)-2]; c.Op == nodescript.Acquire && ticket != "" && rank(before, owner) < 0 {
-		before = append(before, waiter{number(ticket), owner})
+	if c.Op == nodescript.Acquire && len(c.Args[2]) == 16 && rank(before, owner) < 0 {
+		before = append(before, waiter{number(c.Args[2]), owner})
 		slices.SortFunc(before, waiter.compare)
 	}
 	to := is.record.Owner

@@ -22,7 +22,7 @@ func (g *generator) story() operation {
 		r := nodescript.Record{Seen: inRange(now - 3*W), Token: inRange(now - 3*W), Expiry: inRange(now - g.Int64N(2)), Owner: owner}
 		ops = []operation{
 			g.set(key, r.String(), time.Hour), g.set(l.Name, owner, time.Minute),
-			g.script(g.home, pick(g, nodescript.AcquireCall(l, other, inRange(now), 3*time.Second, w),
+			g.script(g.home, pick(g, nodescript.AcquireCall(l, other, inRange(now), 3*time.Second),
 				nodescript.ExtendCall(l, other, inRange(now-W), inRange(now), inRange(now+1), 3*time.Second, w))),
 		}
 	case 1: // a guard is due to expire; sometimes more is gone than the guard
@@ -37,7 +37,7 @@ func (g *generator) story() operation {
 	case 3: // a lease lives on in a full memory
 		l.Private = g.IntN(2) == 0
 		ops = []operation{
-			g.script(g.home, nodescript.AcquireCall(l, owner, inRange(now), 3*time.Second, w)), g.memory(true, "noeviction"),
+			g.script(g.home, nodescript.AcquireCall(l, owner, inRange(now), 3*time.Second)), g.memory(true, "noeviction"),
 			g.script(g.home, nodescript.ExtendCall(l, owner, inRange(now), inRange(now+1), inRange(now+1), 3*time.Second, w)),
 			g.script(g.home, nodescript.ReleaseCall(l, pick(g, owner, other), inRange(now))), g.memory(false, "noeviction"),
 		}
@@ -46,7 +46,7 @@ func (g *generator) story() operation {
 		o := pick(g, owner, other)
 		ops = []operation{
 			g.set(key, r.String(), time.Hour), g.del(l.Name),
-			g.script(g.home, pick(g, nodescript.AcquireCall(l, o, inRange(now), 3*time.Second, w),
+			g.script(g.home, pick(g, nodescript.AcquireCall(l, o, inRange(now), 3*time.Second),
 				nodescript.ExtendCall(l, o, inRange(now), inRange(now), inRange(now), 3*time.Second, w))),
 		}
 	}

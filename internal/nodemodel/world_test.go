@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,10 +144,8 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 		r, _ := w.model.record(c.Keys[0])
 		w.from = r.Owner
 	}
-	sum := sha1.Sum([]byte(w.weaken(s.Load()[c.Op])))
-	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
-	real = told(w.wire.do(append(args, c.Args...)...))
-	model = said(w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0])
+	r, m := w.evalSHA(s, c)
+	real, model = told(r), said(m)
 	letters := 1
 	if model[0] == 'H' || model[0] == 'G' || model[0] == 'L' && c.Op == nodescript.Extend {
 		letters = 2
@@ -158,10 +157,45 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	if c.Op == nodescript.Acquire && model[0] == 'H' && model[2+16:2+16+6] != noRank {
 		w.seen["acquire joins"]++
 	}
-	if c.Op == nodescript.Acquire && model[0] == 'G' && c.Args[6] != "" && w.from == c.Args[6] {
+	if c.Op == nodescript.Acquire && model[0] == 'G' && len(c.Args[2]) != 16 && c.Args[2] != "" && w.from == c.Args[2] {
 		w.seen["acquire passes"]++
 	}
 	return real, model
+}
+
+func (w *world) evalSHA(s *nodescript.Scripts, c nodescript.Call) (real any, model node.Reply) {
+	sum := sha1.Sum([]byte(w.weaken(s.Load()[c.Op])))
+	args := append([]string{"EVALSHA", hex.EncodeToString(sum[:]), strconv.Itoa(len(c.Keys))}, c.Keys...)
+	real = w.wire.do(append(args, c.Args...)...)
+	return real, w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
+}
+
+// together runs several calls of a loaded script as one, on both. Of an answer that is an
+// error only the code is compared.
+func (w *world) together(config int, t *nodescript.Together) (real, model string) {
+	r, m := w.evalSHA(w.scripts(config), nodescript.Call{Op: t.Op, Keys: t.Keys, Args: t.Args})
+	reply := node.Reply{}
+	if reply.Value, _ = r.(string); reply.Value == "" {
+		reply.Err, _ = r.(error)
+	}
+	w.count("together", said(m), 0)
+	return w.parts(t, reply), w.parts(t, m)
+}
+
+func (w *world) parts(t *nodescript.Together, r node.Reply) string {
+	all := make([]string, t.N)
+	t.ParseReplies(r, func(i int, a nodescript.Answer) {
+		code := ""
+		if a.Err != nil {
+			if code = node.Code(a.Err); code == "" {
+				code = a.Err.Error()
+			}
+			w.seen["together ("+code+")"]++
+			a.Err = nil
+		}
+		all[i] = fmt.Sprintf("%+v %s", a, code)
+	})
+	return strings.Join(all, "\n")
 }
 
 // admit asks both to vote, and loads the scripts.

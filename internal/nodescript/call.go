@@ -15,65 +15,91 @@ type Call struct {
 type Lock struct {
 	Name    string
 	Private bool // without the plain key
+
+	made  []string // the keys; nil: made for every call
+	times Times
+}
+
+// NewLock returns a lock whose calls share what they have in common, if they take it for
+// the TTL of times.
+func NewLock(name string, private bool, times Times) Lock {
+	l := Lock{Name: name, Private: private, times: times}
+	l.made = l.keys()
+	return l
+}
+
+// Times is a TTL as calls carry it.
+type Times struct {
+	ttl    time.Duration
+	millis string
+}
+
+// NewTimes prints a TTL.
+func NewTimes(ttl time.Duration) Times { return Times{ttl, millis(ttl)} }
+
+func (l Lock) timesOf(ttl time.Duration) Times {
+	if l.times.ttl == ttl && ttl != 0 {
+		return l.times
+	}
+	return NewTimes(ttl)
 }
 
 func (l Lock) keys() []string {
-	if l.Private {
+	switch {
+	case l.made != nil:
+		return l.made
+	case l.Private:
 		return []string{RecordKey(l.Name)}
 	}
 	return []string{RecordKey(l.Name), l.Name}
 }
-
-var recordKeptMillis = strconv.FormatInt(RecordKept.Milliseconds(), 10)
 
 func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }
 
 // ceilMillis rounds up: a key must not go before its time.
 func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// AcquireCall asks for l with token T = stamp (µs of stamp time). w is the window.
-func AcquireCall(l Lock, owner string, stamp int64, ttl, w time.Duration) Call {
-	return acquire(l, owner, stamp, ttl, w, "", "")
+// AcquireCall asks for l with token T = stamp (µs of stamp time).
+func AcquireCall(l Lock, owner string, stamp int64, ttl time.Duration) Call {
+	return acquire(l, owner, stamp, ttl, "")
 }
 
 // QueueCall is AcquireCall for an owner that joins the queue where somebody else has the
 // lock. ticket is the waiter's first stamp: the lowest is served first.
-func QueueCall(l Lock, owner string, stamp int64, ttl, w time.Duration, ticket int64) Call {
-	return acquire(l, owner, stamp, ttl, w, Micros(ticket), "")
+func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int64) Call {
+	return acquire(l, owner, stamp, ttl, Micros(ticket))
 }
 
 // PassCall is AcquireCall for an owner to whom from, which has the lock in the same
-// process, passes it on.
-func PassCall(l Lock, owner string, stamp int64, ttl, w time.Duration, from string) Call {
-	return acquire(l, owner, stamp, ttl, w, "", from)
+// process, passes it on. from is longer than a ticket, as every owner of [NewOwner] is.
+func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
+	return acquire(l, owner, stamp, ttl, from)
 }
 
-func acquire(l Lock, owner string, stamp int64, ttl, w time.Duration, ticket, from string) Call {
-	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}
-	return Call{Acquire, l.keys(), []string{
-		r.String(), millis(ttl), millis(ttl + RecordKept), Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds()),
-		ticket, from,
-	}}
+func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
+	r, times := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}, l.timesOf(ttl)
+	return Call{Acquire, l.keys(), []string{r.String(), times.millis, wants}}
 }
 
 // ReleaseCall gives l back; highest is the highest stamp ever sent under owner.
 func ReleaseCall(l Lock, owner string, highest int64) Call {
-	return Call{Release, l.keys(), []string{owner, Micros(highest + 1), recordKeptMillis}}
+	both := micros(highest, highest+1)
+	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:]}}
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is
-// the one the owner knows, in stamp time: nothing is repaired later than that + W.
+// the one the owner knows, in stamp time: nothing is repaired later than that + w, the
+// window.
 func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
 	return Call{Extend, l.keys(), []string{
-		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), recordKeptMillis,
-		Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds()),
+		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), Micros(stamp),
 	}}
 }
 
 // LeaveCall ends the lease of owner with token T but keeps the name taken until an
 // instant of stamp time.
 func LeaveCall(l Lock, owner string, T, until int64) Call {
-	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner), recordKeptMillis}}
+	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner)}}
 }
 
 // QuitCall takes owner out of the queue of a node that did not grant.

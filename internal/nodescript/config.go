@@ -36,3 +36,14 @@ func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 // TrustedQuarantine is what remains of it where an operator vouches that no lock is
 // alive: tokens must still rise above those of clocks that differ by up to W.
 func (c Config) TrustedQuarantine() time.Duration { return 2 * c.Window }
+
+// stayPeriod is for how long the PX of a record in use need not be set again: scripts
+// compare the first eight of sixteen digits of two tokens.
+const stayPeriod = 100 * time.Second
+
+// Stays is the PX of a record. At least RecordKept of it is left when a lease has expired
+// or was given back: since it was set there may have passed a period, another one that a
+// token is ahead of the clock or behind it, and a lease that was not renewed.
+func (c Config) Stays() time.Duration {
+	return (RecordKept + 2*stayPeriod + 2*c.Quarantine()).Round(time.Millisecond)
+}

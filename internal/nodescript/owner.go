@@ -9,8 +9,11 @@ import (
 // since when it waits, for those who contend with it; and what makes it one of a kind.
 
 // NewOwner makes an owner. ticket is the first stamp of its wait or attempt.
-func NewOwner(label, client string, ticket int64, random string) string {
-	return label + "~" + client + "~" + strconv.FormatInt(ticket, 36) + "-" + random
+func NewOwner(label, client string, ticket int64, random []byte) string {
+	b := make([]byte, 0, 128)
+	b = append(append(append(append(b, label...), '~'), client...), '~')
+	b = append(append(strconv.AppendInt(b, ticket, 36), '-'), random...)
+	return string(b)
 }
 
 // Ticket is an owner's ticket; not ok for a foreign owner.

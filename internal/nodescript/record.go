@@ -3,6 +3,7 @@ package nodescript
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,7 +26,7 @@ const (
 	recordHead = 3*digits + 1
 )
 
-// Times outlive their use by this much: a record stays 2 h after its lease or its
+// Times outlive their use by this much: a record stays at least 2 h after its lease or its
 // release, the guard 1 h after its last refresh. The guard goes first, so a clock
 // that leaps far enough to make Redis delete records deletes the guard too. Between
 // the two goes [KeptKey], so max TTL + W must be below their difference.
@@ -46,7 +47,15 @@ func (r Record) String() string {
 	if r.Waiting {
 		w = '1'
 	}
-	return Micros(r.Seen) + Micros(r.Token) + Micros(r.Expiry) + string(w) + r.Owner
+	var b strings.Builder
+	b.Grow(recordHead + len(r.Owner))
+	for _, us := range [...]int64{r.Seen, r.Token, r.Expiry} {
+		d := printed(us)
+		b.Write(d[:])
+	}
+	b.WriteByte(w)
+	b.WriteString(r.Owner)
+	return b.String()
 }
 
 // ParseRecord reads what a node stores under a record key.
@@ -63,20 +72,39 @@ func ParseRecord(s string) (r Record, err error) {
 		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
 	}
 	r.Waiting = s[recordHead-1] == '1'
-	r.Owner = s[recordHead:]
+	if r.Expiry != 0 { // of a released one the owner's name may be left: writing over it would cost more
+		r.Owner = s[recordHead:]
+	}
 	return r, nil
 }
 
 // Micros prints a time as 16 digits; a negative one as 0, a too large one as the largest.
 func Micros(us int64) string {
-	const largest = 9_999_999_999_999_999
+	b := printed(us)
+	return string(b[:])
+}
+
+// micros prints two times in one string.
+func micros(a, b int64) string {
+	var both [2 * digits]byte
+	first, second := printed(a), printed(b)
+	copy(both[:], first[:])
+	copy(both[digits:], second[:])
+	return string(both[:])
+}
+
+func printed(us int64) (b [digits]byte) {
+	const smallest, largest = 1_000_000_000_000_000, 9_999_999_999_999_999
+	if smallest <= us && us <= largest { // every time of this century, and faster
+		strconv.AppendInt(b[:0], us, 10)
+		return b
+	}
 	us = min(max(us, 0), largest)
-	var b [digits]byte
 	for i := digits - 1; i >= 0; i-- {
 		b[i] = byte('0' + us%10)
 		us /= 10
 	}
-	return string(b[:])
+	return b
 }
 
 func parseMicros(s string) (int64, error) {

@@ -10,12 +10,21 @@ func TestRecordPrintsBackAsItWasRead(t *testing.T) {
 		{},
 		{Seen: 1, Token: 2, Expiry: 3},
 		{Seen: 1_790_000_000_123_456, Token: 1_790_000_000_123_456, Expiry: 1_790_000_010_123_456, Owner: "web-3/4711~k~Q"},
-		{Seen: 9_999_999_999_999_999, Waiting: true, Owner: "\x00\xff 0123"},
+		{Seen: 9_999_999_999_999_999, Expiry: 1, Waiting: true, Owner: "\x00\xff 0123"},
 	} {
 		got, err := ParseRecord(r.String())
 		if err != nil || got != r {
 			t.Errorf("%+v was read back as %+v, %v", r, got, err)
 		}
+	}
+}
+
+// A release writes over the beginning of a record only.
+func TestAReleasedRecordHasNoOwner(t *testing.T) {
+	text := Record{Seen: 7, Token: 7, Expiry: 8, Owner: "o"}.String()
+	released := Record{Seen: 8}.String()
+	if got, err := ParseRecord(released + text[len(released):]); err != nil || got != (Record{Seen: 8}) {
+		t.Errorf("read as %+v, %v", got, err)
 	}
 }
 

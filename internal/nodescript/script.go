@@ -45,7 +45,7 @@ func NewScripts(c Config, run string) *Scripts {
 		"@CLAIM@", strconv.FormatInt(Claim.Microseconds(), 10),
 		"@CLAIM16@", Micros(Claim.Microseconds()),
 		"@CLAIMMS@", strconv.FormatInt(Claim.Milliseconds(), 10),
-		"@CLAIMKEPTMS@", strconv.FormatInt((Claim+RecordKept).Milliseconds(), 10),
+		"@STAYMS@", strconv.FormatInt(c.Stays().Milliseconds(), 10),
 		"@QUEUEMS@", strconv.FormatInt(QueueKept.Milliseconds(), 10),
 		"@CLAMP@", clamp,
 		"@GUARD@", quote(c.String()+" "+run),
@@ -58,10 +58,11 @@ func NewScripts(c Config, run string) *Scripts {
 		"@KEPTMS@", strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
 		"@DURABLE@", strconv.FormatBool(c.Durable),
 	)
-	handoff := text("handoff")
+	handoff, each := text("handoff"), text("each")
 	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
 	for op := range ops {
-		s.texts[op] = r.Replace(strings.ReplaceAll(text(op.String()), "@HANDOFF@", handoff))
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
+		s.texts[op] = r.Replace(parts.Replace(text(op.String())))
 		sum := sha1.Sum([]byte(s.texts[op]))
 		s.shas[op] = hex.EncodeToString(sum[:])
 	}

@@ -28,19 +28,21 @@ const maxRounds = 3
 // Not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int                 // rounds begun only because nodes had seen a higher token
-	asked   []bool              // of the current round
-	answers []nodescript.Answer // of the current round
-	pending []uint8             // per node: messages sent and not answered
-	maybe   []bool              // per node: it granted, or may have
+	chased  int // rounds begun only because nodes had seen a higher token
+	ballots []ballot
 	decided bool
 }
 
-// NewAttempt returns an attempt at n nodes; Begin starts its first round.
-func NewAttempt(n int) *Attempt {
-	return &Attempt{
-		answers: make([]nodescript.Answer, n), pending: make([]uint8, n), maybe: make([]bool, n), asked: make([]bool, n)}
+// ballot is what is known of one node.
+type ballot struct {
+	answer  nodescript.Answer // of the current round
+	pending uint8             // messages sent and not answered
+	asked   bool              // of the current round
+	maybe   bool              // it granted, or may have
 }
+
+// NewAttempt returns an attempt at n nodes; Begin starts its first round.
+func NewAttempt(n int) Attempt { return Attempt{ballots: make([]ballot, n)} }
 
 // Begin starts a round with a fresh stamp and returns its number; each node that gets the
 // stamp is told by Ask. chase says that it follows another only because of its outcome
@@ -52,35 +54,41 @@ func (a *Attempt) Begin(chase bool) int {
 		a.chased = 1
 	}
 	a.decided = false
-	clear(a.answers)
-	clear(a.asked)
+	for i := range a.ballots {
+		b := &a.ballots[i]
+		b.answer, b.asked = nodescript.Answer{}, false
+	}
 	return a.round
 }
 
 // Ask notes that a node gets the stamp of the current round. Nodes that do not are as
 // good as silent: the round is not decided against them.
 func (a *Attempt) Ask(node int) {
-	a.asked[node] = true
-	a.pending[node]++
+	a.ballots[node].asked = true
+	a.ballots[node].pending++
 }
 
 // Asked reports whether a node got the stamp of the current round.
-func (a *Attempt) Asked(node int) bool { return a.asked[node] }
+func (a *Attempt) Asked(node int) bool { return a.ballots[node].asked }
 
 // Granted reports whether a node granted the stamp of the current round.
-func (a *Attempt) Granted(node int) bool { return a.answers[node].Verdict == nodescript.Granted }
+func (a *Attempt) Granted(node int) bool { return a.Verdict(node) == nodescript.Granted }
 
 // Answer takes a node's answer to the stamp of a round. After an outcome other than
 // Open every further one is Open.
 func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
-	a.pending[node]--
+	b := &a.ballots[node]
+	b.pending--
 	if ans.Verdict == nodescript.Granted || ans.MayHaveRun() {
-		a.maybe[node] = true
+		b.maybe = true
 	}
 	if round != a.round {
 		return Open
 	}
-	a.answers[node] = ans
+	if ans.Owner != "" {
+		ans.Owner = a.same(ans.Owner)
+	}
+	b.answer = ans
 	if a.decided {
 		return Open
 	}
@@ -89,10 +97,21 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	return out
 }
 
+// same returns the copy of an owner's name that another node's answer has: while a waiter
+// sleeps they are a good part of what it takes.
+func (a *Attempt) same(owner string) string {
+	for i := range a.ballots {
+		if known := a.ballots[i].answer.Owner; known == owner {
+			return known
+		}
+	}
+	return owner
+}
+
 func (a *Attempt) outcome() Outcome {
 	granted, open, higher := 0, 0, 0
-	for _, ans := range a.answers {
-		switch ans.Verdict {
+	for i := range a.ballots {
+		switch a.Verdict(i) {
 		case nodescript.Granted:
 			granted++
 		case nodescript.Unanswered:
@@ -101,7 +120,7 @@ func (a *Attempt) outcome() Outcome {
 			higher++
 		}
 	}
-	need := Majority(len(a.answers))
+	need := Majority(len(a.ballots))
 	switch {
 	case granted >= need:
 		return Won
@@ -114,14 +133,33 @@ func (a *Attempt) outcome() Outcome {
 }
 
 // Pending reports whether an answer of a node is missing, to whatever stamp.
-func (a *Attempt) Pending(node int) bool { return a.pending[node] > 0 }
+func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 
 // Kept reports whether a node granted, or may have, in any round.
-func (a *Attempt) Kept(node int) bool { return a.maybe[node] }
+func (a *Attempt) Kept(node int) bool { return a.ballots[node].maybe }
 
 // Touched reports whether a node may hold something of this attempt: it granted in
 // any round, has not answered, or failed in a way that leaves it open.
-func (a *Attempt) Touched(node int) bool { return a.maybe[node] || a.pending[node] > 0 }
+func (a *Attempt) Touched(node int) bool { return a.Kept(node) || a.Pending(node) }
 
-// Answers returns the answers of the current round, by node.
-func (a *Attempt) Answers() []nodescript.Answer { return a.answers }
+// Verdict is a node's answer of the current round, in one word.
+func (a *Attempt) Verdict(node int) nodescript.Verdict { return a.ballots[node].answer.Verdict }
+
+// Answers returns the answers of the current round, by node. The slice is the caller's.
+func (a *Attempt) Answers() []nodescript.Answer {
+	all := make([]nodescript.Answer, len(a.ballots))
+	for i := range all {
+		all[i] = a.ballots[i].answer
+	}
+	return all
+}
+
+// Waiting reports whether a node that granted told of others in its queue.
+func (a *Attempt) Waiting() bool {
+	for i := range a.ballots {
+		if a.ballots[i].answer.Waiting {
+			return true
+		}
+	}
+	return false
+}

@@ -20,7 +20,7 @@ var (
 // begin starts a round that asks all nodes.
 func begin(a *Attempt) int {
 	round := a.Begin(a.round > 0)
-	for i := range a.answers {
+	for i := range a.ballots {
 		a.Ask(i)
 	}
 	return round
@@ -60,7 +60,7 @@ func TestAnAttemptIsDecidedAsSoonAsItIsCertain(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			a := NewAttempt(len(tc.list))
-			out, after := answers(a, begin(a), tc.list...)
+			out, after := answers(&a, begin(&a), tc.list...)
 			if out != tc.want || after != tc.after {
 				t.Errorf("outcome %d after %d answers; want %d after %d", out, after, tc.want, tc.after)
 			}
@@ -71,14 +71,14 @@ func TestAnAttemptIsDecidedAsSoonAsItIsCertain(t *testing.T) {
 // Different tokens on different nodes make no lease: that was a red case on paper.
 func TestGrantsOfAnEarlierStampDoNotCount(t *testing.T) {
 	a := NewAttempt(5)
-	first := begin(a)
+	first := begin(&a)
 	a.Answer(0, first, granted)
 	a.Answer(1, first, stale)
 	a.Answer(2, first, stale)
 	if out := a.Answer(3, first, stale); out != Again {
 		t.Fatalf("outcome %d; want another round", out)
 	}
-	second := begin(a)
+	second := begin(&a)
 	if out := a.Answer(1, second, granted); out != Open {
 		t.Fatalf("outcome %d after one grant of the second stamp", out)
 	}
@@ -96,18 +96,18 @@ func TestGrantsOfAnEarlierStampDoNotCount(t *testing.T) {
 func TestAnAttemptGivesUpAfterThreeStamps(t *testing.T) {
 	a := NewAttempt(1)
 	for range maxRounds - 1 {
-		if out := a.Answer(0, begin(a), stale); out != Again {
+		if out := a.Answer(0, begin(&a), stale); out != Again {
 			t.Fatalf("outcome %d; want another round", out)
 		}
 	}
-	if out := a.Answer(0, begin(a), stale); out != Failed {
+	if out := a.Answer(0, begin(&a), stale); out != Failed {
 		t.Fatalf("outcome %d; want an end", out)
 	}
 }
 
 func TestWhatMayHoldSomethingIsReleased(t *testing.T) {
 	a := NewAttempt(5)
-	r := begin(a)
+	r := begin(&a)
 	a.Answer(0, r, granted)
 	a.Answer(1, r, held)
 	a.Answer(2, r, lostMsg)
@@ -119,7 +119,7 @@ func TestWhatMayHoldSomethingIsReleased(t *testing.T) {
 		}
 	}
 	// A grant of the first round stays one, whatever the second one says.
-	begin(a)
+	begin(&a)
 	a.Answer(0, 2, held)
 	if !a.Touched(0) {
 		t.Error("the grant of an earlier round was forgotten")

@@ -67,7 +67,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	// A node that did not have the lease may yet get a late acquire or renewal of it:
 	// only a release leaves a tombstone for them.
 	b.lost = func(node int) {
-		e.sendTo(e.releaseCall(), nil, func(i int) bool { return i == node })
+		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
 	e.endLocked(ErrReleased, func() {
 		e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
@@ -78,16 +78,23 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 
 // send gives the lease back on all nodes; it is repeated where it does not get
 // through, until the nodes' expiry has passed. e.mu is held.
-func (e *Lease) send(c nodescript.Call, to fanout.Receiver) { e.sendTo(c, to, nil) }
-
-func (e *Lease) sendTo(c nodescript.Call, to fanout.Receiver, where func(int) bool) {
-	e.keeper.fan.Send(&fanout.Message{Call: c, To: to, Persist: e.over.Add(e.keeper.fan.Set().Window)}, where)
+func (e *Lease) send(c nodescript.Call, b *giveback) {
+	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
+	e.keeper.fan.Send(&b.message, nil)
 }
+
+// tell is send where nobody wants to know, and to some nodes; nil means all.
+func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
+	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
+}
+
+func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().Window) }
 
 // giveback counts the answers to a release.
 type giveback struct {
-	*outcome
-	lost func(node int) // Leave: what to do where the lease was not there; may be nil
+	outcome
+	message fanout.Message
+	lost    func(node int) // Leave: what to do where the lease was not there; may be nil
 
 	mu              sync.Mutex
 	answers         []nodescript.Answer
@@ -95,7 +102,7 @@ type giveback struct {
 }
 
 func newGiveback(n int) *giveback {
-	return &giveback{outcome: newOutcome(), answers: make([]nodescript.Answer, n), left: n}
+	return &giveback{outcome: outcome{done: make(chan struct{})}, answers: make([]nodescript.Answer, n), left: n}
 }
 
 // Answered takes a node's answer.

@@ -2,6 +2,7 @@ package renewal
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Keeper struct {
 	fan *fanout.Fanout
 
 	mu     sync.Mutex
+	fresh  []*Lease // not looked at yet: most locks are given back before they are due
 	heap   dueHeap
 	armed  clock.Instant // when the scheduler wakes by itself
 	wake   chan struct{}
@@ -40,7 +42,7 @@ func NewKeeper(f *fanout.Fanout) *Keeper {
 func (k *Keeper) Held() []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return append([]*Lease(nil), k.heap...)
+	return slices.Concat(k.fresh, k.heap)
 }
 
 // Close ends the renewal of all leases, which are not given back: see Held.
@@ -54,11 +56,14 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
+// add takes a lease. If the scheduler wakes before it is due anyway, it joins the others
+// then; until then it costs nothing but its place.
 func (k *Keeper) add(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	e.due = due
-	heap.Push(&k.heap, e)
+	e.fresh, e.index = true, len(k.fresh)
+	k.fresh = append(k.fresh, e)
 	k.nudge(e)
 }
 
@@ -66,18 +71,57 @@ func (k *Keeper) add(e *Lease, due clock.Instant) {
 func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if e.index >= 0 {
-		e.due = due
-		heap.Fix(&k.heap, e.index)
-		k.nudge(e)
+	if e.index < 0 {
+		return
 	}
+	k.settle(e)
+	e.due = due
+	heap.Fix(&k.heap, e.index)
+	k.nudge(e)
+}
+
+// settle moves a fresh lease into the heap. k.mu is held.
+func (k *Keeper) settle(e *Lease) {
+	if e.fresh {
+		k.drop(e)
+		heap.Push(&k.heap, e)
+	}
+}
+
+// drop takes a lease out of the fresh ones. k.mu is held.
+func (k *Keeper) drop(e *Lease) {
+	last := len(k.fresh) - 1
+	k.fresh[e.index] = k.fresh[last]
+	k.fresh[e.index].index = e.index
+	k.fresh[last] = nil
+	k.fresh = k.fresh[:last]
+	e.fresh, e.index = false, -1
 }
 
 func (k *Keeper) remove(e *Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if e.index >= 0 {
+	switch {
+	case e.fresh:
+		k.drop(e)
+	case e.index >= 0:
 		heap.Remove(&k.heap, e.index)
+	}
+}
+
+// watch looks at the fresh leases: their deadlines get timers, and they are renewed in
+// the order in which they are due.
+func (k *Keeper) watch() {
+	k.mu.Lock()
+	fresh := slices.Clone(k.fresh)
+	k.mu.Unlock()
+	for _, e := range fresh {
+		e.mu.Lock()
+		e.watchLocked()
+		k.mu.Lock()
+		k.settle(e)
+		k.mu.Unlock()
+		e.mu.Unlock()
 	}
 }
 
@@ -85,7 +129,7 @@ func (k *Keeper) remove(e *Lease) {
 // leases come and go it wakes every watchEvery anyway, before most are due: so
 // taking a lock costs no switch to another goroutine.
 func (k *Keeper) nudge(e *Lease) {
-	if e.index == 0 && e.due < k.armed {
+	if e.due < k.armed {
 		select {
 		case k.wake <- struct{}{}:
 		default:
@@ -94,6 +138,7 @@ func (k *Keeper) nudge(e *Lease) {
 }
 
 func (k *Keeper) run() {
+	k.watch()
 	timer := time.NewTimer(k.pause())
 	defer timer.Stop()
 	mono := clock.Monotonic()
@@ -111,6 +156,7 @@ func (k *Keeper) run() {
 			}
 			drift = d
 		}
+		k.watch()
 		for _, e := range k.takeDue() {
 			e.renew(nil)
 		}
@@ -140,6 +186,9 @@ func (k *Keeper) pause() time.Duration {
 	pause := time.Hour // nothing held: nothing to watch, until an add wakes us
 	if len(k.heap) > 0 {
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
+	}
+	for _, e := range k.fresh { // those that came since the others were looked at
+		pause = max(min(e.due.Sub(now), watchEvery, pause), 0)
 	}
 	k.armed = now.Add(pause)
 	return pause

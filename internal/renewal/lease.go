@@ -29,23 +29,24 @@ type Lease struct {
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // when the nodes' expiry has passed for certain
 	end      error         // nil while held
-	timer    *time.Timer   // at the deadline
-	ctx      context.Context
+	timer    *time.Timer   // at the deadline; nil while the keeper has not looked at the lease
+	parent   context.Context
+	ctx      context.Context // nil until somebody asks for it
 	cancel   context.CancelCauseFunc
 
 	// Of the keeper, under its lock.
 	due   clock.Instant
-	index int // in the heap; -1 when not there
+	index int  // in the heap, or among the fresh ones; -1 when in neither
+	fresh bool // among the fresh ones
 }
 
 // Keep begins to keep a lease that was granted. parent lends the lease's context its
 // values, not its end.
 func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration) *Lease {
-	e := &Lease{keeper: k, lock: l, grant: g, ttl: ttl, deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1}
-	e.mu.Lock() // the timer may fire before it is assigned
-	defer e.mu.Unlock()
-	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(parent))
-	e.timer = time.AfterFunc(g.Deadline.Sub(k.fan.Now()), e.check)
+	e := &Lease{
+		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent,
+		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
+	}
 	k.add(e, g.Sent.Add(k.pace(ttl)))
 	return e
 }
@@ -57,7 +58,17 @@ func (e *Lease) Owner() string { return e.grant.Owner }
 func (e *Lease) Token() int64 { return e.grant.Token }
 
 // Context ends with the lease; its cause is ErrLost or ErrReleased.
-func (e *Lease) Context() context.Context { return e.ctx }
+func (e *Lease) Context() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx == nil {
+		e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(e.parent))
+		if e.end != nil {
+			e.cancel(e.end)
+		}
+	}
+	return e.ctx
+}
 
 // Deadline is the instant until which the lease may be believed in.
 func (e *Lease) Deadline() clock.Instant {
@@ -74,13 +85,21 @@ func (e *Lease) End() error {
 	return e.end
 }
 
+// watchLocked arms the timer that ends the lease at its deadline: one of its own, so that a
+// renewal stuck in Redis cannot delay the verdict. e.mu is held.
+func (e *Lease) watchLocked() {
+	if e.end == nil && e.timer == nil {
+		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
+	}
+}
+
 // check ends the lease if its deadline has passed. It is called by the lease's timer,
 // and by the keeper when the host was suspended.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
-	if e.end == nil {
+	if e.end == nil && e.timer != nil {
 		e.timer.Reset(e.deadline.Sub(e.keeper.fan.Now()))
 	}
 }
@@ -93,7 +112,7 @@ func (e *Lease) checkLocked() {
 
 // loseLocked announces the loss, then sees to it that nothing of the lease stays.
 func (e *Lease) loseLocked() {
-	e.endLocked(ErrLost, func() { e.send(e.releaseCall(), nil) })
+	e.endLocked(ErrLost, func() { e.tell(e.releaseCall(), nil) })
 }
 
 func (e *Lease) releaseCall() nodescript.Call {
@@ -103,8 +122,12 @@ func (e *Lease) releaseCall() nodescript.Call {
 // endLocked ends the belief in the lease, then tells the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.end = why
-	e.timer.Stop()
-	e.cancel(why)
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	if e.ctx != nil {
+		e.cancel(why)
+	}
 	tell()
 	// Last: a client that is closed gives its nodes up when it keeps no lease.
 	e.keeper.remove(e)

@@ -34,6 +34,7 @@ func (e *Lease) renew(wait *outcome) {
 		wait.is(e.end)
 		return
 	}
+	e.watchLocked()
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
 	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, votes: quorum.NewRenewal(k.fan.N())}

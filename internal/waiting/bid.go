@@ -44,17 +44,19 @@ type bid struct {
 
 	mu      sync.Mutex
 	state   state
-	votes   *quorum.Attempt
-	message *fanout.Message // of the current round; nil when it is decided and all nodes have answered
-	silent  *fanout.Message // the same without the ticket, for nodes whose hand-off would not be heard; nil: none yet
+	votes   quorum.Attempt
+	message *fanout.Message // of the current round; nil: not needed yet, or not any more
+	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard
 	tag     int             // of the current round
 	stamp   int64           // of the current round: the highest sent under owner; 0: none began
 	sent    clock.Instant
-	claimed []bool  // per node: handed to owner, and not asked since
-	whole   bool    // the current round asks all nodes
-	taken   bool    // the lease went to the caller: what comes later is not for us
-	err     error   // no stamp could be drawn
-	from    *handed // what is being passed to this owner; nil: nothing
+	claimed nodes         // handed to owner, and not asked since
+	given   nodes         // given back in the current round
+	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
+	whole   bool          // the current round asks all nodes
+	taken   bool          // the lease went to the caller: what comes later is not for us
+	err     error         // no stamp could be drawn
+	from    *handed       // what is being passed to this owner; nil: nothing
 }
 
 // handed is a lease whose owner has ended it in favour of a waiter in its process.
@@ -66,8 +68,7 @@ type handed struct {
 
 func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration) *bid {
 	return &bid{
-		fan: f, lock: l, owner: owner, ttl: ttl, wake: make(chan struct{}, 1),
-		votes: quorum.NewAttempt(f.N()), claimed: make([]bool, f.N()),
+		fan: f, lock: l, owner: owner, ttl: ttl, wake: make(chan struct{}, 1), votes: quorum.NewAttempt(f.N()),
 	}
 }
 
@@ -75,28 +76,36 @@ func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration
 func (b *bid) askAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.askNodes()
+}
+
+// askNodes is askAll with b.mu held.
+func (b *bid) askNodes() {
 	if b.state != over && b.state != won {
-		b.ask(func(int) bool { return true }, false)
+		b.ask(everyNode, false)
 		b.whole = true
 	}
 }
 
-// join begins the first round of a waiter, if nothing was passed to it before.
-func (b *bid) join() {
-	if !b.begun() {
-		b.askAll()
+// begin begins the first round, if nothing was passed to this owner before.
+func (b *bid) begin() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stamp == 0 {
+		b.askNodes()
 	}
 }
 
-func (b *bid) begun() bool {
+// asking reports whether answers are missing that may still decide.
+func (b *bid) asking() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stamp != 0
+	return b.state == open && b.stamp != 0
 }
 
-// ask begins a round: a fresh stamp for the nodes for which to is true. chase says that
-// it only follows the last one because nodes had seen a higher token. b.mu is held.
-func (b *bid) ask(to func(node int) bool, chase bool) {
+// ask begins a round: a fresh stamp for some nodes. chase says that it only follows the
+// last one because nodes had seen a higher token. b.mu is held.
+func (b *bid) ask(to nodes, chase bool) {
 	stamp, sent, err := b.fan.Stamp()
 	if err != nil {
 		b.err = err
@@ -104,56 +113,63 @@ func (b *bid) ask(to func(node int) bool, chase bool) {
 		return
 	}
 	b.unsend() // this one takes its place
-	nodes := make([]bool, b.fan.N())
-	for i := range nodes {
-		nodes[i] = to(i)
-	}
 	b.state, b.whole, b.err = open, false, nil
-	b.stamp, b.sent = stamp, sent
+	b.stamp, b.sent, b.given = stamp, sent, 0
 	b.tag = b.votes.Begin(chase)
-	w := b.fan.Set().Window
-	switch {
-	case b.from != nil:
-		b.message = b.asking(nodescript.PassCall(b.lock, b.owner, stamp, b.ttl, w, b.from.owner))
-	case b.ticket != 0:
-		b.message = b.asking(nodescript.QueueCall(b.lock, b.owner, stamp, b.ttl, w, b.ticket))
-	default:
-		b.message = b.asking(nodescript.AcquireCall(b.lock, b.owner, stamp, b.ttl, w))
-	}
-	for i, yes := range nodes {
-		if yes {
+	for i := range b.fan.N() {
+		if to.has(i) {
 			b.askNode(i)
 		}
 	}
 }
 
-// asking makes a message of the current round. b.mu is held.
-func (b *bid) asking(c nodescript.Call) *fanout.Message {
-	return &fanout.Message{Call: c, To: b, Tag: b.tag, SendBy: b.fan.SendBy(b.sent)}
-}
-
 // unsend keeps the current round from nodes it was not sent to yet. b.mu is held.
 func (b *bid) unsend() {
-	for _, m := range []*fanout.Message{b.message, b.silent} {
+	for _, m := range []*fanout.Message{b.message, b.joins} {
 		if m != nil {
 			m.Drop()
 		}
 	}
-	b.message, b.silent = nil, nil
+	b.message, b.joins = nil, nil
 }
 
 // askNode sends the current stamp to a node. b.mu is held.
 func (b *bid) askNode(i int) {
-	b.claimed[i] = false
+	b.claimed = b.claimed.without(i)
 	b.votes.Ask(i)
-	if b.ticket == 0 || b.from != nil || b.hears(i) {
-		b.fan.SendTo(i, b.message)
-		return
+	m := &b.message
+	joins := b.ticket != 0 && b.from == nil && b.hears(i)
+	if joins {
+		m = &b.joins
 	}
-	if b.silent == nil {
-		b.silent = b.asking(nodescript.AcquireCall(b.lock, b.owner, b.stamp, b.ttl, b.fan.Set().Window))
+	if *m == nil {
+		*m = &fanout.Message{Call: b.call(joins), To: b, Tag: b.tag, SendBy: b.fan.SendBy(b.sent)}
 	}
-	b.fan.SendTo(i, b.silent)
+	b.fan.SendTo(i, *m)
+}
+
+// call is what the current round asks the nodes. b.mu is held.
+func (b *bid) call(joins bool) nodescript.Call {
+	switch {
+	case joins:
+		return nodescript.QueueCall(b.lock, b.owner, b.stamp, b.ttl, b.ticket)
+	case b.from != nil:
+		return nodescript.PassCall(b.lock, b.owner, b.stamp, b.ttl, b.from.owner)
+	}
+	return nodescript.AcquireCall(b.lock, b.owner, b.stamp, b.ttl)
+}
+
+// mine are the nodes that have something for this owner, or may. b.mu is held.
+func (b *bid) mine() nodes { return b.claimed | b.which(b.votes.Kept) }
+
+// which are the nodes for which is is true.
+func (b *bid) which(is func(node int) bool) (n nodes) {
+	for i := range b.fan.N() {
+		if is(i) {
+			n = n.with(i)
+		}
+	}
+	return n
 }
 
 // handed takes a node's news that the name is reserved there for this owner. The hand-offs
@@ -165,12 +181,13 @@ func (b *bid) handed(node int) {
 	if b.state == over || b.state == won {
 		return
 	}
+	b.halved = 0 // the others may follow
 	if b.state == open && !b.votes.Asked(node) && b.fan.Now().Sub(b.sent) < b.fan.Set().Window/2 {
 		b.askNode(node)
 		return
 	}
-	b.claimed[node] = true
-	b.ask(func(i int) bool { return b.claimed[i] || b.votes.Kept(i) }, false)
+	b.claimed = b.claimed.with(node)
+	b.ask(b.mine(), false)
 	b.notify()
 }
 
@@ -178,11 +195,6 @@ func (b *bid) handed(node int) {
 func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, a := range b.votes.Answers() {
-		if a.Owner == ans.Owner {
-			ans.Owner = a.Owner // one copy: while the waiter sleeps this is a good part of what it takes
-		}
-	}
 	out := b.votes.Answer(node, tag, ans)
 	if ans.Verdict == nodescript.Stale {
 		b.fan.Raise(ans.Seen)
@@ -196,15 +208,18 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 			b.drop(func(i int) bool { return i == node })
 		}
 	case b.state != open:
+		if b.state == idle && b.whole && tag == b.tag && b.split() {
+			b.notify() // what was not there when the others' answers were looked at
+		}
 	case tag != b.tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
 	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
 		// Those before us in the queue were gone, so this very question was handed the name.
-		b.claimed[node] = true
-		b.ask(func(i int) bool { return b.claimed[i] || b.votes.Kept(i) }, false)
+		b.claimed = b.claimed.with(node)
+		b.ask(b.mine(), false)
 	case out == quorum.Again:
 		whole := b.whole
-		b.ask(b.votes.Asked, true)
+		b.ask(b.which(b.votes.Asked), true)
 		b.whole = whole // what fails in the end is the question to all, if it was one
 	case out == quorum.Won:
 		b.become(won)
@@ -227,7 +242,7 @@ func (b *bid) rest() {
 			return
 		}
 	}
-	b.message, b.silent = nil, nil
+	b.message, b.joins = nil, nil
 }
 
 // pass begins a round that takes the lease over from an owner in this process: one round
@@ -240,7 +255,7 @@ func (b *bid) pass(from handed) bool {
 		return false
 	}
 	b.from = &from
-	b.ask(func(int) bool { return true }, false)
+	b.ask(everyNode, false)
 	b.whole = true
 	if b.err != nil {
 		b.from = nil
@@ -281,10 +296,8 @@ func (b *bid) take() (Grant, bool) {
 		return Grant{}, false
 	}
 	b.state, b.taken = over, true
-	others := false
-	for i, a := range b.votes.Answers() {
-		others = others || a.Waiting
-		if a.Verdict == nodescript.Granted || b.votes.Pending(i) {
+	for i := range b.fan.N() {
+		if b.votes.Granted(i) || b.votes.Pending(i) {
 			continue
 		}
 		if b.ticket != 0 {
@@ -292,7 +305,7 @@ func (b *bid) take() (Grant, bool) {
 		}
 		b.drop(func(node int) bool { return node == i })
 	}
-	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: others}, true
+	return Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}, true
 }
 
 func (b *bid) quit(node int) {
@@ -324,24 +337,36 @@ func (b *bid) giveUp() {
 	b.release(where)
 }
 
-// yield gives a minority back if somebody on other nodes waits for longer; the bid goes
-// on. Of two that hold a part each, one keeps and one gives: they cannot swap for ever.
-func (b *bid) yield() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	granted, older := false, false
+// split deals with a minority that the round of all nodes, which has failed, left with
+// this bid; it reports whether all are to be asked once more, soon. On the other nodes the
+// lock may just be on its way here. If it is not, and somebody there waits for longer, the
+// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
+// gives: they cannot swap for ever. b.mu is held.
+func (b *bid) split() (soon bool) {
+	part := b.which(b.votes.Granted) &^ b.given
+	if part == 0 {
+		return false
+	}
+	now := b.fan.Now()
+	if b.halved == 0 {
+		b.halved = now
+		return true
+	}
+	if now.Sub(b.halved) < gather/2 {
+		return false
+	}
 	for _, a := range b.votes.Answers() {
-		switch a.Verdict {
-		case nodescript.Granted:
-			granted = true
-		case nodescript.Held:
-			ticket, ok := nodescript.Ticket(a.Owner)
-			older = older || !ok || ticket < b.ticket
+		if a.Verdict != nodescript.Held {
+			continue
+		}
+		if ticket, ok := nodescript.Ticket(a.Owner); !ok || ticket < b.ticket {
+			b.given |= part
+			b.halved = 0
+			b.release(part.has)
+			break
 		}
 	}
-	if granted && older {
-		b.release(b.votes.Granted)
-	}
+	return false
 }
 
 // release sends a release that is repeated until the lease would be over on the nodes.

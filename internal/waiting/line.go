@@ -16,7 +16,8 @@ type lines struct {
 type line struct {
 	first  *bid // of the first
 	others []*place
-	passes int // how often the lock was passed on in here, in a row
+	passes int  // how often the lock was passed on in here, in a row
+	near   bool // who was first before has the lock, and will pass it on
 }
 
 // place is that of a waiter who is not the first.
@@ -57,16 +58,16 @@ func (l *lines) enter(ctx context.Context, stop <-chan struct{}, name string, b 
 		}
 	}
 	l.mu.Unlock()
-	l.leave(name) // its turn came at the same moment
+	l.leave(name, false) // its turn came at the same moment
 	return false
 }
 
-// leave makes the next waiter for name the first.
-func (l *lines) leave(name string) {
+// leave makes the next waiter for name the first. won says that the caller has the lock.
+func (l *lines) leave(name string, won bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
-	ln.first = nil
+	ln.first, ln.near = nil, won
 	if len(ln.others) == 0 {
 		delete(l.byName, name)
 		return
@@ -75,6 +76,14 @@ func (l *lines) leave(name string) {
 	close(ln.others[0].turn)
 	ln.others[0] = nil
 	ln.others = ln.others[1:]
+}
+
+// isNear reports whether the lock is in this process, so that it will be passed to the
+// first in line for name when it is given back. It may have been lost meanwhile.
+func (l *lines) isNear(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byName[name].near
 }
 
 // bids notes that the first in line for name has another bid.
@@ -97,16 +106,17 @@ func (l *lines) pass(name string, from handed, others bool) bool {
 		l.mu.Unlock()
 		return false
 	}
+	b := ln.first
 	if others && ln.passes >= mostPasses {
-		ln.passes = 0
+		ln.passes, ln.near = 0, false
 		l.mu.Unlock()
+		b.join() // it may have waited for the pass
 		return false
 	}
 	if !others {
 		ln.passes = 0
 	}
 	ln.passes++
-	b := ln.first
 	l.mu.Unlock()
 	return b.pass(from)
 }

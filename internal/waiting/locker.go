@@ -63,7 +63,8 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
-	defer l.lines.leave(lock.Name)
+	won := false
+	defer func() { l.lines.leave(lock.Name, won && !l.Fair) }()
 	allowed, outage := patience, time.Time{}
 	var last *Refusal
 	after := func(r *Refusal) {
@@ -76,6 +77,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	for {
 		g, r := l.inLine(ctx, lock, ttl, &ticket, b, after)
 		if r == nil {
+			won = true
 			return g, nil
 		}
 		b.giveUp()
@@ -104,17 +106,12 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	}
 }
 
-// inLine asks once, and joins the nodes' queues if somebody has the lock. Who has waited
-// before joins at once: it hears hand-offs already, and saves a question.
+// inLine asks, and joins the nodes' queues if somebody has the lock.
 func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
-	if !l.Inbox.stood() && (b == nil || !b.begun()) {
-		g, r := l.attempt(ctx, lock, ttl)
-		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
-			return g, r
-		}
-		after(r)
-	}
 	if b == nil {
+		if answers := l.Fan.Settle(ctx); answers != nil {
+			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+		}
 		var err error
 		if b, err = l.waiter(lock, ttl, ticket); err != nil {
 			r := l.nothing()
@@ -123,7 +120,36 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 		}
 		l.lines.bids(lock.Name, b)
 	}
+	defer b.giveUp()
+	if !l.Inbox.stood() {
+		// Whoever has never waited asks first: most locks are free.
+		g, r := l.ask(ctx, b)
+		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
+			return g, r
+		}
+		after(r)
+	}
 	return l.queue(ctx, b, after)
+}
+
+// ask is one question to all nodes. Without an inbox no hand-off would be heard, so it
+// joins no queue.
+func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
+	b.begin()
+	for more := true; more; {
+		select {
+		case <-b.wake:
+			more = b.asking() // again already: by a pass
+		case <-ctx.Done():
+			more = false
+		case <-l.Stop:
+			more = false
+		}
+	}
+	if g, ok := b.take(); ok {
+		return g, nil
+	}
+	return Grant{}, b.refusal(true)
 }
 
 // attempt is one try without a place in any queue.
@@ -133,16 +159,7 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 	}
 	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
 	defer b.giveUp()
-	b.askAll()
-	select {
-	case <-b.wake:
-	case <-ctx.Done():
-	case <-l.Stop:
-	}
-	if g, ok := b.take(); ok {
-		return g, nil
-	}
-	return Grant{}, b.refusal(true)
+	return l.ask(ctx, b)
 }
 
 // jitter draws between half and one and a half of d.

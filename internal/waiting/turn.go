@@ -41,9 +41,13 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	defer l.Inbox.forget(b)
-	defer b.giveUp()
-	b.join()
-	timer := time.NewTimer(askEvery)
+	first := askEvery
+	if l.lines.isNear(b.lock.Name) {
+		first = gather // a pass is likely to save the question
+	} else {
+		b.join()
+	}
+	timer := time.NewTimer(first)
 	defer timer.Stop()
 	for {
 		select {
@@ -72,26 +76,38 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	}
 }
 
+// join asks all nodes in a way that joins their queues: unless a round is under way that
+// joins them, too, or one that what was passed to this owner began.
+func (b *bid) join() {
+	if !b.asking() {
+		b.askAll()
+	}
+}
+
 // next deals with the outcome of a round that was not won, and says when to ask all
 // nodes again: soon, while hand-offs are coming in; else when the holder's lease is
 // over, but every second. The refusal is that of a round of all nodes.
 func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	b.mu.Lock()
-	state, whole, stamped := b.state, b.whole, b.err == nil
+	state, whole, stamped, soon := b.state, b.whole, b.err == nil, false
 	if state == failed {
 		b.state = idle
+		soon = whole && stamped && b.split()
+	} else if state == idle && b.halved != 0 {
+		soon = b.fan.Now().Sub(b.halved) < gather
 	}
 	b.mu.Unlock()
 	switch {
 	case state == open && !whole:
 		return nil, gather
+	case state == idle && soon:
+		return nil, jitter(gather)
 	case state == open, state == idle:
 		return nil, askEvery
 	case state == failed && !whole && stamped:
 		return nil, jitter(splitDelay)
 	}
 	r = b.refusal(false)
-	b.yield()
 	_, foreign, left := r.Holder()
 	pause = askEvery
 	if !b.paused {
@@ -99,6 +115,9 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	}
 	if foreign || r.Kind == Contended {
 		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
+	}
+	if soon {
+		pause = jitter(gather)
 	}
 	// Compared first: a foreign key may be there forever, to which nothing adds.
 	if left > 0 && left < pause {

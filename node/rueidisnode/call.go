@@ -13,62 +13,75 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// command starts a command. The typed builders hash every key for Redis Cluster.
-var command = rueidis.Builder{}.Arbitrary
+// builder's Arbitrary starts a command: the typed ones hash every key for Redis
+// Cluster. Not by a variable of its own, through which its arguments would be
+// allocated for each command.
+var builder rueidis.Builder
 
-// batches recycles the slices of commands, but only those of answered batches: a
-// connection may still read one that was given up.
-var batches = sync.Pool{New: func() any { return new([]rueidis.Completed) }}
+// batch is the commands of one call, and what rueidis needs for it.
+type batch struct {
+	commands []rueidis.Completed
+	lone     [1]rueidis.RedisResult
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+func newBatch() *batch { return batches.Get().(*batch) }
+
+func (b *batch) add(c rueidis.Completed) { b.commands = append(b.commands, c) }
+
+// recycle ends the use of the batch and of the results it was run for.
+func (b *batch) recycle() {
+	clear(b.commands)
+	b.commands, b.lone[0] = b.commands[:0], rueidis.RedisResult{}
+	batches.Put(b)
+}
 
 // EvalSHA implements [node.Node].
 func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if len(calls) == 0 {
 		return nil
 	}
-	batch := batches.Get().(*[]rueidis.Completed)
-	commands := (*batch)[:0]
+	b := newBatch()
+	defer b.recycle()
 	for i := range calls {
 		c := &calls[i]
-		commands = append(commands, command("EVALSHA", c.SHA, strconv.Itoa(len(c.Keys))).Args(c.Keys...).Args(c.Args...).Build())
+		b.add(builder.Arbitrary("EVALSHA", c.SHA, strconv.Itoa(len(c.Keys))).Args(c.Keys...).Args(c.Args...).Build())
 	}
 	replies := make([]node.Reply, len(calls))
-	results, err := n.send(ctx, commands)
+	results, err := n.send(ctx, b)
 	if err != nil {
 		for i := range replies {
 			replies[i].Err = err
 		}
 		return replies
 	}
-	answered := true
 	for i := range results {
-		answered = answered && results[i].NonRedisError() == nil
 		replies[i] = n.reply(ctx, results[i])
-	}
-	if answered {
-		clear(commands)
-		*batch = commands
-		batches.Put(batch)
 	}
 	return replies
 }
 
 // Eval implements [node.Node].
 func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
-	eval := command("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build()
+	b := newBatch()
+	defer b.recycle()
+	eval := builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build()
 	if len(load) == 0 {
-		results, err := n.send(ctx, []rueidis.Completed{eval})
+		b.add(eval)
+		results, err := n.send(ctx, b)
 		if err != nil {
 			return node.Reply{Err: err}
 		}
 		return n.reply(ctx, results[0])
 	}
-	commands := make([]rueidis.Completed, 0, len(load)+3)
-	commands = append(commands, command("MULTI").Build(), eval)
+	b.add(builder.Arbitrary("MULTI").Build())
+	b.add(eval)
 	for _, l := range load {
-		commands = append(commands, command("SCRIPT", "LOAD", l).Build())
+		b.add(builder.Arbitrary("SCRIPT", "LOAD", l).Build())
 	}
-	commands = append(commands, command("EXEC").Build())
-	results, err := n.send(ctx, commands)
+	b.add(builder.Arbitrary("EXEC").Build())
+	results, err := n.send(ctx, b)
 	if err != nil {
 		return node.Reply{Err: err}
 	}
@@ -94,38 +107,22 @@ func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...st
 	return message(&parts[0])
 }
 
-// send runs the commands in one pipeline, on a new connection if there is none. The
-// error is that of all of them: nothing was sent.
-func (n *Node) send(ctx context.Context, commands []rueidis.Completed) ([]rueidis.RedisResult, error) {
+// send runs the commands in one pipeline. The error is that of all of them: nothing
+// was sent.
+func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
 	if n.closed() {
 		return nil, node.ErrClosed
 	}
 	if ctx.Err() != nil {
 		return nil, node.NotSent(driver.ContextError(ctx))
 	}
-	select {
-	case n.slots <- struct{}{}:
-		defer func() { <-n.slots }()
-	case <-ctx.Done():
-		return nil, node.NotSent(driver.ContextError(ctx))
+	l, err := n.pool.take(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for {
-		l, err := n.connected(ctx)
-		if err != nil {
-			return nil, err
-		}
-		results := l.client.DoMulti(ctx, commands...)
-		switch err := results[0].NonRedisError(); {
-		case err == nil:
-			l.late.Store(0)
-		case err == errDown: // rueidis hands a dialer's error through as it is
-			l.broken.Store(true)
-			continue
-		case ctx.Err() != nil && l.late.Add(1) >= maxLate:
-			l.drop()
-		}
-		return results, nil
-	}
+	results := l.run(ctx, b)
+	n.pool.put(l)
+	return results, nil
 }
 
 // reply reads the answer to one command.

@@ -12,10 +12,13 @@
 // A password with one of the characters , / ? # @ : % must be percent-encoded. Errors
 // never contain it.
 //
-// Nothing is dialled until the first call. A node keeps one connection, on which all
-// its calls are pipelined in the order they were made, and one more for each Listen.
-// A connection that broke, or that answered nothing for about three seconds, is
-// replaced by the next call. Nothing is ever sent twice.
+// Nothing is dialled until the first call. A call has a connection to itself, on which
+// it goes in one pipeline; calls made at the same time may reach the server in any
+// order. So a node keeps as many connections as it has calls under way, two of a Client
+// and at most eight, where further calls wait for one, and one more for each Listen. A
+// connection is replaced when it broke, when its call was given up or found no answer
+// for three seconds, and when it was idle and a ping stayed without answer. Nothing is
+// ever sent twice.
 //
 // An ACL user needs: +hello +ping +evalsha +eval +script|load +multi +exec +select
 // +subscribe, and what the scripts call.

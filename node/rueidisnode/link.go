@@ -2,203 +2,51 @@ package rueidisnode
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
-	"math"
-	"net"
-	"sync/atomic"
-	"time"
 
 	"github.com/redis/rueidis"
-
-	"github.com/holdfast-go/holdfast/node"
-	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-const (
-	// connectTimeout bounds dialling, TLS and HELLO together.
-	connectTimeout = 2 * time.Second
-
-	// A connection that brought no answer for pingAfter is pinged, and replaced if
-	// the ping is not answered within hungAfter.
-	pingAfter = time.Second
-	hungAfter = 2 * time.Second
-
-	// ringScale is log2 of the number of batches one connection can hold. Where that
-	// ring is full, rueidis waits for room without regard for a context. So the
-	// driver keeps it from filling: at most maxInFlight calls are under way, and a
-	// connection with maxLate given-up calls in it is replaced.
-	ringScale   = 9
-	maxInFlight = 256
-	maxLate     = 128
-)
-
-// link is one connection, as a rueidis client of its own that cannot dial.
+// link is one connection for calls, as a rueidis client of its own that cannot dial.
+// One call at a time has it to itself: then rueidis has no goroutines, and writes and
+// reads on the caller's. Its own pipelining costs each call the way to a writing
+// goroutine and back from a reading one.
 //
-// A client that reconnects by itself does so inside of some call, and the other
-// calls wait for that one without regard for their own contexts. Here, reconnecting
-// is a goroutine that calls wait for as long as they like.
+// The client is never closed, only its connection: Close would start what it then
+// waits for.
 type link struct {
 	client rueidis.Client
-	conn   net.Conn
-	broken atomic.Bool
-	late   atomic.Int32 // calls given up since the last answer
+	wire   *wire
+	giveUp func() // wire.giveUp, made once
+
+	// The pool's, guarded by its mutex.
+	quiet  int    // rounds of the pool since the last call
+	pinged uint64 // the last round in which it was pinged
 }
 
-// drop closes the connection; calls in flight fail.
-func (l *link) drop() {
-	l.broken.Store(true)
-	_ = l.conn.Close()
-}
-
-// watched tells the link when rueidis closes the connection.
-type watched struct {
-	net.Conn
-	link *link
-	stop func() bool
-}
-
-func (w *watched) Close() error {
-	w.link.broken.Store(true)
-	w.stop()
-	return w.Conn.Close()
-}
-
-// errDown is what a link's client gets for a dial after its first: the call was not
-// sent and may go to the next link.
-var errDown = errors.New("connection is down")
-
-type attempt struct {
-	done chan struct{}
-	link *link
-	err  error
-}
-
-// connected returns the live link, or waits for a new one as long as ctx allows.
-func (n *Node) connected(ctx context.Context) (*link, error) {
-	for tries := 1; ; tries++ {
-		if l := n.live.Load(); l != nil && !l.broken.Load() {
-			return l, nil
-		}
-		a, joined, err := n.join()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case <-a.done:
-		case <-ctx.Done():
-			return nil, node.NotSent(driver.ContextError(ctx))
-		}
-		if a.err == nil {
-			return a.link, nil
-		}
-		// An attempt that began before this call may have failed for a reason that
-		// is over. The next one has not.
-		if !joined || tries > 1 {
-			return nil, a.err
-		}
+// run makes a call; ctx ends it, and the link with it. A link that broke must not be
+// used again: answers to the call that was given up would be taken for the next one's.
+func (l *link) run(ctx context.Context, b *batch) []rueidis.RedisResult {
+	l.wire.until, _ = ctx.Deadline()
+	var stop func() bool
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, l.giveUp)
 	}
+	// rueidis gets no context: for one that can be cancelled and has no deadline it
+	// would start its goroutines. The wire ends the call.
+	var results []rueidis.RedisResult
+	if len(b.commands) == 1 {
+		b.lone[0] = l.client.Do(context.Background(), b.commands[0])
+		results = b.lone[:]
+	} else {
+		results = l.client.DoMulti(context.Background(), b.commands...)
+	}
+	if stop != nil && !stop() {
+		l.drop() // giveUp is about to make the wire useless, if it has not yet
+	}
+	return results
 }
 
-// join returns the attempt under way, or begins one.
-func (n *Node) join() (a *attempt, joined bool, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed() {
-		return nil, false, node.ErrClosed
-	}
-	if n.attempt != nil {
-		return n.attempt, true, nil
-	}
-	a = &attempt{done: make(chan struct{})}
-	n.attempt = a
-	n.wg.Go(func() {
-		a.link, a.err = n.connect(n.ctx)
-		n.mu.Lock()
-		if a.err == nil {
-			n.live.Store(a.link)
-		}
-		n.attempt = nil
-		n.mu.Unlock()
-		close(a.done)
-	})
-	return a, false, nil
-}
+// drop closes the connection; a call in flight fails.
+func (l *link) drop() { _ = l.wire.Close() }
 
-// connect makes a link of its own. Whatever fails here, no call was sent.
-func (n *Node) connect(ctx context.Context) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	raw, err := n.dial(ctx)
-	if err != nil {
-		return nil, n.unreached(err)
-	}
-	l := &link{}
-	l.conn = &watched{Conn: raw, link: l, stop: context.AfterFunc(n.ctx, func() {
-		l.broken.Store(true)
-		_ = raw.Close()
-	})}
-	// NewClient has no context, only the timeout: a caller that gives up earlier
-	// closes the connection under it.
-	stop := context.AfterFunc(ctx, l.drop)
-	defer stop()
-	if l.client, err = rueidis.NewClient(n.options(l.conn)); err != nil {
-		l.drop()
-		return nil, n.unreached(err)
-	}
-	return l, nil
-}
-
-func (n *Node) unreached(err error) error {
-	if n.closed() {
-		return node.ErrClosed
-	}
-	if _, ok := rueidis.IsRedisErr(err); ok {
-		return serverError(err)
-	}
-	return node.NotSent(fmt.Errorf("connect: %w", err))
-}
-
-func (n *Node) dial(ctx context.Context) (net.Conn, error) {
-	var d net.Dialer
-	if n.tls != nil {
-		return (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, n.target.addr)
-	}
-	return d.DialContext(ctx, n.target.network, n.target.addr)
-}
-
-func (n *Node) options(conn net.Conn) rueidis.ClientOption {
-	var used atomic.Bool
-	return rueidis.ClientOption{
-		InitAddress: []string{n.target.addr},
-		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
-			if used.Swap(true) {
-				return nil, errDown
-			}
-			return conn, nil
-		},
-		// KeepAlive is rueidis's interval of pings, ConnWriteTimeout how long it
-		// waits for their answer.
-		Dialer:           net.Dialer{Timeout: connectTimeout, KeepAlive: pingAfter},
-		ConnWriteTimeout: hungAfter,
-
-		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
-		ClientName:    "holdfast",                   // what CLIENT LIST shows
-		ClientSetInfo: rueidis.DisableClientSetInfo, // two commands an ACL would have to allow
-
-		ForceSingleClient: true, // never ask for CLUSTER SLOTS
-		DisableRetry:      true,
-		DisableCache:      true, // no CLIENT TRACKING
-		// Without it, a lone call reads its answer itself and is deaf to a
-		// cancellation meanwhile.
-		AlwaysPipelining: true,
-		// One connection: calls arrive in the order they were made, and batches
-		// under way at the same time share system calls.
-		PipelineMultiplex: -1,
-		BlockingPipeline:  math.MaxInt, // a long batch is no reason for another connection
-		RingScaleEachConn: ringScale,
-		// A lock's call is some 300 bytes and its answer 60. The default is 0.5 MiB.
-		ReadBufferEachConn: 32 << 10, WriteBufferEachConn: 32 << 10,
-	}
-}
+func (l *link) broken() bool { return l.wire.broken.Load() }

@@ -21,7 +21,7 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(message strin
 		return node.NotSent(driver.ContextError(ctx))
 	}
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
-		l, err := n.connect(ctx)
+		l, err := n.connect(ctx, forListening)
 		if err != nil {
 			return err
 		}

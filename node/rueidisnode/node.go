@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -20,12 +18,7 @@ type Node struct {
 
 	ctx    context.Context // ends with Close, and with it every connection
 	cancel context.CancelFunc
-	live   atomic.Pointer[link] // the connection for calls; nil or broken: connect first
-	slots  chan struct{}        // held by calls in flight, see maxInFlight
-
-	mu      sync.Mutex // guards attempt and the moment of closing
-	attempt *attempt   // the one way to a new link, shared by all who wait
-	wg      sync.WaitGroup
+	pool   pool
 }
 
 var _ node.Node = (*Node)(nil)
@@ -55,7 +48,7 @@ func New(url string, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", label(url), err)
 	}
-	n := &Node{target: t, addr: driver.Address(t.network, t.addr, t.tls, t.db), slots: make(chan struct{}, maxInFlight)}
+	n := &Node{target: t, addr: driver.Address(t.network, t.addr, t.tls, t.db)}
 	if t.tls {
 		n.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
@@ -65,6 +58,8 @@ func New(url string, opts ...Option) (*Node, error) {
 		}
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.pool.ctx = n.ctx
+	n.pool.connect = func(ctx context.Context) (*link, error) { return n.connect(ctx, forCalls) }
 	return n, nil
 }
 
@@ -98,10 +93,7 @@ func (n *Node) Addr() string { return n.addr }
 
 // Close implements [node.Node].
 func (n *Node) Close() {
-	n.mu.Lock()
-	n.cancel()
-	n.mu.Unlock()
-	n.wg.Wait()
+	n.pool.close(n.cancel)
 }
 
 func (n *Node) closed() bool { return n.ctx.Err() != nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,27 @@ func TestTLSHandshakeEndsWithTheContext(t *testing.T) {
 	defer cancel()
 	if r := n.Eval(ctx, `return 'in'`, node.Call{}); !node.Timeout(r.Err) || !node.Unsent(r.Err) {
 		t.Errorf("%v, unsent %v", r.Err, node.Unsent(r.Err))
+	}
+}
+
+// The deadline goes through TLS, for writes as well.
+func TestTLSGivesUpAWriteThatHangs(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.TLS())
+	n, err := rueidisnode.New(server.TLSURL(), rueidisnode.TLSConfig(server.TLSConfig()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if r := n.Eval(t.Context(), `return 'in'`, node.Call{}); r.Err != nil {
+		t.Fatal(r)
+	}
+	server.Freeze()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	r := n.Eval(ctx, `return 'in'`, node.Call{Args: []string{strings.Repeat("x", 32<<20)}})
+	if took := time.Since(begin); !node.Timeout(r.Err) || took > 3*time.Second {
+		t.Errorf("%v after %v", r.Err, took)
 	}
 }

@@ -1,81 +1,93 @@
--- acquire: take the name for an owner, or say who has it.
+-- acquire: take the name for an owner, or say who has it. Several at once: see each.lua.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 the record to store: T T expiry 0 owner  2 ttl, ms  3 how long the record stays, ms
---       4 stamp - W  5 stamp + W  6 ticket, 16 digits, or '': does not wait
---       7 from: the owner in the same process that passes its lease on, or ''
+-- ARGV  1 the record to store: T T expiry 0 owner; T is the stamp  2 ttl, ms
+--       3 '': does not wait | a ticket, 16 digits: joins the queue | longer: the owner in the same process that passes its lease on
 -- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
 local call, sub = redis.call, string.sub
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
-if now < ARGV[4] or now > ARGV[5] then return 'O' .. now end
+local clock = tonumber(now)
 
-local mine, before, live, waits, seen = ARGV[1], '', false, '0', '0000000000000000'
-local owner = sub(mine, 50)
-local old = call('GET', KEYS[1])
-if old then
-  if #old < 49 then return 'C' end
-  local T, expiry = sub(mine, 1, 16), sub(old, 33, 48)
-  seen, waits, before = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50)
-  live = before ~= '' and now < expiry
-  -- A repeated command answers as the first did. A claim has T = 0 and never matches.
-  if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
-  -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
-  if live and before ~= owner and before ~= ARGV[7] then
-    local kind, rank = 'l', '------'
-    if sub(old, 17, 32) == '0000000000000000' then kind = 'c' end
-    if ARGV[6] ~= '' then
-      local queue = KEYS[1] .. ':queue'
-      call('ZADD', queue, 'NX', ARGV[6], owner)
-      call('PEXPIRE', queue, @QUEUEMS@)
-      if waits ~= '1' then call('SET', KEYS[1], sub(old, 1, 48) .. '1' .. before, 'KEEPTTL') end
-      rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
-    end
-    return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
-  end
-  if T <= seen then
-    -- A tombstone may run ahead of TIME by W at most; what is further ahead would shut
-    -- the name until then if clients followed it.
-    if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
-    return 'S' .. seen
-  end
-end
+local function one(key, plain, mine, ttl, wants)
+  local T, owner = sub(mine, 1, 16), sub(mine, 50)
+  local ahead = T - clock
+  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
 
-local plain = false
-if KEYS[2] then
-  plain = waits == '1' and redis.pcall('GET', KEYS[2]) or false
-  if waits ~= '1' and not call('SET', KEYS[2], owner, 'NX', 'PX', ARGV[2]) then plain = redis.pcall('GET', KEYS[2]) end
-  if type(plain) == 'table' then plain = '' end -- another type: Redisson keeps a hash
-  if plain and (plain == '' or (plain ~= before and plain ~= owner)) then
-    local left = call('PTTL', KEYS[2])
-    if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
-    return 'Hf' .. left .. '------' .. sub(plain, 1, 256)
-  end
-end
--- Free, but somebody waits: the name goes to the first of the queue, which may be me. My
--- own claim, and a lease that is passed to me, are mine without a queue.
-if waits == '1' then
-  local queue = KEYS[1] .. ':queue'
-  if not live then
-    if ARGV[6] ~= '' then call('ZADD', queue, 'NX', ARGV[6], owner) end
-    local first = call('ZRANGE', queue, 0, 0)[1]
-    if first and first ~= owner then
-      @HANDOFF@
-      -- I may be what it comes to, if those before me are gone: then I hear of it as they would.
-      local next = handoff(seen)
-      if next then
-        local rank = call('ZRANK', queue, owner)
-        return 'Hc' .. '@CLAIM16@' .. (rank and string.format('%06d', math.min(rank, 999999)) or '------') .. next
+  local before, live, waits, seen = '', false, '0', '0000000000000000'
+  local old = call('GET', key)
+  if old then
+    if #old < 49 then return 'C' end
+    seen, waits = sub(old, 1, 16), sub(old, 49, 49)
+    local expiry = sub(old, 33, 48)
+    if expiry ~= '0000000000000000' then -- it was not released
+      before, live = sub(old, 50), now < expiry
+      -- A repeated command answers as the first did. A claim has T = 0 and never matches.
+      if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
+      -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
+      if live and before ~= owner and before ~= wants then
+        local kind, rank = 'l', '------'
+        if sub(old, 17, 32) == '0000000000000000' then kind = 'c' end
+        if #wants == 16 then
+          local queue = key .. ':queue'
+          call('ZADD', queue, 'NX', wants, owner)
+          call('PEXPIRE', queue, '@QUEUEMS@') -- as a string: printing numbers is dear in Redis's Lua
+          if waits ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. before, 'KEEPTTL') end
+          rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
+        end
+        return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
       end
     end
+    if T <= seen then
+      -- A tombstone may run ahead of TIME by W at most; what is further ahead would shut
+      -- the name until then if clients followed it.
+      if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
+      return 'S' .. seen
+    end
   end
-  call('ZREM', queue, owner)
-  waits = call('EXISTS', queue) == 1 and '1' or '0'
-  mine = sub(mine, 1, 48) .. waits .. owner
-  if KEYS[2] then call('SET', KEYS[2], owner, 'PX', ARGV[2]) end
-elseif plain then
-  call('SET', KEYS[2], owner, 'PX', ARGV[2])
+
+  local value, taken = false, waits ~= '1' and plain and call('SET', plain, owner, 'NX', 'PX', ttl)
+  if plain and not taken then
+    value = redis.pcall('GET', plain)
+    if type(value) == 'table' then value = '' end -- another type: Redisson keeps a hash
+    if value and (value == '' or (value ~= before and value ~= owner)) then
+      local left = call('PTTL', plain)
+      if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
+      return 'Hf' .. left .. '------' .. sub(value, 1, 256)
+    end
+  end
+  -- Free, but somebody waits: the name goes to the first of the queue, which may be me. My
+  -- own claim, and a lease that is passed to me, are mine without a queue.
+  if waits == '1' then
+    local queue = key .. ':queue'
+    if not live then
+      if #wants == 16 then call('ZADD', queue, 'NX', wants, owner) end
+      local first = call('ZRANGE', queue, 0, 0)[1]
+      if first and first ~= owner then
+        @HANDOFF@
+        -- I may be what it comes to, if those before me are gone: then I hear of it as they would.
+        local next = handoff(seen)
+        if next then
+          local rank = call('ZRANK', queue, owner)
+          return 'Hc' .. '@CLAIM16@' .. (rank and string.format('%06d', math.min(rank, 999999)) or '------') .. next
+        end
+      end
+    end
+    call('ZREM', queue, owner)
+    waits = call('EXISTS', queue) == 1 and '1' or '0'
+    mine = sub(mine, 1, 48) .. waits .. owner
+    if plain then call('SET', plain, owner, 'PX', ttl) end
+  elseif plain and not taken then
+    call('SET', plain, owner, 'PX', ttl)
+  end
+  -- Most of what a SET costs is its PX. A record stays for longer than it must, so that it need not
+  -- be told again within 100 s, the first eight digits of a token. Its length must be the same.
+  if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
+    call('SETRANGE', key, '0', mine)
+  else
+    call('SET', key, mine, 'PX', '@STAYMS@')
+  end
+  return 'G' .. waits
 end
-call('SET', KEYS[1], mine, 'PX', ARGV[3])
-return 'G' .. waits
+@EACH@

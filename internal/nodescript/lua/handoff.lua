@@ -3,16 +3,16 @@
 -- A waiter whose connection is gone hears nothing of it and is skipped at once. The news
 -- begin with the highest token seen, which the waiter's next stamp must exceed.
 local function handoff(seen)
-  local queue = KEYS[1] .. ':queue'
+  local queue = key .. ':queue'
   while true do
     local first = redis.pcall('ZPOPMIN', queue)[1] -- another type: nobody waits
     if not first then return end
     local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
-      call('SET', KEYS[1], seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,
-        'PX', @CLAIMKEPTMS@)
-      if KEYS[2] then call('SET', KEYS[2], first, 'PX', @CLAIMMS@) end
+      call('SET', key, seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,
+        'PX', '@STAYMS@')
+      if plain then call('SET', plain, first, 'PX', '@CLAIMMS@') end
       return first
     end
   end

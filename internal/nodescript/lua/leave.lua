@@ -1,7 +1,7 @@
 -- leave: end a lease but keep the name taken until an instant, owned by nobody who could extend it.
 -- Passes every door, as release does: it only ever touches the owner's own lease.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 T  3 taken until, stamp time  4 the name it is kept under  5 how long the record outlives that, ms
+-- ARGV  1 owner  2 T  3 taken until, stamp time  4 the name it is kept under
 -- Returns D done | L
 local call, sub = redis.call, string.sub
 local t = call('TIME')
@@ -20,5 +20,5 @@ if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
   call('SET', KEYS[2], ARGV[4], 'PX', ms)
 end
 call('DEL', KEYS[1])
-call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', ms + ARGV[5])
+call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', '@STAYMS@')
 return 'D'

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"time"
+)
+
+// pinger sends a bare PING at a time, on a connection of its own to each node in turn:
+// what a round trip takes, without a client library and without anybody in the queue.
+type pinger struct {
+	conns []net.Conn
+	in    []*bufio.Reader
+	sent  []int // by node
+	next  int
+}
+
+func newPinger(servers []*server) (*pinger, error) {
+	p := &pinger{sent: make([]int, len(servers))}
+	for _, s := range servers {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		p.conns, p.in = append(p.conns, c), append(p.in, bufio.NewReader(c))
+	}
+	return p, nil
+}
+
+func (p *pinger) close() {
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+var ping = []byte("*1\r\n$4\r\nPING\r\n")
+
+// pong is a PING that was answered.
+type pong struct{ at, took time.Duration }
+
+func (p *pinger) ping() (pong, error) {
+	i := p.next
+	p.next = (i + 1) % len(p.conns)
+	p.sent[i]++
+	begin := monotonic()
+	if _, err := p.conns[i].Write(ping); err != nil {
+		return pong{}, err
+	}
+	reply, err := readReply(p.in[i])
+	took := monotonic() - begin
+	if err == nil && string(reply) != "PONG" {
+		err = fmt.Errorf("PING: %q", reply)
+	}
+	return pong{begin, took}, err
+}
+
+// paced pings until then, with pauses of 2 to 6 ms: seldom enough not to be load itself,
+// and not in step with what holds the lock for so many ms.
+func (p *pinger) paced(until time.Time) (pongs []pong, err error) {
+	for {
+		time.Sleep(2*time.Millisecond + rand.N(4*time.Millisecond))
+		if !time.Now().Before(until) {
+			return pongs, nil
+		}
+		one, err := p.ping()
+		if err != nil {
+			return nil, err
+		}
+		pongs = append(pongs, one)
+	}
+}
+
+// tight pings n times without a pause.
+func (p *pinger) tight(n int) (pongs []pong, err error) {
+	for range n {
+		one, err := p.ping()
+		if err != nil {
+			return nil, err
+		}
+		pongs = append(pongs, one)
+	}
+	return pongs, nil
+}
+
+// middlePing is the median in µs.
+func middlePing(pongs []pong) float64 {
+	var took []time.Duration
+	for _, p := range pongs {
+		took = append(took, p.took)
+	}
+	return micros(quantile(took, .5))
+}
+
+// inGaps are those that were sent while nobody had the lock.
+func inGaps(pongs []pong, gaps []handoff) (list []pong) {
+	next := 0
+	for _, p := range pongs {
+		for next < len(gaps) && gaps[next].at < p.at {
+			next++
+		}
+		if next < len(gaps) && p.at >= gaps[next].at-gaps[next].gap {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// quantile returns the duration below which the share q of all lies; 0 if there are none.
+func quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(all))
+	return s[min(int(q*float64(len(s))), len(s)-1)]
+}
+
+func micros(d time.Duration) float64 { return float64(d) / 1e3 }

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+const benchHelp = `bench measures what a lock costs on your nodes, from the machine on which it
+runs, in three phases of --duration each:
+
+  one at a time   one goroutine locks and unlocks one name: the time of a lock
+                  that nobody contends for
+  many            --goroutines of them, each with a name of its own, in one
+                  client: what a busy process gets. Its limit may as well be the
+                  CPU of this machine
+  hand-off        --waiters clients take turns on one name. Measured is the time
+                  from the call of Unlock in one to the return of Lock in
+                  another that stands in line
+
+and it measures each node meanwhile, as this process sees it:
+
+  P50, P99        the round trip of a pipeline, one at a time and with many
+  IN MAJORITY     in what part of the locks and unlocks made one at a time the
+                  node was among the first to answer, of which a majority
+                  decides. Of 5 nodes that are equally quick each has 60%; one
+                  with 0% is slower than the others, or silent. Operations that
+                  no majority answered do not count
+  PER PIPELINE    how many calls one pipeline took along, with many
+  CALLS, FAILED   all that was sent; calls and greetings that got no answer or an
+                  error
+
+Percentiles are samples (nearest rank), of all that were taken.
+
+It locks names of its own, holdfast-bench/RANDOM/…, so it takes nobody's lock,
+but it does load the nodes. It gives everything back, also when it is
+interrupted; then it prints what it has measured. What stays is what every lock
+leaves: a record of some 50 bytes per name, for two hours.
+
+Exit codes: 69 if no quorum answers or votes, 76 if a lock was lost, 128+n if
+signal n ended it.`
+
+// benchFlags are bench's own flags.
+type benchFlags struct {
+	ttl, duration       duration
+	goroutines, waiters int
+	asJSON              bool
+}
+
+const (
+	leastDuration, mostDuration = 100 * time.Millisecond, 5 * time.Minute // every sample is kept in memory
+	mostGoroutines              = 4096
+	mostWaiters                 = 32
+)
+
+func (a *app) bench() *cobra.Command {
+	f := benchFlags{duration: duration{value: 3 * time.Second, given: true}, goroutines: 64, waiters: 2}
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Measure what a lock costs on your nodes",
+		Long:    benchHelp,
+		Example: "  holdfast bench --nodes redis://a,redis://b,redis://c\n  holdfast bench --duration 10s --goroutines 256 --json",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return usage(err, "")
+			}
+			return a.measure(cmd.OutOrStdout(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&f.duration, "duration", "how long each phase takes, from 100ms to 5m")
+	flags.IntVar(&f.goroutines, "goroutines", f.goroutines, "how many lock at once in the second phase, from 1 to 4096")
+	flags.IntVar(&f.waiters, "waiters", f.waiters, "how many clients take turns in the third phase, from 2 to 32")
+	flags.Var(&f.ttl, "ttl", "TTL of the locks (default 10s, or --max-ttl if less)")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (f benchFlags) check() error {
+	switch {
+	case f.duration.value < leastDuration || f.duration.value > mostDuration:
+		return fmt.Errorf("--duration is %s; it must be from %s to %s", f.duration.value, leastDuration, mostDuration)
+	case f.goroutines < 1 || f.goroutines > mostGoroutines:
+		return fmt.Errorf("--goroutines is %d; it must be from 1 to %d", f.goroutines, mostGoroutines)
+	case f.waiters < 2 || f.waiters > mostWaiters:
+		return fmt.Errorf("--waiters is %d; it must be from 2 to %d", f.waiters, mostWaiters)
+	}
+	return nil
+}
+
+// bench is one measurement, and what came out of it.
+type bench struct {
+	*app
+	flags   benchFlags
+	prefix  string // of all names that are locked
+	client  *holdfast.Client
+	gauge   *gauge
+	started time.Time
+
+	one, many *cycles // nil: not begun
+	relay     *relay
+	standing  []holdfast.NodeStatus // of the nodes, in the end
+}
+
+// measure prints what was measured, also if an error or a signal ended it.
+func (a *app) measure(out io.Writer, f benchFlags) error {
+	b := &bench{app: a, flags: f, prefix: "holdfast-bench/" + strings.ToLower(rand.Text()[:10]) + "/", started: time.Now()}
+	client, err := b.open()
+	if err != nil {
+		return err
+	}
+	b.client = client
+	sig := catchSignals()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := sig.interrupt(cancel)
+	a.hold() // the table tells of nodes that do not vote
+	err = b.run(ctx)
+	b.gauge.begin(noPhase)
+	if b.one != nil {
+		b.standing = b.stand()
+	}
+	b.close(client)
+	if s := stop(); s != nil {
+		err = s
+	}
+	if b.one == nil {
+		return err
+	}
+	if f.asJSON {
+		if e := printJSON(out, benchJSON(b)); e != nil {
+			return e
+		}
+	} else {
+		printBench(out, b)
+	}
+	return err
+}
+
+// run goes through the phases.
+func (b *bench) run(ctx context.Context) error {
+	n, d := len(b.settings.urls()), b.flags.duration.value
+	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
+	list := b.client.Nodes(ctx)
+	if ctx.Err() != nil {
+		return nil // the signal is the error
+	}
+	for _, s := range list {
+		if !s.Admitted {
+			b.say("node %s", s)
+		}
+	}
+	if err := b.quorumOf(list); err != nil {
+		return err
+	}
+	return b.phases(ctx, d)
+}
+
+func (b *bench) phases(ctx context.Context, d time.Duration) (err error) {
+	b.say("one at a time, %s", d)
+	b.gauge.begin(phaseOne)
+	b.one, err = cycle(ctx, b.client, []string{b.prefix + "one"}, d)
+	if err != nil || ctx.Err() != nil {
+		return b.ended(err)
+	}
+	b.say("%d at once, %s", b.flags.goroutines, d)
+	var names []string
+	for i := range b.flags.goroutines {
+		names = append(names, fmt.Sprintf("%smany/%d", b.prefix, i))
+	}
+	b.gauge.begin(phaseMany)
+	b.many, err = cycle(ctx, b.client, names, d)
+	if err != nil || ctx.Err() != nil {
+		return b.ended(err)
+	}
+	b.say("hand-off among %d clients, %s", b.flags.waiters, d)
+	clients := make([]*holdfast.Client, b.flags.waiters)
+	defer b.close(clients...)
+	for i := range clients {
+		if clients[i], err = b.open(); err != nil {
+			return err
+		}
+	}
+	b.greet(ctx, clients)
+	b.gauge.begin(phaseHandOff)
+	defer b.gauge.begin(noPhase)
+	b.relay = newRelay(len(clients))
+	return b.ended(b.relay.run(ctx, clients, b.prefix+"hot", d))
+}
+
+// open makes a client whose nodes are metered.
+func (b *bench) open() (*holdfast.Client, error) {
+	return b.settings.open(b.talker, func(c *holdfast.Config) {
+		if b.gauge == nil {
+			b.gauge = newGauge(len(c.Nodes))
+		}
+		b.gauge.wrap(c.Nodes)
+		c.TTL = b.flags.ttl.value
+	})
+}
+
+// greet has new clients meet the nodes before the phase begins.
+func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
+	var wait sync.WaitGroup
+	for _, c := range clients {
+		wait.Go(func() { c.Nodes(ctx) })
+	}
+	wait.Wait()
+}
+
+// close gives back what the clients may hold, and closes them.
+func (b *bench) close(clients ...*holdfast.Client) {
+	var wait sync.WaitGroup
+	for _, c := range clients {
+		if c == nil {
+			continue
+		}
+		wait.Go(func() {
+			if err := c.Close(); err != nil {
+				b.say("%s; they end with their TTL", trimmed(err))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// stand asks how the nodes stand now, also after an interrupt.
+func (b *bench) stand() []holdfast.NodeStatus {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return b.client.Nodes(ctx)
+}
+
+// ended gives the error of a phase its exit code and hint.
+func (b *bench) ended(err error) error {
+	var un *holdfast.UnavailableError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: b.settings.unavailableHint(un)}
+	case errors.Is(err, holdfast.ErrLost):
+		return &failure{code: exitLost, err: err, hint: "this process stood still, or a majority of the nodes did not answer, for as long as the lock lasts"}
+	case errors.Is(err, holdfast.ErrHeld):
+		return &failure{code: exitHeld, err: err}
+	}
+	return err
+}
+
+// ttl is that of the locks: see Config.TTL.
+func (b *bench) ttl() time.Duration {
+	if b.flags.ttl.given {
+		return b.flags.ttl.value
+	}
+	return min(10*time.Second, b.maxTTL())
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"runtime"
+	"time"
+)
+
+// What bench --json prints; the rules are those of json.go. A phase that was not begun
+// is null, and so are the figures of one that has no samples.
+
+type measuredJSON struct {
+	Host       *string           `json:"host"` // where it ran
+	CPUs       int               `json:"cpus"`
+	Started    *string           `json:"started"`
+	Prefix     string            `json:"prefix"` // of the names that were locked
+	TTLMS      int64             `json:"ttl_ms"`
+	DurationMS int64             `json:"duration_ms"` // of a phase, as asked for
+	Quorum     int               `json:"quorum"`
+	One        *cyclesJSON       `json:"one_at_a_time"`
+	Many       *cyclesJSON       `json:"many"`
+	HandOff    *handOffJSON      `json:"hand_off"`
+	Nodes      []measureNodeJSON `json:"nodes"`
+}
+
+type cyclesJSON struct {
+	Goroutines int         `json:"goroutines"`
+	TookMS     float64     `json:"took_ms"`
+	Cycles     int         `json:"cycles"`
+	PerSecond  float64     `json:"cycles_per_s"`
+	Lock       samplesJSON `json:"lock"`
+	Unlock     samplesJSON `json:"unlock"`
+}
+
+type handOffJSON struct {
+	Waiters   int         `json:"waiters"`
+	TookMS    float64     `json:"took_ms"` // from the first hand-off to the last
+	HandOffs  int         `json:"hand_offs"`
+	PerSecond float64     `json:"hand_offs_per_s"`
+	Time      samplesJSON `json:"time"`
+}
+
+type samplesJSON struct {
+	N   int      `json:"n"`
+	P50 *float64 `json:"p50_ms"`
+	P90 *float64 `json:"p90_ms"`
+	P99 *float64 `json:"p99_ms"`
+	Max *float64 `json:"max_ms"`
+}
+
+type measureNodeJSON struct {
+	Node     string  `json:"node"`
+	Admitted bool    `json:"admitted"` // it votes, at the end
+	Reason   *string `json:"reason"`   // why it does not
+	Version  *string `json:"version"`
+	// InMajority is the part of the locks and unlocks made one at a time in which the
+	// node was among the first quorum to answer: 0 to 1.
+	InMajority *float64     `json:"in_majority"`
+	Calls      int          `json:"calls"`
+	Failed     int          `json:"failed"`
+	LastError  *string      `json:"last_error"`
+	One        *readingJSON `json:"one_at_a_time"`
+	Many       *readingJSON `json:"many"`
+	HandOff    *readingJSON `json:"hand_off"`
+}
+
+type readingJSON struct {
+	Calls       int         `json:"calls"`
+	Pipelines   int         `json:"pipelines"`
+	PerPipeline *float64    `json:"calls_per_pipeline"`
+	Failed      int         `json:"failed"`
+	RoundTrip   samplesJSON `json:"round_trip"`
+}
+
+func benchJSON(b *bench) measuredJSON {
+	j := measuredJSON{
+		Host: text(hostName()), CPUs: runtime.GOMAXPROCS(0), Started: instant(b.started), Prefix: b.prefix,
+		TTLMS: b.ttl().Milliseconds(), DurationMS: b.flags.duration.value.Milliseconds(), Quorum: b.gauge.quorum,
+		One: ofCycles(b.one), Many: ofCycles(b.many),
+	}
+	if r := b.relay; r != nil {
+		n := len(r.handed)
+		j.HandOff = &handOffJSON{
+			Waiters: r.clients, TookMS: inMS(r.took), HandOffs: n,
+			PerSecond: rounded(rate(n, r.took), 1), Time: ofSamples(r.handed),
+		}
+	}
+	for i, f := range b.gauge.figures() {
+		s := b.standing[i]
+		n := measureNodeJSON{
+			Node: s.Node, Admitted: s.Admitted, Reason: text(s.Reason), Version: text(s.Version),
+			Calls: f.calls, Failed: f.failed, LastError: text(f.said), One: ofReading(f.phases[phaseOne]),
+		}
+		if f.known {
+			share := rounded(f.inMajority, 4)
+			n.InMajority = &share
+		}
+		if b.many != nil {
+			n.Many = ofReading(f.phases[phaseMany])
+		}
+		if b.relay != nil {
+			n.HandOff = ofReading(f.phases[phaseHandOff])
+		}
+		j.Nodes = append(j.Nodes, n)
+	}
+	return j
+}
+
+func ofCycles(c *cycles) *cyclesJSON {
+	if c == nil {
+		return nil
+	}
+	n := len(c.unlock)
+	return &cyclesJSON{
+		Goroutines: c.goroutines, TookMS: inMS(c.took), Cycles: n, PerSecond: rounded(rate(n, c.took), 1),
+		Lock: ofSamples(c.lock), Unlock: ofSamples(c.unlock),
+	}
+}
+
+func ofSamples(samples []time.Duration) samplesJSON {
+	s := summarize(samples)
+	if s.n == 0 {
+		return samplesJSON{}
+	}
+	ms := func(d time.Duration) *float64 { v := inMS(d); return &v }
+	return samplesJSON{N: s.n, P50: ms(s.p50), P90: ms(s.p90), P99: ms(s.p99), Max: ms(s.max)}
+}
+
+func ofReading(r reading) *readingJSON {
+	j := &readingJSON{Calls: r.calls, Pipelines: r.pipelines, Failed: r.failed, RoundTrip: ofSamples(r.trips)}
+	if r.pipelines > 0 {
+		per := rounded(float64(r.calls)/float64(r.pipelines), 2)
+		j.PerPipeline = &per
+	}
+	return j
+}
+
+func inMS(d time.Duration) float64 { return rounded(float64(d)/float64(time.Millisecond), 3) }

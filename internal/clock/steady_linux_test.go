@@ -1,0 +1,55 @@
+package clock
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestSteadyNeverGoesBackAndFollowsBoottime(t *testing.T) {
+	start, ok := boottime()
+	if !ok {
+		t.Fatal("CLOCK_BOOTTIME cannot be read here")
+	}
+	now := Steady()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			last := now()
+			for range 200_000 {
+				i := now()
+				if i < last {
+					t.Errorf("%d after %d", i, last)
+					return
+				}
+				last = i
+			}
+		})
+	}
+	wait.Wait()
+	before, _ := boottime()
+	i := int64(now())
+	after, _ := boottime()
+	// now began between the reading of start and its own.
+	if i > after-start || i < before-start-int64(time.Second) {
+		t.Errorf("%d, CLOCK_BOOTTIME says %d to %d", i, before-start, after-start)
+	}
+}
+
+// A suspension shows as a growing difference of the two clocks; a start that lies
+// further back makes the same one.
+func TestSteadyNoticesASuspension(t *testing.T) {
+	start, _ := boottime()
+	s := &steady{mono: Monotonic(), start: start}
+	before := s.now()
+	s.start -= int64(time.Hour)
+	time.Sleep(2 * lookEvery) // what is known of it is old by then
+	if d := s.now().Sub(before); d < time.Hour || d > time.Hour+time.Minute {
+		t.Errorf("after an hour of suspension the clock moved by %v", d)
+	}
+	s.start += int64(time.Hour) // as a reading that came late would look
+	time.Sleep(2 * lookEvery)
+	if d := s.now().Sub(before); d < time.Hour {
+		t.Errorf("it went back to %v", d)
+	}
+}

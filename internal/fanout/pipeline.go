@@ -1,0 +1,71 @@
+package fanout
+
+import (
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// pipeline is what goes to a node in one piece. Messages of one kind travel in one call
+// of their script: for the server that is most of what they cost.
+type pipeline struct {
+	parts []part // the first used ones are in use
+	used  int
+	calls []node.Call
+	order []int // of the parts behind calls
+}
+
+// part is one call, and whose it is.
+type part struct {
+	nodescript.Together
+	of []*Message
+}
+
+func (p *pipeline) add(m *Message) {
+	for i := range p.parts[:p.used] {
+		if p.parts[i].Add(m.Call) {
+			p.parts[i].of = append(p.parts[i].of, m)
+			return
+		}
+	}
+	if p.used == len(p.parts) {
+		p.parts = append(p.parts, part{})
+	}
+	next := &p.parts[p.used]
+	p.used++
+	next.Add(m.Call)
+	next.of = append(next.of, m)
+}
+
+// made returns the calls, releases first: what somebody gives back somebody else may
+// take in the same pipeline.
+func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
+	for _, first := range []bool{true, false} {
+		for i := range p.parts[:p.used] {
+			if t := &p.parts[i].Together; (t.Op == nodescript.Release) == first {
+				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args})
+				p.order = append(p.order, i)
+			}
+		}
+	}
+	return p.calls
+}
+
+// answered hands out what the replies to the calls say.
+func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.Answer)) {
+	for i, at := range p.order {
+		part := &p.parts[at]
+		part.ParseReplies(replies[i], func(n int, a nodescript.Answer) { to(part.of[n], a) })
+	}
+}
+
+// clear forgets all of it, and keeps the room.
+func (p *pipeline) clear() {
+	for i := range p.parts[:p.used] {
+		part := &p.parts[i]
+		part.Clear()
+		clear(part.of)
+		part.of = part.of[:0]
+	}
+	clear(p.calls)
+	p.used, p.calls, p.order = 0, p.calls[:0], p.order[:0]
+}

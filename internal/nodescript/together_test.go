@@ -1,0 +1,122 @@
+package nodescript
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+func fill(t *Together, calls ...Call) *Together {
+	for _, c := range calls {
+		t.Add(c)
+	}
+	return t
+}
+
+func TestOnlyCallsOfOneShapeTravelTogether(t *testing.T) {
+	plain, private := Lock{Name: "x"}, Lock{Name: "x", Private: true}
+	acquire := AcquireCall(plain, "o", 1, time.Second)
+	for _, c := range []struct {
+		what  string
+		first Call
+		then  Call
+		want  bool
+	}{
+		{"two of a kind", acquire, AcquireCall(Lock{Name: "y"}, "p", 2, time.Minute), true},
+		{"one that waits", acquire, QueueCall(plain, "p", 2, time.Second, 2), true},
+		{"another operation", acquire, ReleaseCall(plain, "o", 1), false},
+		{"another number of keys", acquire, AcquireCall(private, "o", 1, time.Second), false},
+		{"one that runs alone", QuitCall(plain, "o"), QuitCall(plain, "p"), false},
+	} {
+		var both Together
+		if !both.Add(c.first) {
+			t.Fatalf("%s: the first was not taken", c.what)
+		}
+		if got := both.Add(c.then); got != c.want {
+			t.Errorf("%s: taken is %t", c.what, got)
+		}
+	}
+	var many Together
+	for range MostTogether {
+		if !many.Add(acquire) {
+			t.Fatalf("only %d were taken", many.N)
+		}
+	}
+	if many.Add(acquire) {
+		t.Errorf("%d were taken", many.N)
+	}
+	calls, err := Apart(Acquire, node.Call{Keys: many.Keys, Args: many.Args})
+	if err != nil || len(calls) != MostTogether || calls[7].Args[0] != acquire.Args[0] {
+		t.Errorf("they come apart as %d calls, %v", len(calls), err)
+	}
+}
+
+func TestEachOfSeveralGetsItsAnswer(t *testing.T) {
+	acquire := AcquireCall(Lock{Name: "x"}, "o", 1, time.Second)
+	three := fill(&Together{}, acquire, acquire, acquire)
+	held := "Hl" + Micros(5_000_000) + "------other"
+	for _, c := range []struct {
+		what  string
+		reply node.Reply
+		want  string // verdicts and codes
+	}{
+		{"three answers", node.Reply{Value: Part("G0", nil) + Part(held, nil) + Part("S"+Micros(9), nil)}, "G H S"},
+		{"an error of one", node.Reply{Value: Part("G0", nil) + Part("", errors.New("WRONGTYPE Operation")) + Part("G1", nil)}, "G WRONGTYPE G"},
+		{"one that says nothing", node.Reply{Value: Part("G0", nil) + Part("", nil) + Part("G0", nil)}, "G ? ?"},
+		{"no vote", node.Reply{Value: "N"}, "N N N"},
+		{"an error of all", node.Reply{Err: node.ServerError("NOSCRIPT No matching script")}, "NOSCRIPT NOSCRIPT NOSCRIPT"},
+		{"cut off", node.Reply{Value: Part("G0", nil) + Part(held, nil)[:20]}, "G ? ?"},
+		{"one too few", node.Reply{Value: Part("G0", nil) + Part("G0", nil)}, "G G ?"},
+		{"no number", node.Reply{Value: "G0" + Part("G0", nil)}, "? ? ?"},
+		{"a number beyond the end", node.Reply{Value: "999G0"}, "? ? ?"},
+		{"a negative number", node.Reply{Value: "-01G0"}, "? ? ?"},
+		{"nothing", node.Reply{}, "? ? ?"},
+	} {
+		got := make([]string, three.N)
+		three.ParseReplies(c.reply, func(i int, a Answer) {
+			switch a.Verdict {
+			case Granted:
+				got[i] += "G"
+			case Held:
+				got[i] += "H"
+			case Stale:
+				got[i] += "S"
+			case NotAdmitted:
+				got[i] += "N"
+			case Failed:
+				if got[i] += node.Code(a.Err); got[i] == "" {
+					got[i] = "?"
+				}
+			}
+		})
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.what, s, c.want)
+		}
+	}
+}
+
+// Whatever a server answers: every call gets exactly one answer.
+func FuzzSeveralAnswers(f *testing.F) {
+	for _, s := range []string{"", "N", "002G0002G0", "001D001D", "999", "003XERR", "000002G0", "N002G0"} {
+		f.Add(s, 2, uint8(Acquire))
+	}
+	f.Fuzz(func(t *testing.T, value string, n int, op uint8) {
+		if n < 1 || n > MostTogether {
+			return
+		}
+		together, told := Together{Op: Op(op) % ops, N: n}, make([]int, n)
+		together.ParseReplies(node.Reply{Value: value}, func(i int, a Answer) {
+			if told[i]++; a.Verdict == Unanswered {
+				t.Errorf("answer %d of %d to %q says nothing", i, n, value)
+			}
+		})
+		for i, times := range told {
+			if times != 1 {
+				t.Errorf("call %d of %d was answered %d times by %q", i, n, times, value)
+			}
+		}
+	})
+}

@@ -1,0 +1,10 @@
+package waiting
+
+// nodes is a set of nodes, by index: there are never more than 64.
+type nodes uint64
+
+const everyNode = ^nodes(0)
+
+func (n nodes) has(i int) bool      { return n&(1<<i) != 0 }
+func (n nodes) with(i int) nodes    { return n | 1<<i }
+func (n nodes) without(i int) nodes { return n &^ (1 << i) }

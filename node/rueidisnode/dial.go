@@ -1,0 +1,128 @@
+package rueidisnode
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+const (
+	// connectTimeout bounds dialling, TLS and HELLO together.
+	connectTimeout = 2 * time.Second
+
+	// A connection that brought no answer for pingAfter is pinged, and replaced if
+	// the ping is not answered within hungAfter.
+	pingAfter = time.Second
+	hungAfter = 2 * time.Second
+
+	// ringScale is log2 of the number of commands that rueidis queues; no link does.
+	ringScale = 3
+)
+
+// errDown is what a client gets for a dial after its first. It never asks for one: a
+// link that broke is not used again.
+var errDown = errors.New("connection is down")
+
+// connect makes a link of its own. Whatever fails here, no call was sent.
+func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	w := &wire{}
+	var err error
+	if w.Conn, w.socket, err = n.dial(ctx); err != nil {
+		return nil, n.unreached(err)
+	}
+	w.look = newLook(w.socket)
+	w.stop = context.AfterFunc(n.ctx, func() {
+		w.broken.Store(true)
+		_ = w.socket.Close()
+	})
+	l := &link{wire: w, giveUp: w.giveUp}
+	// NewClient has no context, only the timeout: a caller that gives up earlier
+	// closes the connection under it.
+	stop := context.AfterFunc(ctx, l.drop)
+	defer stop()
+	o := n.options(w)
+	options(&o)
+	if l.client, err = rueidis.NewClient(o); err != nil {
+		l.drop()
+		return nil, n.unreached(err)
+	}
+	return l, nil
+}
+
+func (n *Node) unreached(err error) error {
+	if n.closed() {
+		return node.ErrClosed
+	}
+	if _, ok := rueidis.IsRedisErr(err); ok {
+		return serverError(err)
+	}
+	return node.NotSent(fmt.Errorf("connect: %w", err))
+}
+
+func (n *Node) dial(ctx context.Context) (conn, socket net.Conn, err error) {
+	var d net.Dialer
+	if n.tls == nil {
+		conn, err = d.DialContext(ctx, n.target.network, n.target.addr)
+		return conn, conn, err
+	}
+	conn, err = (&tls.Dialer{NetDialer: &d, Config: n.tls}).DialContext(ctx, n.target.network, n.target.addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn, conn.(*tls.Conn).NetConn(), nil
+}
+
+// forCalls makes a client that works on its caller's goroutine: no pings of its own
+// (the pool does that) and nothing else that starts rueidis's goroutines.
+func forCalls(o *rueidis.ClientOption) {
+	o.Dialer.KeepAlive = -1
+	// For a call whose context has a later deadline, or none.
+	o.ConnWriteTimeout = pingAfter + hungAfter
+}
+
+// forListening makes a client that reads also when nobody asks, and pings in silence.
+func forListening(o *rueidis.ClientOption) {
+	o.AlwaysPipelining = true
+	// KeepAlive is rueidis's interval of pings, ConnWriteTimeout how long it waits
+	// for their answer.
+	o.Dialer.KeepAlive = pingAfter
+	o.ConnWriteTimeout = hungAfter
+}
+
+func (n *Node) options(conn net.Conn) rueidis.ClientOption {
+	var used atomic.Bool
+	return rueidis.ClientOption{
+		InitAddress: []string{n.target.addr},
+		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
+			if used.Swap(true) {
+				return nil, errDown
+			}
+			return conn, nil
+		},
+		Dialer: net.Dialer{Timeout: connectTimeout},
+
+		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
+		ClientName:    "holdfast",                   // what CLIENT LIST shows
+		ClientSetInfo: rueidis.DisableClientSetInfo, // two commands an ACL would have to allow
+
+		ForceSingleClient: true, // never ask for CLUSTER SLOTS
+		DisableRetry:      true,
+		DisableCache:      true,        // no CLIENT TRACKING
+		PipelineMultiplex: -1,          // one connection
+		BlockingPipeline:  math.MaxInt, // a long batch is no reason for another
+		RingScaleEachConn: ringScale,
+		// A lock's call is some 300 bytes and its answer 60. The default is 0.5 MiB.
+		ReadBufferEachConn: 32 << 10, WriteBufferEachConn: 32 << 10,
+	}
+}
