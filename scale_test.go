@@ -72,7 +72,9 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 			var err error
 			if leases[i], err = c.Mutex(names[i]).Lock(t.Context()); err != nil {
 				t.Errorf("%s: %v", names[i], err)
+				return
 			}
+			leases[i].Context() // made when it is asked for
 		}
 		// Buffers grow before, and not only with the leases that are counted.
 		concurrently(n, 64, take)
