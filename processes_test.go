@@ -110,7 +110,7 @@ const late = 3 * time.Millisecond
 // Nodes and processes are on one machine, so its own clock tells.
 func punctual(ctx context.Context, c *holdfast.Client) bool {
 	before := time.Now()
-	l, err := c.Mutex(fmt.Sprint("punctual/", os.Getpid())).TryLock(ctx)
+	l, err := c.Mutex(fmt.Sprintf("punctual/%d/%p", os.Getpid(), c)).TryLock(ctx)
 	after := time.Now()
 	if err != nil {
 		return false

@@ -56,7 +56,10 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 		var o order
 		var wait sync.WaitGroup
 		for i := range waiters {
-			c := s.ready(s.client())
+			c := s.client()
+			for !votes(t.Context(), c) || !punctual(t.Context(), c) {
+			}
+			<-time.After(4 * late) // so that its ticket is above that of the one before
 			wait.Go(func() {
 				l, err := c.Mutex("x").Lock(t.Context())
 				if err != nil {

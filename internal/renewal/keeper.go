@@ -15,6 +15,12 @@ import (
 // may have passed without its timer having fired.
 const watchEvery = time.Second
 
+// mostOut is how many renewals are under way at a time. More would only wait in the
+// queues of the nodes, and what waits there for longer than the window is not sent: of
+// fifty thousand leases that come due together after a pause of this process, most would
+// be tried in vain, and again, and lost.
+const mostOut = 1024
+
 // Keeper keeps all leases of a client: one goroutine and one timer renew them in the
 // order in which they are due, whatever their number; what is due together travels
 // together.
@@ -24,6 +30,7 @@ type Keeper struct {
 	mu     sync.Mutex
 	fresh  []*Lease // not looked at yet: most locks are given back before they are due
 	heap   dueHeap
+	out    int           // renewals under way that the scheduler sent
 	armed  clock.Instant // when the scheduler wakes by itself
 	wake   chan struct{}
 	closed bool
@@ -158,19 +165,36 @@ func (k *Keeper) run() {
 		}
 		k.watch()
 		for _, e := range k.takeDue() {
-			e.renew(nil)
+			if !e.renew(nil) {
+				k.decided()
+			}
 		}
 		timer.Reset(k.pause())
 	}
 }
 
-// takeDue returns what is due now; each is armed anew by its renewal, and until then
+// decided notes that a renewal that the scheduler sent is not under way any more, and
+// wakes it if others wait for that.
+func (k *Keeper) decided() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.out--
+	if k.out == mostOut/2 && len(k.heap) > 0 && k.heap[0].due < k.armed {
+		select {
+		case k.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// takeDue returns what is due now, as far as it may be under way; each is armed anew by its renewal, and until then
 // by a guess, so that it is taken once.
 func (k *Keeper) takeDue() (due []*Lease) {
 	now := k.fan.Now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.heap) > 0 && k.heap[0].due <= now {
+	for len(k.heap) > 0 && k.heap[0].due <= now && k.out < mostOut {
+		k.out++
 		e := k.heap[0]
 		e.due = now.Add(watchEvery)
 		heap.Fix(&k.heap, 0)
@@ -184,7 +208,10 @@ func (k *Keeper) pause() time.Duration {
 	defer k.mu.Unlock()
 	now := k.fan.Now()
 	pause := time.Hour // nothing held: nothing to watch, until an add wakes us
-	if len(k.heap) > 0 {
+	switch {
+	case k.out >= mostOut:
+		pause = watchEvery // woken before, when enough of them are decided
+	case len(k.heap) > 0:
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
 	for _, e := range k.fresh { // those that came since the others were looked at

@@ -22,17 +22,19 @@ type renewal struct {
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
+	told    bool                // an outcome
 	answers []nodescript.Answer // kept only if somebody waits
 }
 
-// renew sends a renewal and arms the next one.
-func (e *Lease) renew(wait *outcome) {
+// renew sends a renewal and arms the next one; it reports whether it did: not if the lease
+// is over.
+func (e *Lease) renew(wait *outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
 		wait.is(e.end)
-		return
+		return false
 	}
 	e.watchLocked()
 	k := e.keeper
@@ -53,6 +55,7 @@ func (e *Lease) renew(wait *outcome) {
 	// If nothing is decided until then, another one goes out beside it: half a pace
 	// leaves room for three before the deadline.
 	k.arm(e, sent.Add(k.pace(e.ttl)/2))
+	return true
 }
 
 // pace is when a lease is renewed: a third of the time it is valid. A third of the TTL
@@ -69,7 +72,12 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 		r.answers[node] = a
 	}
 	out := r.votes.Answer(a)
+	first := out != quorum.Open && !r.told
+	r.told = r.told || first
 	r.mu.Unlock()
+	if first && r.wait == nil {
+		defer r.lease.keeper.decided() // when its next one is armed
+	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
 	}
