@@ -24,9 +24,10 @@ type Node interface {
 	// reply is that of the EVAL. An error in any part is the reply's error.
 	Eval(ctx context.Context, text string, call Call, load ...string) Reply
 
-	// Listen subscribes to a channel and calls on for each message, on one
-	// goroutine, until ctx ends or the connection breaks; it returns why.
-	// on("") is called once, when the subscription stands.
+	// Listen subscribes to a channel and calls on for each message, one at a
+	// time, until ctx ends or the connection breaks; it returns why. on("") is
+	// called once, when the subscription stands. on returns soon, and is not
+	// called after Listen has returned.
 	Listen(ctx context.Context, channel string, on func(message string)) error
 
 	// Close drops the connections. Calls in flight fail; later ones fail with

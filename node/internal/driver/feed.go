@@ -1,40 +1,47 @@
 package driver
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
-// Feed runs a subscription and calls on for each message it emits, always on the
-// caller's goroutine and never after Feed returned. It returns what run returned, or
-// at once when ctx ends; run's own context has ended then.
+// Feed runs a subscription and calls on for each message it emits, one at a time and
+// never after Feed returned. It returns what run returned, or at once when ctx ends;
+// run's own context has ended then. on must return soon: Feed waits for it.
 //
-// Client libraries deliver confirmations and messages on different goroutines, and
-// some of their calls ignore the end of a context for a while. Hence the hand-over.
+// Client libraries deliver confirmations and messages on different goroutines, and some
+// of their calls ignore the end of a context for a while. on is called on theirs: a
+// hand-over to another goroutine would cost every waiter that is woken some microseconds.
 func Feed(ctx context.Context, on func(string), run func(ctx context.Context, emit func(string)) error) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	messages := make(chan string) // unbuffered: when run has returned, nothing is left in it
+	var mu sync.Mutex
+	over := false
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}()
 	end := make(chan error, 1)
 	go func() {
 		end <- run(inner, func(m string) {
-			select {
-			case messages <- m:
-			case <-inner.Done():
+			mu.Lock()
+			defer mu.Unlock()
+			if !over {
+				on(m)
 			}
 		})
 	}()
-	for {
-		select {
-		case <-ctx.Done():
+	select {
+	case <-ctx.Done():
+		return ContextError(ctx)
+	case err := <-end:
+		if ctx.Err() != nil {
 			return ContextError(ctx)
-		case m := <-messages:
-			on(m)
-		case err := <-end:
-			if ctx.Err() != nil {
-				return ContextError(ctx)
-			}
-			if end := Ended(ctx, err); end != nil {
-				return end
-			}
-			return err
 		}
+		if end := Ended(ctx, err); end != nil {
+			return end
+		}
+		return err
 	}
 }
