@@ -97,20 +97,26 @@ type giveback struct {
 	lost    func(node int) // Leave: what to do where the lease was not there; may be nil
 
 	mu              sync.Mutex
-	answers         []nodescript.Answer
+	n               int                 // nodes
+	answers         []nodescript.Answer // those that are not Done; nil: all are so far
 	done, not, left int
 }
 
 func newGiveback(n int) *giveback {
-	return &giveback{outcome: outcome{done: make(chan struct{})}, answers: make([]nodescript.Answer, n), left: n}
+	return &giveback{outcome: outcome{done: make(chan struct{})}, n: n, left: n}
 }
 
 // Answered takes a node's answer.
 func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.answers[node] = a
 	b.left--
+	if a.Verdict != nodescript.Done {
+		if b.answers == nil {
+			b.answers = make([]nodescript.Answer, b.n)
+		}
+		b.answers[node] = a
+	}
 	switch a.Verdict {
 	case nodescript.Done:
 		b.done++
@@ -120,7 +126,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 			b.lost(node)
 		}
 	}
-	need := quorum.Majority(len(b.answers))
+	need := quorum.Majority(b.n)
 	switch {
 	case b.done >= need:
 		b.is(nil)
@@ -130,6 +136,11 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
 		b.is(nil)
 	default:
+		for i := range b.answers { // all nodes have answered
+			if b.answers[i].Verdict == nodescript.Unanswered {
+				b.answers[i].Verdict = nodescript.Done
+			}
+		}
 		b.is(&NoQuorumError{b.answers})
 	}
 }

@@ -2,6 +2,7 @@ package rueidisnode
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -19,8 +20,9 @@ type link struct {
 	giveUp func() // wire.giveUp, made once
 
 	// The pool's, guarded by its mutex.
-	quiet  int    // rounds of the pool since the last call
-	pinged uint64 // the last round in which it was pinged
+	quiet  int       // rounds of the pool since the last call
+	back   time.Time // from the last call
+	pinged uint64    // the last round in which it was pinged
 }
 
 // run makes a call; ctx ends it, and the link with it. A link that broke must not be

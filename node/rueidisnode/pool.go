@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -12,6 +13,10 @@ import (
 // maxLinks bounds the connections of one node, also where a server hangs and every
 // call given up costs one. The fan-out has two calls under way.
 const maxLinks = 8
+
+// fresh is for how long a link that was used is trusted without a look whether its server
+// has closed it: one that breaks within it might as well have broken during the call.
+const fresh = time.Millisecond
 
 // pool has the links of one node. A call takes one and puts it back; where none is
 // idle, it waits for one that is put back or dialled, as long as its context allows.
@@ -60,7 +65,7 @@ func (p *pool) take(ctx context.Context) (*link, error) {
 		p.idle[last] = nil
 		p.idle = p.idle[:last]
 		p.mu.Unlock()
-		if !l.wire.gone() {
+		if time.Since(l.back) < fresh || !l.wire.gone() {
 			return l, nil
 		}
 		l.drop()
@@ -94,7 +99,7 @@ func (p *pool) take(ctx context.Context) (*link, error) {
 func (p *pool) put(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.quiet = 0
+	l.quiet, l.back = 0, time.Now()
 	if !p.kept(l) {
 		return
 	}
