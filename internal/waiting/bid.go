@@ -95,6 +95,16 @@ func (b *bid) askAll() {
 	b.askNodes()
 }
 
+// askAgain begins another round with all nodes unless one is under way: where they take
+// longer to answer, or to be given up, than a waiter to ask again, none would ever end.
+func (b *bid) askAgain() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state != open || !b.whole {
+		b.askNodes()
+	}
+}
+
 // askNodes is askAll with b.mu held.
 func (b *bid) askNodes() {
 	if b.state != over && b.state != won {

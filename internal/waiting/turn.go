@@ -52,7 +52,7 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	for {
 		select {
 		case <-timer.C:
-			b.askAll()
+			b.askAgain()
 			timer.Reset(askEvery)
 			continue
 		case <-b.wake:
