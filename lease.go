@@ -22,7 +22,6 @@ type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
-	leak   runtime.Cleanup
 
 	once sync.Once
 	ctx  context.Context // made when somebody asks for it
@@ -31,9 +30,15 @@ type Lease struct {
 type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
-	l := &Lease{client: m.client, name: m.name, held: m.client.keeper.Keep(ctx, m.lock, g, m.ttl)}
-	l.leak = runtime.AddCleanup(l, forgotten, leak{name: m.name, logger: m.client.config.Logger, held: l.held})
+	l := &Lease{client: m.client, name: m.name}
+	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
 	return l
+}
+
+// alarm sees to it that a lease that becomes garbage is reported, and returns how to call
+// that off. Only from then on may it become garbage: until then the keeper has it.
+func (l *Lease) alarm(held *renewal.Lease) func() {
+	return runtime.AddCleanup(l, forgotten, leak{name: l.name, logger: l.client.config.Logger, held: held}).Stop
 }
 
 type leak struct {
@@ -112,7 +117,6 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // and the lock ends with its TTL at the latest. If ctx ends first the error is ctx's
 // cause; the nodes are told all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
-	l.leak.Stop()
 	return l.wrap("unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
@@ -132,7 +136,6 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
 			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)
 	}
-	l.leak.Stop()
 	return l.wrap("unlock", l.held.Leave(ctx, d))
 }
 

@@ -17,6 +17,10 @@ var (
 	ErrReleased = errors.New("lock released")
 )
 
+// Looked is told of a lease that has been held for a moment, and returns what to do when it
+// ends.
+type Looked func(e *Lease) (undo func())
+
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
 	keeper *Keeper
@@ -30,6 +34,8 @@ type Lease struct {
 	over     clock.Instant // when the nodes' expiry has passed for certain
 	end      error         // nil while held
 	timer    *time.Timer   // at the deadline; nil while the keeper has not looked at the lease
+	looked   Looked        // what to do when it does; what it returns undoes that at the end
+	undo     func()
 	parent   context.Context
 	ctx      context.Context // nil until somebody asks for it
 	cancel   context.CancelCauseFunc
@@ -41,10 +47,12 @@ type Lease struct {
 }
 
 // Keep begins to keep a lease that was granted. parent lends the lease's context its
-// values, not its end.
-func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration) *Lease {
+// values, not its end. looked, which may be nil, is called once, when the lease has been
+// held for a moment, and what it returns when the lease ends after that: most locks are
+// given back before.
+func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
-		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent,
+		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
 	k.add(e, g.Sent.Add(k.pace(ttl)))
@@ -89,6 +97,10 @@ func (e *Lease) End() error {
 // renewal stuck in Redis cannot delay the verdict. e.mu is held.
 func (e *Lease) watchLocked() {
 	if e.end == nil && e.timer == nil {
+		if e.looked != nil {
+			e.undo = e.looked(e)
+		}
+		e.looked = nil
 		e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)
 	}
 }
@@ -123,6 +135,10 @@ func (e *Lease) releaseCall() nodescript.Call {
 func (e *Lease) endLocked(why error, tell func()) {
 	e.end = why
 	e.grant.End()
+	if e.undo != nil {
+		e.undo()
+	}
+	e.looked, e.undo = nil, nil
 	if e.timer != nil {
 		e.timer.Stop()
 	}

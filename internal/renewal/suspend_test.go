@@ -53,7 +53,7 @@ func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep 
 		now := fan.Now()
 		e := k.Keep(t.Context(), nodescript.Lock{Name: "x"}, waiting.Grant{
 			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
-		}, ttl)
+		}, ttl, nil)
 		synctest.Wait() // the watch begins while the host is awake
 		f(e, n, func(d time.Duration) { slept.Add(int64(d)) })
 	})
