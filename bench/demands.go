@@ -29,6 +29,8 @@ var demands = append([]demand{
 	{"distinct-5n-1g", "median cycle", holdfastRueidis, redsyncGoredis, cycleP50, 0.65, true, ""},
 	{"distinct-1n-256g", "cycles/s", holdfastRueidis, limitScripts, rate, 0.6, false, ""},
 	{"distinct-5n-256g", "cycles/s", holdfastRueidis, limitScripts, rate, 0.6, false, ""},
+	{"distinct-1n-256g", "cycles/s", holdfastRueidis, limitTogether, rate, 0.6, false, ""},
+	{"distinct-5n-256g", "cycles/s", holdfastRueidis, limitTogether, rate, 0.6, false, ""},
 	{"hot-1n-0s", "hand-offs/s", holdfastRueidis, rueidisLock, rate, 1.5, false, ""},
 	{"hot-1n-0s", "longest wait", holdfastRueidis, rueidisLock, longest, 0.25, true, ""},
 	{"hot-1n-1ms", "hand-offs/s", holdfastRueidis, "best", rate, 1.0, false, ""},

@@ -23,6 +23,13 @@ import (
 type limit struct {
 	wires []*wire
 	speak speech
+	packs packer // nil: each call by itself
+}
+
+// packer is a speech that says several things in one.
+type packer interface {
+	// pack says for a node what w.later stands for; w.mu is held.
+	pack(w *wire, node int)
 }
 
 // speech is what a limit says to the nodes.
@@ -42,8 +49,10 @@ type wire struct {
 
 	mu    sync.Mutex
 	out   []byte
-	tags  []tag // of the replies to come, in order
+	tags  []tag // of the answers to come, in order
 	first int   // of tags
+	later []tag // not in out yet: they travel together with what comes until the next flush
+	many  []int // if calls travel together: how many answers each reply to come has
 
 	writing sync.Mutex
 	spare   []byte
@@ -168,8 +177,12 @@ func (r *round) send(ln *lane, say func([]byte, *lane, int) []byte) {
 	r.busy.Add(int64(len(r.wires)))
 	for i, w := range r.wires {
 		w.mu.Lock()
-		w.out = say(w.out, ln, i)
-		w.tags = append(w.tags, tag{ln, ln.step})
+		if r.packs != nil {
+			w.later = append(w.later, tag{ln, ln.step})
+		} else {
+			w.out = say(w.out, ln, i)
+			w.tags = append(w.tags, tag{ln, ln.step})
+		}
 		w.mu.Unlock()
 	}
 }
@@ -187,23 +200,44 @@ func (r *round) read(i int, w *wire) {
 			r.end(err)
 			return
 		}
+		n := 1
 		w.mu.Lock()
-		t := w.tags[w.first]
-		if w.first++; w.first == len(w.tags) {
-			w.tags, w.first = w.tags[:0], 0
-		} else if w.first > 4096 {
-			w.tags, w.first = append(w.tags[:0], w.tags[w.first:]...), 0
+		if len(w.many) > 0 {
+			n = w.many[0]
+			w.many = append(w.many[:0], w.many[1:]...)
 		}
 		w.mu.Unlock()
-		if err := r.move(t, reply); err != nil {
-			r.end(fmt.Errorf("node %d: %w", i+1, err))
-			return
+		for k := range n {
+			answer := reply
+			if n > 1 {
+				if answer, reply, err = cutAnswer(reply); err != nil {
+					r.end(err)
+					return
+				}
+			}
+			if err := r.move(w.next(), answer); err != nil {
+				r.end(fmt.Errorf("node %d: answer %d of %d: %w", i+1, k+1, n, err))
+				return
+			}
 		}
 		if in.Buffered() == 0 {
 			r.flush()
 		}
-		r.answered(1)
+		r.answered(n)
 	}
+}
+
+// next takes the tag of the next answer.
+func (w *wire) next() tag {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.tags[w.first]
+	if w.first++; w.first == len(w.tags) {
+		w.tags, w.first = w.tags[:0], 0
+	} else if w.first > 4096 {
+		w.tags, w.first = append(w.tags[:0], w.tags[w.first:]...), 0
+	}
+	return t
 }
 
 // move gives a reply to its lane.
@@ -245,8 +279,11 @@ func (r *round) move(t tag, reply []byte) error {
 
 // flush writes what has gathered for each node in one piece.
 func (l *limit) flush() {
-	for _, w := range l.wires {
+	for i, w := range l.wires {
 		w.mu.Lock()
+		if len(w.later) > 0 {
+			l.packs.pack(w, i)
+		}
 		empty := len(w.out) == 0
 		w.mu.Unlock()
 		if empty {

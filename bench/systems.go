@@ -45,11 +45,12 @@ const (
 	rueidisLock     = "rueidislock"
 	limitBare       = "limit/bare"
 	limitScripts    = "limit/scripts"
+	limitTogether   = "limit/together"
 )
 
 var systems = []*system{
 	{name: holdfastRueidis, title: "Holdfast, rueidis", hot: true, tokens: true, open: openHoldfast(false, rueidisNodes),
-		settings: "defaults: TTL 10 s, W 250 ms, plain Redlock key kept; automatic renewal, fencing tokens; one connection per node"},
+		settings: "defaults: TTL 10 s, W 250 ms, plain Redlock key kept; automatic renewal, fencing tokens; two or three connections per node"},
 	{name: holdfastGoredis, title: "Holdfast, go-redis", hot: true, tokens: true, open: openHoldfast(false, goredisNodes),
 		settings: "as above, on a go-redis client with its defaults"},
 	{name: holdfastPrivate, title: "Holdfast Private, rueidis", open: openHoldfast(true, rueidisNodes),
@@ -65,7 +66,9 @@ var systems = []*system{
 	{name: limitBare, title: "limit (a): bare SET NX PX", limit: true, open: openBare,
 		settings: "SET NX PX and compare-and-delete by EVALSHA, hand-written RESP on one pipelining connection per node; majority of nodes; no renewal, no token"},
 	{name: limitScripts, title: "limit (b): Holdfast's scripts", limit: true, open: openScripts,
-		settings: "Holdfast's acquire and release scripts with the plain key, sent as limit (a)"},
+		settings: "Holdfast's acquire and release scripts with the plain key, sent as limit (a): one call for each lock"},
+	{name: limitTogether, title: "limit (c): together", limit: true, open: openTogether,
+		settings: "as (b), but what there is to say to a node at a time is said in one call of each script, as Holdfast does"},
 	{name: "redsync/go-redis+failfast", title: "redsync v4, go-redis, FailFast", rival: true, extra: true, hot: true, open: openRedsync(goredisPool, failFast),
 		settings: "WithFailFast(true): returns with the majority"},
 	{name: "redsync/rueidis+failfast", title: "redsync v4, rueidis, FailFast", rival: true, extra: true, hot: true, open: openRedsync(rueidisPool, failFast),
