@@ -35,9 +35,9 @@ and it measures each node meanwhile, as this process sees it:
                   decides. Of 5 nodes that are equally quick each has 60%; one
                   with 0% is slower than the others, or silent. Operations that
                   no majority answered do not count
-  PER PIPELINE    how many calls one pipeline took along, with many
-  CALLS, FAILED   all that was sent; calls and greetings that got no answer or an
-                  error
+  PER PIPELINE    how many locks and unlocks one pipeline took along, with many
+  CALLS, FAILED   all that were sent; pipelines' parts and greetings that got no
+                  answer or an error
 
 Percentiles are samples (nearest rank), of all that were taken.
 

@@ -29,11 +29,20 @@ type meter struct {
 
 // EvalSHA implements [node.Node]: one pipeline.
 func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
-	r := m.gauge.sent(m.index, len(calls))
+	r := m.gauge.sent(m.index, operations(calls))
 	began := time.Now()
 	replies := m.Node.EvalSHA(ctx, calls)
 	m.gauge.answered(m.index, r, time.Since(began), calls, replies)
 	return replies
+}
+
+// operations is how many locks and unlocks are in calls: one carries several, each of
+// which names a record and the lock itself.
+func operations(calls []node.Call) (n int) {
+	for _, c := range calls {
+		n += max(1, len(c.Keys)/2)
+	}
+	return n
 }
 
 // Eval implements [node.Node]. A node that is down gets nothing but greetings, so it is
@@ -47,7 +56,7 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 
 // reading is what was measured of one node in one phase.
 type reading struct {
-	calls     int             // sent
+	calls     int             // operations sent
 	pipelines int             // they were sent in
 	failed    int             // calls and greetings without an answer, or with an error
 	said      string          // the last error
