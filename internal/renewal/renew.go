@@ -38,9 +38,6 @@ func (e *Lease) renew(wait *outcome) bool {
 	}
 	e.watchLocked()
 	k := e.keeper
-	if wait == nil {
-		e.grant.Settle() // due long after every answer is in
-	}
 	stamp, sent := k.fan.StampHeld()
 	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, votes: quorum.NewRenewal(k.fan.N())}
 	if wait != nil {

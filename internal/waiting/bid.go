@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
@@ -18,21 +19,24 @@ type Grant struct {
 	Deadline clock.Instant
 	Others   bool // somebody stood in a queue behind it
 
-	bid *bid // that has not all answers yet; nil if it has
+	late *late // nil if its bid has all answers
 }
+
+// late is a bid that was won before every node had answered.
+type late struct{ bid atomic.Pointer[bid] } // nil when they have
 
 // End says that the lease is over, before it is given back: a question of its bid that
 // is still under way may come after that, and what it leaves is to be given back then.
 func (g *Grant) End() {
-	if g.bid != nil {
-		g.bid.mu.Lock()
-		g.bid.ended = true
-		g.bid.mu.Unlock()
+	if g.late == nil {
+		return
+	}
+	if b := g.late.bid.Load(); b != nil {
+		b.mu.Lock()
+		b.ended = true
+		b.mu.Unlock()
 	}
 }
-
-// Settle forgets the bid: nothing of it is under way any more.
-func (g *Grant) Settle() { g.bid = nil }
 
 // state is how a bid stands.
 type state uint8
@@ -71,6 +75,7 @@ type bid struct {
 	whole   bool          // the current round asks all nodes
 	taken   bool          // the lease went to the caller: what comes later is not for us
 	ended   bool          // and is over
+	late    *late         // what the lease knows of it
 	err     error         // no stamp could be drawn
 	from    *handed       // what is being passed to this owner; nil: nothing
 }
@@ -275,6 +280,9 @@ func (b *bid) rest() {
 		}
 	}
 	b.message, b.joins = nil, nil
+	if b.late != nil {
+		b.late.bid.Store(nil)
+	}
 }
 
 // pass begins a round that takes the lease over from an owner in this process: one round
@@ -331,7 +339,10 @@ func (b *bid) take() (Grant, bool) {
 	g := Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}
 	for i := range b.fan.N() {
 		if b.votes.Pending(i) {
-			g.bid = b
+			if b.late == nil {
+				b.late = &late{}
+				b.late.bid.Store(b)
+			}
 			continue
 		}
 		if b.votes.Granted(i) {
@@ -342,6 +353,7 @@ func (b *bid) take() (Grant, bool) {
 		}
 		b.drop(func(node int) bool { return node == i })
 	}
+	g.late = b.late
 	return g, true
 }
 
