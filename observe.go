@@ -20,9 +20,13 @@ type Status struct {
 	Held    bool
 	Foreign bool      // the holder is not a client of Holdfast
 	Owner   string    // "label~client~random", or a foreign value
-	Fence   int64     // the holder's fencing token; 0 if Foreign
-	Since   time.Time // when it was acquired, by the nodes' clocks; zero if Foreign
+	Fence   int64     // the holder's fencing token; 0 if Foreign or Offered
+	Since   time.Time // when it was acquired, by the nodes' clocks; zero if Foreign or Offered
 	Until   time.Time // when it ends unless renewed; zero if never
+
+	// Offered says that nobody has the lock yet: it was handed to Owner, the first in line,
+	// and is reserved until it takes it, for a second at most.
+	Offered bool
 
 	Nodes []NodeView // in the order of Config.Nodes
 }
@@ -69,7 +73,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 		count[n.Owner]++
 		if count[n.Owner] >= quorum.Majority(len(views)) {
 			s.Held, s.Foreign, s.Owner, s.Fence = true, n.Foreign, n.Owner, n.Fence
-			if n.Fence != 0 {
+			if s.Offered = n.Fence == 0 && !n.Foreign; n.Fence != 0 {
 				s.Since = time.UnixMicro(n.Fence)
 			}
 			if n.Until.After(s.Until) {

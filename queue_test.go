@@ -302,3 +302,46 @@ func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 		}
 	}
 }
+
+// Who calls before its client has met the nodes has its place by when it called, also if
+// it is not the first of its process.
+func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		holder := lock(t, s.ready(s.client()), "x")
+		last := s.ready(s.client())
+		for !votes(t.Context(), last) || !punctual(t.Context(), last) {
+			last = s.ready(s.client())
+		}
+		var o order
+		var wait, called sync.WaitGroup
+		wants := func(i int, c *holdfast.Client) {
+			called.Add(1)
+			wait.Go(func() {
+				called.Done()
+				l, err := c.Mutex("x").Lock(t.Context())
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			called.Wait()
+		}
+		cold := s.client(func(c *holdfast.Config) { c.Fair = true }) // a pass would hide whose turn it is
+		wants(0, cold)
+		wants(0, cold)
+		wants(0, cold)
+		s.inLine("x", 1) // the first of the three
+		// Tickets are no more exact than the cold client's first reading of the nodes' clocks.
+		time.Sleep(100 * time.Millisecond)
+		wants(1, last)
+		s.inLine("x", 2)
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.Equal(o.got, []int{0, 0, 0, 1}) {
+			t.Errorf("served in the order %v", o.got)
+		}
+	})
+}

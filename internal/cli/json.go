@@ -17,7 +17,8 @@ type lockJSON struct {
 	Name        string         `json:"name"`
 	Held        bool           `json:"held"`
 	Foreign     bool           `json:"foreign"`
-	Left        bool           `json:"left"` // it has ended its lease; the name is kept taken
+	Left        bool           `json:"left"`    // it has ended its lease; the name is kept taken
+	Offered     bool           `json:"offered"` // nobody has it yet: it is reserved for owner, the first in line
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
@@ -38,7 +39,7 @@ type lockNodeJSON struct {
 }
 
 func statusJSON(s *holdfast.Status) lockJSON {
-	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign, Left: !s.Foreign && left(s.Owner)}
+	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign, Left: !s.Foreign && left(s.Owner), Offered: s.Offered}
 	if s.Held {
 		h := holder(s.Owner, s.Foreign)
 		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, &s.Owner, number(s.Fence), instant(s.Since), instant(s.Until)

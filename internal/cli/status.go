@@ -68,6 +68,10 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 		fmt.Fprintf(w, "%s\tnot known: too few nodes answered\n", printable(s.Name))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
+	case s.Offered:
+		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), holder(s.Owner, false))
+		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
+		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
 	default:
 		how := ""
 		if !s.Foreign && left(s.Owner) {
@@ -101,6 +105,8 @@ func nodeView(n holdfast.NodeView, s *holdfast.Status) string {
 		return "no answer: " + reason(n.Err)
 	case !n.Held:
 		return "free"
+	case !n.Foreign && n.Fence == 0:
+		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
 	case n.Owner == s.Owner && n.Fence == s.Fence:
 		return "held, until " + expiry(n.Until)
 	}

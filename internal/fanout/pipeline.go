@@ -36,12 +36,12 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
-// made returns the calls, releases first: what somebody gives back somebody else may
-// take in the same pipeline.
+// made returns the calls, releases last: who asks in the same pipeline is in the queue when the
+// name is handed on, and nothing of an owner comes after its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
-	for _, first := range []bool{true, false} {
+	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
-			if t := &p.parts[i].Together; (t.Op == nodescript.Release) == first {
+			if t := &p.parts[i].Together; (t.Op == nodescript.Release) == last {
 				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args})
 				p.order = append(p.order, i)
 			}

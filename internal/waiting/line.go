@@ -98,25 +98,25 @@ func (l *lines) bids(name string, b *bid) {
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first in line for name. others says
-// that waiters of other processes are in the queue.
-func (l *lines) pass(name string, from handed, others bool) bool {
+// that waiters of other processes are in the queue. If it is not passed, next is who may
+// still have to join the nodes' queues, before it is given back there.
+func (l *lines) pass(name string, from handed, others, fair bool) (passed bool, next *bid) {
 	l.mu.Lock()
 	ln := l.byName[name]
 	if ln == nil || ln.first == nil {
 		l.mu.Unlock()
-		return false
+		return false, nil
 	}
 	b := ln.first
-	if others && ln.passes >= mostPasses {
+	if fair || others && ln.passes >= mostPasses {
 		ln.passes, ln.near = 0, false
 		l.mu.Unlock()
-		b.join() // it may have waited for the pass
-		return false
+		return false, b
 	}
 	if !others {
 		ln.passes = 0
 	}
 	ln.passes++
 	l.mu.Unlock()
-	return b.pass(from)
+	return b.pass(from), nil
 }

@@ -56,10 +56,20 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	var ticket int64
-	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
+	b, err := l.waiter(lock, ttl, &ticket)
+	// Before it enters the line: whoever is there without a ticket draws one when it is the first
+	// in here, and then stands behind all who came to other processes meanwhile.
+	if err != nil && l.Fan.Settle(ctx) == nil {
+		b, _ = l.waiter(lock, ttl, &ticket) // nil: too few nodes answer
+	}
 	// Whatever ended the wait: as soon as b was the first in line the lock may have been
 	// passed to it, and it may have won before anybody looked.
-	defer func() { b.giveUp() }()
+	defer func() {
+		if b != nil {
+			l.Inbox.forget(b)
+			b.giveUp()
+		}
+	}()
 	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
 		return Grant{}, l.nothing()
 	}
@@ -121,6 +131,7 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 		l.lines.bids(lock.Name, b)
 	}
 	defer b.giveUp()
+	defer l.Inbox.forget(b) // who gives the lock back in here may have made it expect
 	if !l.Inbox.stood() {
 		// Whoever has never waited asks first: most locks are free.
 		g, r := l.ask(ctx, b)
@@ -177,10 +188,17 @@ func (l *Locker) stopped() bool {
 // Pass offers a lease that its owner has ended to a waiter of this process, and reports
 // whether one takes it: then it releases what remains of it, too.
 func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) bool {
-	if l.Fair || l.stopped() {
+	if l.stopped() {
 		return false
 	}
-	return l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over}, g.Others)
+	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over}, g.Others, l.Fair)
+	if next != nil && l.Inbox.stood() {
+		// It may just have become the first in here, or have waited for a pass. Its place is by its
+		// ticket, so it is to be in the queues before the name is handed on.
+		l.Inbox.expect(next)
+		next.join()
+	}
+	return passed
 }
 
 // nothing is the refusal of a wait that ended before anything was asked.

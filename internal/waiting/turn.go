@@ -40,7 +40,6 @@ func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) 
 func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
-	defer l.Inbox.forget(b)
 	first := askEvery
 	if l.lines.isNear(b.lock.Name) {
 		first = gather // a pass is likely to save the question
