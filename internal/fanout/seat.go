@@ -192,14 +192,14 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 }
 
 // changed reports whether err hints that the server is not what it was: the connection
-// broke, nobody listens, or it became a replica. It is greeted and admitted anew then:
+// broke, nobody listens, nothing was heard in time, or it became a replica. It is greeted and admitted anew then:
 // a server that was a replica in between may have another's memory, its scripts and
 // its run id notwithstanding. And a dead node is dialled once in a while, not for
 // every call.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
-		return err != nil && !node.Timeout(err)
+		return err != nil
 	case node.ReadOnly, node.Loading, node.MasterDown:
 		return true
 	}
