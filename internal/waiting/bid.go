@@ -2,7 +2,6 @@ package waiting
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
@@ -10,33 +9,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
-
-// Grant is a lease as it was won.
-type Grant struct {
-	Owner    string
-	Token    int64         // T, the fencing token: µs of stamp time
-	Sent     clock.Instant // when T was drawn: belief counts from here
-	Deadline clock.Instant
-	Others   bool // somebody stood in a queue behind it
-
-	late *late // nil if its bid has all answers
-}
-
-// late is a bid that was won before every node had answered.
-type late struct{ bid atomic.Pointer[bid] } // nil when they have
-
-// End says that the lease is over, before it is given back: a question of its bid that
-// is still under way may come after that, and what it leaves is to be given back then.
-func (g *Grant) End() {
-	if g.late == nil {
-		return
-	}
-	if b := g.late.bid.Load(); b != nil {
-		b.mu.Lock()
-		b.ended = true
-		b.mu.Unlock()
-	}
-}
 
 // state is how a bid stands.
 type state uint8
@@ -325,105 +297,6 @@ func (b *bid) notify() {
 	case b.wake <- struct{}{}:
 	default:
 	}
-}
-
-// take ends a bid that was won, if its lease may still be believed in.
-func (b *bid) take() (Grant, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	deadline := quorum.Deadline(b.sent, b.ttl, b.fan.Set().Window)
-	if b.state != won || b.fan.Now() >= deadline {
-		return Grant{}, false
-	}
-	b.state, b.taken = over, true
-	g := Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}
-	for i := range b.fan.N() {
-		if b.votes.Pending(i) {
-			if b.late == nil {
-				b.late = &late{}
-				b.late.bid.Store(b)
-			}
-			continue
-		}
-		if b.votes.Granted(i) {
-			continue
-		}
-		if b.ticket != 0 {
-			b.quit(i)
-		}
-		b.drop(func(node int) bool { return node == i })
-	}
-	g.late = b.late
-	return g, true
-}
-
-func (b *bid) quit(node int) {
-	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), SendBy: b.fan.Now().Add(b.fan.Timeout())})
-}
-
-// giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,
-// is released in the background. A release that overtakes its acquire leaves a
-// tombstone that the acquire meets. No bid has nothing to end.
-func (b *bid) giveUp() {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.state == over {
-		return
-	}
-	b.state = over
-	if b.stamp == 0 {
-		return
-	}
-	b.unsend()
-	b.drop(nil)
-	where := b.votes.Touched
-	if b.ticket != 0 {
-		where = nil // it may stand in every queue
-	}
-	b.release(where)
-}
-
-// split deals with a minority that the round of all nodes, which has failed, left with
-// this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and somebody there waits for longer, the
-// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
-// gives: they cannot swap for ever. b.mu is held.
-func (b *bid) split() (soon bool) {
-	part := b.which(b.votes.Granted) &^ b.given
-	if part == 0 {
-		return false
-	}
-	now := b.fan.Now()
-	if b.halved == 0 {
-		b.halved = now
-		return true
-	}
-	if now.Sub(b.halved) < gather/2 {
-		return false
-	}
-	for _, a := range b.votes.Answers() {
-		if a.Verdict != nodescript.Held {
-			continue
-		}
-		if ticket, ok := nodescript.Ticket(a.Owner); !ok || ticket < b.ticket {
-			b.given |= part
-			b.halved = 0
-			b.release(part.has)
-			break
-		}
-	}
-	return false
-}
-
-// release sends a release that is repeated until the lease would be over on the nodes.
-func (b *bid) release(where func(int) bool) {
-	b.fan.Send(&fanout.Message{
-		Call:    nodescript.ReleaseCall(b.lock, b.owner, b.stamp),
-		Persist: b.sent.Add(b.ttl + b.fan.Set().Window),
-	}, where)
 }
 
 // refusal is why the current round has no majority. cut says that it was ended before.

@@ -1,6 +1,8 @@
 // Package waiting gets a lock: one attempt, or a place in line until the context ends.
 //
-//	attempt.go   one attempt: a message to all nodes, restamped if they saw a later token
+//	bid.go       one owner's try: questions to the nodes and their answers, hand-offs, passes
+//	grant.go     how a bid ends, won or given up, and what it gives back
+//	nodes.go     a set of nodes
 //	refusal.go   why an attempt failed, and what that means for the next
 //	locker.go    TryLock and Lock: attempts, then the line
 //	line.go      the waiters of one name in this process: only the first asks the nodes
