@@ -11,6 +11,6 @@
 //	parked.go   one node: releases that could not be delivered yet
 //
 // A goroutine per node and call would be simpler and is what other libraries do; it
-// costs most of their throughput. Here two workers per node drain a queue into
-// pipelines: whatever waits while one is on the wire goes with the next.
+// costs most of their throughput. Here two workers per node (three for a single one)
+// drain a queue into pipelines: whatever waits while one is on the wire goes with the next.
 package fanout
