@@ -48,6 +48,17 @@ func (o *order) add(i int) {
 	o.got = append(o.got, i)
 }
 
+// turn waits for m, notes that i has it, and gives it back.
+func (o *order) turn(t *testing.T, i int, m *holdfast.Mutex) {
+	l, err := m.Lock(t.Context())
+	if err != nil {
+		t.Errorf("waiter %d: %v", i, err)
+		return
+	}
+	o.add(i)
+	l.Unlock(t.Context())
+}
+
 func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -61,13 +72,7 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 			}
 			<-time.After(4 * late) // so that its ticket is above that of the one before
 			wait.Go(func() {
-				l, err := c.Mutex("x").Lock(t.Context())
-				if err != nil {
-					t.Errorf("waiter %d: %v", i, err)
-					return
-				}
-				o.add(i)
-				l.Unlock(t.Context())
+				o.turn(t, i, c.Mutex("x"))
 			})
 			s.inLine("x", i+1)
 		}
@@ -241,13 +246,7 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 			}
 			c := s.ready(s.client(calm, way))
 			wait.Go(func() {
-				l, err := c.Mutex("x", opts...).Lock(t.Context())
-				if err != nil {
-					t.Errorf("waiter %d: %v", i, err)
-					return
-				}
-				o.add(i)
-				l.Unlock(t.Context())
+				o.turn(t, i, c.Mutex("x", opts...))
 			})
 			s.inLine("x", i+1)
 		}
@@ -319,13 +318,7 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 			called.Add(1)
 			wait.Go(func() {
 				called.Done()
-				l, err := c.Mutex("x").Lock(t.Context())
-				if err != nil {
-					t.Errorf("waiter %d: %v", i, err)
-					return
-				}
-				o.add(i)
-				l.Unlock(t.Context())
+				o.turn(t, i, c.Mutex("x"))
 			})
 			called.Wait()
 		}
