@@ -61,7 +61,7 @@ func onesOwn() (list []demand) {
 		}
 		own("passes-"+n+"-0s", "script calls per hand-off and node", handedCalls, 1.3)
 		own("passes-"+n+"-held", "script calls per hand-off and node", handedCalls, 1.3)
-		own("patience-"+n, "script calls per second and waiter, busiest node", enduredCalls, 1)
+		own("patience-"+n, "waiters' script calls per second and waiter, busiest node", waitersCalls, 1)
 		// All waiters at once would make it 4, a quarter of them 1.8; chance makes it 1.1.
 		own("patience-"+n, "calls just after renewals against other times", renewalBurst, 1.5)
 	}

@@ -14,6 +14,7 @@ type endured struct {
 	Waiters int
 	Renewed int       // how often the holder's deadline moved
 	Mean    float64   // script calls per second and waiter: of the busiest node, over the whole time
+	Asked   float64   // … those of waiters alone, by the ZADD that each of their questions makes; the rest are the holder's renewals
 	Second  float64   // … in its busiest second
 	Peak    float64   // the busiest 100 ms of a node against that node's mean; the worst node
 	Chance  float64   // what Peak would be about if the calls came independently
@@ -134,6 +135,9 @@ func newEndured(outcomes []outcome, nodes [][]reading) (e endured) {
 			e.Seconds[i] += b.rate() / waiters / n
 		}
 		for c, calls := range last.since(first) {
+			if c == "zadd" {
+				e.Asked = max(e.Asked, float64(calls)/(last.at-first.at).Seconds()/waiters)
+			}
 			e.By[c] += float64(calls) / (last.at - first.at).Seconds() / waiters / n
 		}
 	}

@@ -83,8 +83,8 @@ Calls are EVALSHA + EVAL by INFO commandstats, read every %v: from %v after all 
 renewal means from %v before to %v after the holder's deadline was seen to move. The peak is what a node's busiest
 %v have of its mean; calls that come independently of each other would make about what stands in brackets behind. Measured %s.
 
-| system | calls per second and waiter, busiest node | in its busiest second | peak | renewals | calls just after them against other times | all had it once, s | served |
-|---|---|---|---|---|---|---|---|
+| system | calls per second and waiter, busiest node | of these, waiters' questions (ZADD) | in its busiest second | peak | renewals | calls just after them against other times | all had it once, s | served |
+|---|---|---|---|---|---|---|---|---|
 `, r.workload.title, r.workload.hold, every, settle, ahead, echo-ahead, every, times(r))
 	e := func(f func(endured) float64) metric { return func(x sample) float64 { return f(x.Endured) } }
 	var notes strings.Builder
@@ -95,8 +95,8 @@ renewal means from %v before to %v after the holder's deadline was seen to move.
 		}
 		of := func(f func(endured) float64) spread { return r.of(s.name, e(f)) }
 		last := all[len(all)-1].Endured
-		fmt.Fprintf(w, "| %s | %s | %s | %s × (%.2f) | %d | %s | %s | %d of %d |%s\n", s.name,
-			thousandths(r.of(s.name, enduredCalls)), ratios(of(func(x endured) float64 { return x.Second })),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s × (%.2f) | %d | %s | %s | %d of %d |%s\n", s.name,
+			thousandths(r.of(s.name, enduredCalls)), thousandths(r.of(s.name, waitersCalls)), ratios(of(func(x endured) float64 { return x.Second })),
 			ratios(of(func(x endured) float64 { return x.Peak })), last.Chance, last.Renewed, ratios(r.of(s.name, renewalBurst)),
 			ratios(of(func(x endured) float64 { return x.Drain.Seconds() })), last.Served, last.Waiters, failures(all))
 		fmt.Fprintf(&notes, "- %s, calls per second, waiter and node, second by second: %s.\n", s.name, seconds(last.Seconds))

@@ -151,4 +151,5 @@ func leastOf(x sample) float64  { return x.Least }
 func handedCalls(x sample) float64  { return x.Handed.Calls }
 func gapInPings(x sample) float64   { return x.Handed.inPings() }
 func enduredCalls(x sample) float64 { return x.Endured.Mean }
+func waitersCalls(x sample) float64 { return x.Endured.Asked }
 func renewalBurst(x sample) float64 { return x.Endured.Renewal }

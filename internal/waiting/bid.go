@@ -30,7 +30,7 @@ type bid struct {
 	owner  string
 	ticket int64               // 0: does not queue
 	hears  func(node int) bool // whether a hand-off by node would be heard
-	paused bool                // it has asked before; of the goroutine that waits
+	pauses int                 // it has made between questions to all; of the goroutine that waits
 	wake   chan struct{}       // the state changed
 
 	mu      sync.Mutex

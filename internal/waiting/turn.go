@@ -12,7 +12,8 @@ const (
 	// askEvery is the longest pause between two questions to all nodes. It finds dead
 	// holders, lost hand-offs, and locks that foreign clients gave back. Not jittered: a
 	// longer one would let a waiter sleep on, a shorter one ask more than once a second. Only
-	// the first is: many that came at the same moment would stay in step.
+	// the second is: many that came at the same moment would stay in step. Not the first,
+	// because most waits are over by then.
 	askEvery = time.Second
 	// gather is for how long the first hand-off waits for those of the other nodes, which
 	// the same release sent, before all are asked.
@@ -109,8 +110,8 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	r = b.refusal(false)
 	_, foreign, left := r.Holder()
 	pause = askEvery
-	if !b.paused {
-		b.paused, pause = true, rand.N(askEvery)
+	if b.pauses++; b.pauses == 2 {
+		pause = rand.N(askEvery)
 	}
 	if foreign || r.Kind == Contended {
 		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
