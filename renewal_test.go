@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,3 +124,27 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	s.each(all(3), (*redistest.Server).Thaw)
 	redistest.Eventually(t, 5*time.Second, "the lost lease to be gone from every node", func() bool { return s.clean("x", all(5)...) })
 }
+
+// Who waits asks every node again and again, also one that has nothing of the lease: that
+// must not keep the lease from coming back to it.
+func TestALeaseComesBackToANodeWhileOthersWait(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5)
+	l := lock(t, s.ready(s.client(longLived)), "x")
+	ctx, stop := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	defer func() { stop(); waiting.Wait() }()
+	for range 40 {
+		m := s.ready(s.client(longLived)).Mutex("x")
+		waiting.Go(func() {
+			if _, err := m.Lock(ctx); err == nil {
+				t.Error("somebody else has it")
+			}
+		})
+	}
+	s.inLine("x", 40)
+	s.servers[4].Do("DEL", "x", "{x}:holdfast", "{x}:holdfast:queue")
+	joins(t, s, 4, l)
+}
+
+func longLived(c *holdfast.Config) { c.MaxTTL, c.TTL = 10*time.Second, 10*time.Second }

@@ -80,7 +80,16 @@ func (n *Node) offClock(earliest, latest int64) string {
 	return ""
 }
 
-// acquire: args record, ttl ms, and "", a ticket, or from, which is longer.
+// leased is the highest token that may have been a lease's, if owner is to have the name
+// next. What an owner before it had may have been one.
+func (r stored) leased(owner string) int64 {
+	if r.Owner != "" && r.Owner != owner {
+		return max(r.Leased, r.Token)
+	}
+	return r.Leased
+}
+
+// acquire: args head of the record, ttl ms, "", a ticket, or from, which is longer, and owner.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err
@@ -89,7 +98,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if len(from) == 16 {
 		ticket, from = from, ""
 	}
-	mine, err := nodescript.ParseRecord(c.Args[0])
+	mine, err := nodescript.ParseRecord(c.Args[0] + nodescript.Micros(0) + c.Args[3])
 	if err != nil {
 		return "", err
 	}
@@ -113,6 +122,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	case n.Full && !old.Waiting:
 		return "", oom // what follows begins with a SET
 	}
+	mine.Leased = old.leased(mine.Owner)
 	p := n.plain(c)
 	if p.foreign(mine.Owner, old.Owner) {
 		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
@@ -130,7 +140,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 			return "", err
 		}
 		if len(q) > 0 && q[0].owner != mine.Owner {
-			if next := n.handOff(s, c, old.Seen); next != "" {
+			if next := n.handOff(s, c, old.Seen, mine.Leased); next != "" {
 				q, _ = n.queue(queue)
 				return "Hc" + nodescript.Micros(nodescript.Claim.Microseconds()) + printedRank(q, mine.Owner) + next, nil
 			}
@@ -196,7 +206,7 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// release: args owner, highest stamp, the same + 1.
+// release: args owner, highest stamp, the same + 1, "1" if none of them ever won.
 func (n *Node) release(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner := c.Args[0]
@@ -219,7 +229,11 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 			delete(n.keys, p.key)
 		}
 		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting}.String()
+		leased := tomb                // a lease ends those before it: none is repaired here any more
+		if c.Args[3] == "1" {
+			leased = old.Leased
+		}
+		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Leased: leased}.String()
 		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
 			v.text = text + old.text[len(text):] // written over the beginning
 			if p.text != owner {
@@ -231,7 +245,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		// By a clock that says the lease is long over nothing is handed on.
 		sane := now-highest <= s.config.Quarantine().Microseconds()
 		if old.Waiting && (!p.there || p.text == owner) && sane {
-			n.handOff(s, c, tomb)
+			n.handOff(s, c, tomb, leased)
 		}
 		return "D", nil
 	}
@@ -259,7 +273,10 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	here := old.Owner == owner && old.Token == T
+	here, leased := old.Owner == owner && old.Token == T, old.Leased
+	if !here && old.Owner != "" {
+		leased = max(leased, old.Token) // which may have been a lease
+	}
 	switch {
 	case old.corrupt:
 		return "C", nil
@@ -267,8 +284,8 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		expiry = max(expiry, old.Expiry)
 	case old.live(now) && old.Owner != owner:
 		return "Ll" + old.Owner, nil
-	case old.Seen > T, now > number(c.Args[3]):
-		// A later lease was seen here, or the owner itself no longer believes.
+	case leased > T, now > number(c.Args[3]):
+		// A later lease may have been here, or the owner itself no longer believes.
 		return "Lg" + old.Owner, nil
 	}
 	p := n.plain(c)
@@ -287,7 +304,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if p.key != "" {
 		n.setText(p.key, owner, ms)
 	}
-	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Owner: owner}
+	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Leased: leased, Owner: owner}
 	n.setText(c.Keys[0], r.String(), stays(s))
 	return answer, nil
 }
@@ -309,7 +326,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	if p := n.plain(c); p.text == owner {
 		n.setText(p.key, left, ms)
 	}
-	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Owner: left}
+	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: old.Leased, Owner: left}
 	n.setText(c.Keys[0], r.String(), stays(s))
 	return "D", nil
 }

@@ -233,7 +233,8 @@ func (g *generator) release() operation {
 	if g.IntN(6) == 0 {
 		owner = g.waiter(l)
 	}
-	return g.script(g.config(), nodescript.ReleaseCall(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))
+	give := pick(g, nodescript.ReleaseCall, nodescript.ReleaseCall, nodescript.AbortCall)
+	return g.script(g.config(), give(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))
 }
 
 func (g *generator) extend() operation {

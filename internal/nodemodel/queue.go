@@ -93,7 +93,7 @@ const noRank = "------"
 // handOff gives a free name to the first of its queue that hears of it: a claim, which
 // does not count as a grant and does not raise or lower seen. Who does not hear is dropped.
 // The news begin with seen, which its next token must exceed. It returns to whom, or "".
-func (n *Node) handOff(s script, c node.Call, seen int64) string {
+func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 	key := queueKey(c.Keys[0])
 	for {
 		q, err := n.queue(key)
@@ -106,7 +106,7 @@ func (n *Node) handOff(s script, c node.Call, seen int64) string {
 			continue
 		}
 		r := nodescript.Record{
-			Seen: seen, Expiry: n.now() + nodescript.Claim.Microseconds(), Waiting: len(q) > 1, Owner: first,
+			Seen: seen, Expiry: n.now() + nodescript.Claim.Microseconds(), Waiting: len(q) > 1, Leased: leased, Owner: first,
 		}
 		n.setText(c.Keys[0], r.String(), stays(s))
 		if len(c.Keys) > 1 {

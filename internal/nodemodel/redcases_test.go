@@ -91,7 +91,7 @@ func extend(owner string, T, stamp, deadline int64) nodescript.Call {
 
 func TestClaimIsNoGrant(t *testing.T) {
 	w := voting(t)
-	claim := nodescript.Record{Seen: w.now - 1, Expiry: w.now + 1_000_000, Owner: "a"}.String()
+	claim := nodescript.Record{Seen: w.now - 1, Leased: w.now - 1, Expiry: w.now + 1_000_000, Owner: "a"}.String()
 	w.both(func(n *Node) { n.Set(nodescript.RecordKey("x"), claim, time.Hour) }, "SET", nodescript.RecordKey("x"), claim, "PX", "3600000")
 
 	w.says("Hc", acquire("b", w.now))
@@ -113,6 +113,30 @@ func TestOneAttemptHasOneToken(t *testing.T) {
 	// An extend of the first round's token is no extend of the lease.
 	w.says("Lg", extend("a", w.now, w.now+2, w.now+5_000_000))
 	w.says("E", extend("a", w.now+1, w.now+2, w.now+5_000_000))
+}
+
+// A node that lost a lease, or missed it, is free for whoever asks. What is given back there because
+// the others hold it was no lease: the one that is can still be repaired.
+func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {
+	w := voting(t)
+	w.says("G", acquire("b", w.now+1)) // a, with T = now, has the other nodes
+	w.says("Ll", extend("a", w.now, w.now+2, w.now+5_000_000))
+	w.says("D", nodescript.AbortCall(lock, "b", w.now+1))
+	w.says("S", acquire("b", w.now+1)) // a late one of those given back finds its tombstone all the same
+	w.says("R", extend("a", w.now, w.now+3, w.now+5_000_000))
+	w.says("E", extend("a", w.now, w.now+4, w.now+5_000_000))
+	w.says("Hl", acquire("c", w.now+5))
+	// A lease that was one ends it.
+	w.says("D", release("a", w.now+4))
+	w.says("G", acquire("c", w.now+6))
+	w.says("D", release("c", w.now+6))
+	w.says("Lg", extend("a", w.now, w.now+7, w.now+5_000_000))
+	// And so does one that nobody gave back, also when its time is over and another's attempt came between.
+	w.says("G", acquire("d", w.now+8))
+	w.at(w.now + 11_000_000)
+	w.says("G", acquire("e", w.now))
+	w.says("D", nodescript.AbortCall(lock, "e", w.now))
+	w.says("Lg", extend("c", w.now-11_000_000+6, w.now, w.now+5_000_000))
 }
 
 func TestRepeatedAcquireAnswersAsTheFirst(t *testing.T) {

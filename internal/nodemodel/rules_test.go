@@ -36,13 +36,15 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 	is := w.model.sight(c.Keys)
 	owner := c.Args[0]
 	if c.Op == nodescript.Acquire {
-		owner = owner[49:]
+		owner = c.Args[3]
 	}
 	claimed := is.record.Token == 0 && is.record.Owner != "" &&
 		(is.record.Owner != was.record.Owner || is.record.Token != was.record.Token || is.record.Expiry != was.record.Expiry)
 	switch {
 	case is.record.Seen < was.record.Seen:
 		return fmt.Sprintf("seen went back from %d to %d", was.record.Seen, is.record.Seen)
+	case is.record.Leased < was.record.Leased:
+		return fmt.Sprintf("leased went back from %d to %d", was.record.Leased, is.record.Leased)
 	case len(heard) > 1:
 		return fmt.Sprintf("one name was handed to %q", heard)
 	case (len(heard) == 1) != claimed:
@@ -55,6 +57,8 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 		switch {
 		case is.record.Token != T || is.record.Owner != owner || T == 0:
 			return fmt.Sprintf("granted, but the record is %+v", is.record)
+		case is.record.Leased < was.record.leased(owner):
+			return "the lease before is forgotten"
 		case was.record.live(was.now) && was.record.Owner != owner && was.record.Owner != c.Args[2]:
 			return "a live lease or claim was taken"
 		case was.record.Waiting && rank(is.queue, owner) >= 0:

@@ -77,14 +77,20 @@ func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string)
 }
 
 func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
-	r, times := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds(), Owner: owner}, l.timesOf(ttl)
-	return Call{Acquire, l.keys(), []string{r.String(), times.millis, wants}}
+	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}
+	return Call{Acquire, l.keys(), []string{r.head(), l.timesOf(ttl).millis, wants, owner}}
 }
 
-// ReleaseCall gives l back; highest is the highest stamp ever sent under owner.
-func ReleaseCall(l Lock, owner string, highest int64) Call {
+// ReleaseCall gives l back after a lease; highest is the highest stamp ever sent under owner.
+func ReleaseCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "0") }
+
+// AbortCall gives back what an attempt got whose stamps, up to highest, never won a majority: no
+// lease was, so the one that somebody else may hold can be repaired here.
+func AbortCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "1") }
+
+func release(l Lock, owner string, highest int64, never string) Call {
 	both := micros(highest, highest+1)
-	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:]}}
+	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:], never}}
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is

@@ -3,13 +3,12 @@ package nodescript
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // Record is what a node keeps of one name: one string,
 //
-//	seen(16) T(16) expiry(16) waiting(1) owner(…)
+//	seen(16) T(16) expiry(16) waiting(1) leased(16) owner(…)
 //
 // so that a script reads it with one GET and compares its parts as strings.
 type Record struct {
@@ -17,13 +16,15 @@ type Record struct {
 	Token   int64  // the owner's own token T, µs; 0 marks a claim: a reservation, not a grant
 	Expiry  int64  // µs of stamp time; judged against the node's TIME
 	Waiting bool   // somebody waits in the queue
+	Leased  int64  // the highest token, but for the owner's own, that may have been a lease's, or its tombstone
 	Owner   string // "" = free
 }
 
 // digits is the width of a time in a record; recordHead where its owner begins.
 const (
 	digits     = 16
-	recordHead = 3*digits + 1
+	recordHead = 4*digits + 1
+	recordFlag = 3 * digits
 )
 
 // Times outlive their use by this much: a record stays at least 2 h after its lease or its
@@ -43,19 +44,21 @@ const (
 
 // String returns the record as a node stores it.
 func (r Record) String() string {
-	w := byte('0')
-	if r.Waiting {
-		w = '1'
-	}
-	var b strings.Builder
-	b.Grow(recordHead + len(r.Owner))
-	for _, us := range [...]int64{r.Seen, r.Token, r.Expiry} {
+	return r.head() + Micros(r.Leased) + r.Owner
+}
+
+// head is what comes before the leased token.
+func (r Record) head() string {
+	var b [recordFlag + 1]byte
+	for i, us := range [...]int64{r.Seen, r.Token, r.Expiry} {
 		d := printed(us)
-		b.Write(d[:])
+		copy(b[i*digits:], d[:])
 	}
-	b.WriteByte(w)
-	b.WriteString(r.Owner)
-	return b.String()
+	b[recordFlag] = '0'
+	if r.Waiting {
+		b[recordFlag] = '1'
+	}
+	return string(b[:])
 }
 
 // ParseRecord reads what a node stores under a record key.
@@ -63,15 +66,19 @@ func ParseRecord(s string) (r Record, err error) {
 	if len(s) < recordHead {
 		return r, fmt.Errorf("record of %d bytes; a record has at least %d", len(s), recordHead)
 	}
-	for i, p := range []*int64{&r.Seen, &r.Token, &r.Expiry} {
-		if *p, err = parseMicros(s[i*digits : (i+1)*digits]); err != nil {
+	for i, p := range []*int64{&r.Seen, &r.Token, &r.Expiry, &r.Leased} {
+		at := i * digits
+		if at >= recordFlag {
+			at++
+		}
+		if *p, err = parseMicros(s[at : at+digits]); err != nil {
 			return Record{}, err
 		}
 	}
-	if w := s[recordHead-1]; w != '0' && w != '1' {
+	if w := s[recordFlag]; w != '0' && w != '1' {
 		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
 	}
-	r.Waiting = s[recordHead-1] == '1'
+	r.Waiting = s[recordFlag] == '1'
 	if r.Expiry != 0 { // of a released one the owner's name may be left: writing over it would cost more
 		r.Owner = s[recordHead:]
 	}

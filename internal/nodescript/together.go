@@ -15,10 +15,8 @@ const MostTogether = 64
 // width is how many arguments a call of a script that runs several has; 0: one at a time.
 func (o Op) width() int {
 	switch o {
-	case Acquire:
-		return 3
-	case Release:
-		return 3
+	case Acquire, Release:
+		return 4
 	case Extend:
 		return 5
 	}

@@ -44,7 +44,8 @@ type bid struct {
 	claimed nodes         // handed to owner, and not asked since
 	given   nodes         // given back in the current round
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
-	whole   bool          // the current round asks all nodes
+	spare   spare         // nodes that the next rounds of all leave out
+	whole   bool          // the current round asks all nodes, but for those
 	taken   bool          // the lease went to the caller: what comes later is not for us
 	ended   bool          // and is over
 	late    *late         // what the lease knows of it
@@ -85,7 +86,7 @@ func (b *bid) askAgain() {
 // askNodes is askAll with b.mu held.
 func (b *bid) askNodes() {
 	if b.state != over && b.state != won {
-		b.ask(everyNode, false)
+		b.ask(b.spare.leave(b.fan.Now()), false)
 		b.whole = true
 	}
 }
@@ -226,6 +227,8 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		// Those before us in the queue were gone, so this very question was handed the name.
 		b.claimed = b.claimed.with(node)
 		b.ask(b.mine(), false)
+	case out == quorum.Open && ans.Verdict == nodescript.Granted && b.spare.nodes != 0:
+		b.askSpared()
 	case out == quorum.Again:
 		whole := b.whole
 		b.ask(b.which(b.votes.Asked), true)

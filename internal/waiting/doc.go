@@ -3,6 +3,7 @@
 //	bid.go       one owner's try: questions to the nodes and their answers, hand-offs, passes
 //	grant.go     how a bid ends, won or given up, and what it gives back
 //	nodes.go     a set of nodes
+//	spare.go     nodes that are left alone for a while, so that a lease comes back to them
 //	refusal.go   why an attempt failed, and what that means for the next
 //	locker.go    TryLock and Lock: attempts, then the line
 //	line.go      the waiters of one name in this process: only the first asks the nodes

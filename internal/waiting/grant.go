@@ -120,6 +120,7 @@ func (b *bid) split() (soon bool) {
 		if ticket, ok := nodescript.Ticket(a.Owner); !ok || ticket < b.ticket {
 			b.given |= part
 			b.halved = 0
+			b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
 			b.release(part.has)
 			break
 		}
@@ -127,10 +128,11 @@ func (b *bid) split() (soon bool) {
 	return false
 }
 
-// release sends a release that is repeated until the lease would be over on the nodes.
+// release gives back what was granted to stamps that never won, repeated until it would be over on
+// the nodes by itself.
 func (b *bid) release(where func(int) bool) {
 	b.fan.Send(&fanout.Message{
-		Call:    nodescript.ReleaseCall(b.lock, b.owner, b.stamp),
+		Call:    nodescript.AbortCall(b.lock, b.owner, b.stamp),
 		Persist: b.sent.Add(b.ttl + b.fan.Set().Window),
 	}, where)
 }

@@ -11,23 +11,26 @@ if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local function one(key, plain, owner, T, expiry, last, stamp)
   local ahead = stamp - now
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
-  local seen, before, flag, answer = '0000000000000000', '', '0', 'R'
+  local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
   local old = call('GET', key)
   if old then
-    if #old < 49 then return 'C' end
-    seen, flag = sub(old, 1, 16), sub(old, 49, 49)
+    if #old < 65 then return 'C' end
+    seen, flag, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
     local until_ = sub(old, 33, 48)
-    if until_ ~= '0000000000000000' then before = sub(old, 50) end -- it was not released
+    if until_ ~= '0000000000000000' then before = sub(old, 66) end -- it was not released
     if before == owner and sub(old, 17, 32) == T then
       answer = 'E'
       if until_ > expiry then expiry = until_ end
     elseif before ~= '' and before ~= owner and now < until_ then
       return 'Ll' .. before
+    elseif before ~= '' and sub(old, 17, 32) > leased then
+      leased = sub(old, 17, 32) -- it may have been a lease
     end
   end
-  -- Repair: only while no later lease was seen here, and only while the owner itself still
-  -- believes. A later lease raised seen on a majority, so a dead one is never repaired back.
-  if answer == 'R' and (seen > T or now > last) then return 'Lg' .. before end
+  -- Repair: only while no later lease can have been here, and only while the owner itself still
+  -- believes. A later one was granted by a majority, so a dead one is never repaired back. Stamps that
+  -- were given back without having won do not count: who waits asks every node, also one that lost this lease.
+  if answer == 'R' and (leased > T or now > last) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1
   local value = owner
@@ -48,7 +51,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     call('SET', plain, owner, 'PX', ms)
   end
   if seen < T then seen = T end
-  call('SET', key, seen .. T .. expiry .. flag .. owner, 'PX', '@STAYMS@')
+  call('SET', key, seen .. T .. expiry .. flag .. leased .. owner, 'PX', '@STAYMS@')
   return answer
 end
 @EACH@

@@ -2,7 +2,7 @@
 -- first of its queue: a claim, for a moment, that only its owner's acquire turns into a lease.
 -- A waiter whose connection is gone hears nothing of it and is skipped at once. The news
 -- begin with the highest token seen, which the waiter's next stamp must exceed.
-local function handoff(seen)
+local function handoff(seen, leased)
   local queue = key .. ':queue'
   while true do
     local first = redis.pcall('ZPOPMIN', queue)[1] -- another type: nobody waits
@@ -10,7 +10,7 @@ local function handoff(seen)
     local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
-      call('SET', key, seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. first,
+      call('SET', key, seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. leased .. first,
         'PX', '@STAYMS@')
       if plain then call('SET', plain, first, 'PX', '@CLAIMMS@') end
       return first

@@ -9,8 +9,8 @@ local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 local owner, T, expiry = ARGV[1], ARGV[2], ARGV[3]
 local old = call('GET', KEYS[1])
-if old and sub(old, 50) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
-if not old or sub(old, 50) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
+if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
+if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
 
 local seen = string.format('%016.0f', T + 1)
 if sub(old, 1, 16) > seen then seen = sub(old, 1, 16) end
@@ -20,5 +20,5 @@ if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
   call('SET', KEYS[2], ARGV[4], 'PX', ms)
 end
 call('DEL', KEYS[1])
-call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. ARGV[4], 'PX', '@STAYMS@')
+call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 65) .. ARGV[4], 'PX', '@STAYMS@')
 return 'D'

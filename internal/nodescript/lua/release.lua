@@ -1,7 +1,7 @@
 -- release: give the name back, and make sure no late acquire or extend of this lease locks it again. Several at once: see each.lua.
 -- Passes every door: quarantined or late, it still releases.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 the highest stamp sent under it  3 the same + 1
+-- ARGV  1 owner  2 the highest stamp sent under it  3 the same + 1  4 '1': none of them ever won a majority; else '0'
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
 local now
@@ -11,13 +11,13 @@ local function clock()
   if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
 end
 
-local function one(key, plain, owner, highest, above)
-  local old = call('GET', key) or '0000000000000000000000000000000000000000000000000'
-  if #old < 49 then return 'C' end
+local function one(key, plain, owner, highest, above, never)
+  local old = call('GET', key) or '00000000000000000000000000000000000000000000000000000000000000000'
+  if #old < 65 then return 'C' end
   local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
   -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
   -- on, a release that comes late must not free the later grant.
-  local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 50) or ''
+  local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
   -- What this node granted must not be granted or repaired again, whatever its clock says. For a lease
   -- that was never renewed, the usual one, that is all, and the clock is not asked.
@@ -42,17 +42,20 @@ local function one(key, plain, owner, highest, above)
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
+    -- What was a lease ends those before it: none of them is repaired here any more. What never won ends none.
+    local leased = tomb
+    if never == '1' then leased = sub(old, 50, 65) end
     if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@') end
     if usual then
-      call('SETRANGE', key, '0', tomb .. '00000000000000000000000000000000') -- what is left of the owner is not read
+      call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- what is left of the owner is not read
       return 'D'
     end
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits, 'PX', '@STAYMS@')
+    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'PX', '@STAYMS@')
     -- A lease that would be long over says that this clock is ahead: a claim by it would shut
     -- the name until then. Who waits asks by itself when a lease is over.
     if waits == '1' and (not value or value == owner) and now - above <= @QUARANTINE@ then
       @HANDOFF@
-      handoff(tomb)
+      handoff(tomb, leased)
     end
     return 'D'
   end
