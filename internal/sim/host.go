@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/ambient"
+	"github.com/holdfast-go/holdfast/internal/clock"
+)
+
+// host is a client's process. It is replaced by another when it crashed or was closed.
+type host struct {
+	w       *world
+	slot    int // whose process it is
+	life    int // the how manieth
+	client  *holdfast.Client
+	links   []*link
+	random  *chance
+	base    int64         // what its steady clock says when the world begins, ns
+	speed   float64       // of its clock
+	visitor bool          // it is no client of the plan's
+	over    chan struct{} // closed when it begins to end
+
+	// Under the world's lock.
+	dead     bool          // crashed: nothing of it is real any more
+	closing  bool          // Close was called
+	held     time.Duration // nothing passes to or from it until then
+	asleep   bool          // its host is suspended:
+	sleeping time.Duration // its clock is read as it was then
+	woke     time.Duration // when it was last resumed
+	bids     int           // owners seen
+	calls    int
+	owners   map[string]bool
+	leases   []*held
+}
+
+// ambient is what its client takes for time and chance.
+func (h *host) ambient() ambient.Ambient {
+	return ambient.Ambient{Clock: h.clock, Random: h.random.next}
+}
+
+// clock is the client's steady clock. While its host is suspended timers of the bubble go
+// on although they should not; the clock that stands makes what they do harmless, and
+// when it leaps they have not fired in time, as on a real host.
+func (h *host) clock() clock.Instant {
+	now := h.w.now()
+	h.w.clocks.Lock()
+	if h.asleep {
+		now = h.sleeping
+	}
+	h.w.clocks.Unlock()
+	return clock.Instant(h.base + int64(float64(now)*h.speed))
+}
+
+// gone reports whether calls on the client mean nothing any more.
+func (h *host) gone() bool {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	return h.dead
+}
+
+// newHost starts a process and its client.
+func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visitor bool) (*host, error) {
+	d := dice(luck(w.plan.Seed, 'h', uint64(slot), uint64(life)))
+	h := &host{
+		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
+		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]bool{}, visitor: visitor, over: make(chan struct{}),
+	}
+	if w.plan.Broken.Late {
+		h.speed = 0.4
+	}
+	for i, to := range targets {
+		l := newLink(h, i, to)
+		h.links = append(h.links, l)
+		c.Nodes = append(c.Nodes, l)
+	}
+	var err error
+	h.client, err = holdfast.New(c)
+	return h, err
+}

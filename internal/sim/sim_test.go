@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	flagN     = flag.Int("sim.n", 12_000, "simulate at least this many attempts")
+	flagSeed  = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
+	flagFor   = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
+	flagFirst = flag.Uint64("sim.first", 1, "the first seed")
+	flagShard = flag.Uint64("sim.shard", 0, "of several processes this one takes the seeds that leave this rest")
+	flagOf    = flag.Uint64("sim.of", 1, "when divided by the number of processes")
+	flagTrace = flag.Bool("sim.trace", false, "with -sim.seed: print every call to a node")
+)
+
+// run runs a plan in a bubble of its own, on one processor, without garbage collection: then
+// one plan makes one history.
+func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
+	t.Helper()
+	defer func() {
+		if r == nil {
+			fmt.Printf("the world of seed %d did not end; repeat it with: make sim SEED=%d\n", p.Seed, p.Seed)
+		}
+	}()
+	synctest.Test(t, func(*testing.T) { r = Run(p, trace) })
+	return r
+}
+
+// alone makes this process fit for simulations.
+func alone(t *testing.T) {
+	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	t.Cleanup(func() {
+		runtime.GOMAXPROCS(procs)
+		debug.SetGCPercent(percent)
+	})
+}
+
+// collector collects garbage between worlds.
+type collector struct{ messages int }
+
+func (c *collector) after(r *Result) {
+	if c.messages += r.Tally.Messages; c.messages > 100_000 {
+		c.messages = 0
+		runtime.GC()
+	}
+}
+
+// The promises of docs/protocol.md, in worlds in which everything goes wrong that may.
+func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
+	alone(t)
+	if *flagSeed != 0 {
+		var trace io.Writer
+		if *flagTrace {
+			trace = os.Stdout
+		}
+		p := Draw(*flagSeed)
+		r := run(t, p, trace)
+		t.Logf("%s\n%s\n%s", p, r.History(), &r.Tally)
+		for _, v := range r.Violations {
+			t.Error(v)
+		}
+		return
+	}
+	var sum Tally
+	var garbage collector
+	start := time.Now()
+	enough := func() bool {
+		if *flagFor > 0 {
+			return time.Since(start) > *flagFor
+		}
+		return sum.Attempts >= *flagN
+	}
+	for seed := *flagFirst; !enough(); seed++ {
+		if seed%*flagOf != *flagShard {
+			continue
+		}
+		p := Draw(seed)
+		r := run(t, p, nil)
+		sum.Add(&r.Tally)
+		garbage.after(r)
+		if len(r.Violations) > 0 {
+			report(t, p, r)
+			return
+		}
+	}
+	took := time.Since(start)
+	t.Logf("%s\n%s of one processor: %s per attempt, %s per message\nno promise was broken",
+		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages))
+	if missing := sum.Missing(); len(missing) > 0 {
+		t.Errorf("of some kinds there was none: %q", missing)
+	}
+}
+
+// report prints a failing world and a smaller one that fails, too.
+func report(t *testing.T, p *Plan, r *Result) {
+	t.Errorf("seed %d breaks a promise; repeat it with: make sim SEED=%d", p.Seed, p.Seed)
+	for _, v := range r.Violations {
+		t.Log(v)
+	}
+}

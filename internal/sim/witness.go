@@ -1,0 +1,335 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+const (
+	// noticed is how long after its host woke a client knows that a lease is over: it looks once
+	// a second.
+	noticed = 1100 * time.Millisecond
+	// wakesIn is how soon a name that is free is granted to somebody who waits: it asks once a
+	// second, and may find a claim of somebody who is gone, which takes another.
+	wakesIn = 2100 * time.Millisecond
+)
+
+// name is what is known of a lock.
+type name struct {
+	believed []*held // leases that were granted; over ones are taken out by and by
+	top      int64   // the highest token granted
+	topBy    *held
+	waits    []*wait // calls of Lock that have not returned
+	free     time.Duration
+	foreign  bool
+}
+
+// freeFrom says that nobody has the name from then on, at the latest. w.mu is held.
+func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
+
+// wait is a call that has not returned.
+type wait struct {
+	h     *host
+	actor int
+	name  int
+	op    Op
+	since time.Duration
+}
+
+// held is a lease as its holder believes in it: from Lock's return until its context ends or
+// it is given back.
+type held struct {
+	h     *host
+	actor int
+	name  int
+	lease *holdfast.Lease
+	ctx   context.Context
+	ttl   time.Duration
+	since time.Duration
+	over  bool          // given back, or its process is dead
+	cap   time.Duration // when it ends for certain, as known when its host fell asleep
+}
+
+// asks begins a call.
+func (w *world) asks(h *host, a *Actor, op Op) *wait {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.calls++
+	x := &wait{h, a.ID, op.Name, op, w.now()}
+	what := "tries"
+	if op.Wait {
+		what = "waits for"
+		w.names[op.Name].waits = append(w.names[op.Name].waits, x)
+	}
+	w.note(what, h.slot, a.ID, op.Name, 0, 0)
+	return x
+}
+
+// returned ends a call. w.mu is held.
+func (w *world) returned(x *wait) {
+	n := w.names[x.name]
+	n.waits = slices.DeleteFunc(n.waits, func(o *wait) bool { return o == x })
+}
+
+// vanished ends a call of a process that is dead.
+func (w *world) vanished(x *wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.returned(x)
+	w.names[x.name].freeFrom(w.now() + longest(w.plan) + w.plan.Window)
+}
+
+// refused ends a call that did not get the lock.
+func (w *world) refused(x *wait, err error) {
+	o := outcome(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.returned(x)
+	w.note(describe(o), x.h.slot, x.actor, x.name, 0, 0)
+	if o == outcomes {
+		w.violated(x.name, "client%d/%d got an error of no kind: %v", x.h.slot, x.actor, err)
+		return
+	}
+	w.result.Tally.Outcomes[o]++
+}
+
+func describe(o Outcome) string {
+	if o == outcomes {
+		return "error of no kind"
+	}
+	return outcomeNames[o]
+}
+
+// granted begins a belief, and checks it against every other.
+func (w *world) granted(x *wait, lease *holdfast.Lease, ttl time.Duration) *held {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	l := &held{h: x.h, actor: x.actor, name: x.name, lease: lease, ctx: lease.Context(), ttl: ttl, since: now}
+	n := w.names[x.name]
+	w.note("has token", x.h.slot, x.actor, x.name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
+	w.result.Tally.Outcomes[Granted]++
+
+	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	for _, o := range n.believed {
+		left := time.Until(o.lease.Deadline())
+		switch {
+		case o.h.asleep || now-o.h.woke < noticed && o.h.woke > 0:
+			if now < o.cap && left > 0 {
+				w.violated(x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
+					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
+			}
+		case left > 0:
+			w.violated(x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
+				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
+		default:
+			w.violated(x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
+				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
+		}
+	}
+	if t := lease.Fence(); t <= n.top {
+		w.violated(x.name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",
+			t, x.name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
+	} else {
+		n.top, n.topBy = t, l
+	}
+	w.served(n, x, now)
+	w.returned(x)
+	n.believed = append(n.believed, l)
+	x.h.leases = slices.DeleteFunc(x.h.leases, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	x.h.leases = append(x.h.leases, l)
+	return l
+}
+
+// served checks that nobody had to wait for a name that was free, once all is well. w.mu is held.
+func (w *world) served(n *name, x *wait, now time.Duration) {
+	since := time.Duration(-1)
+	for _, o := range n.waits {
+		if since < 0 || o.since < since {
+			since = o.since
+		}
+	}
+	if since < 0 || now < w.calm {
+		return
+	}
+	gap := now - max(since, n.free, w.calm)
+	w.result.Tally.Waits++
+	w.result.Tally.LongestM = max(w.result.Tally.LongestM, gap.Milliseconds())
+	if gap > wakesIn {
+		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it", x.name, gap, x.h.slot, x.actor)
+	}
+}
+
+// lost ends a belief that was ended by the lock.
+func (w *world) lost(l *held, cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.h.dead {
+		return
+	}
+	w.ended(l, true)
+	switch {
+	case errors.Is(cause, holdfast.ErrLost):
+		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
+		w.result.Tally.Outcomes[Lost]++
+	case l.h.closing:
+		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
+	default:
+		w.violated(l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
+	}
+}
+
+// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL.
+// w.mu is held.
+func (w *world) ended(l *held, late bool) {
+	l.over = true
+	until := w.now()
+	if late {
+		until += l.ttl + w.plan.Window
+	}
+	w.names[l.name].freeFrom(until)
+}
+
+// gives ends a belief that its holder ends.
+func (w *world) gives(l *held, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended(l, false)
+	if left > 0 {
+		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+	}
+	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
+}
+
+// gave takes what came of it.
+func (w *world) gave(l *held, op Op, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := Unlocked
+	switch {
+	case err == nil && op.Left > 0:
+		o = LeftTaken
+	case err == nil:
+	case errors.Is(err, holdfast.ErrLost):
+		o = Lost
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	default:
+		o = UnlockUnheard
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	}
+	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
+	w.result.Tally.Outcomes[o]++
+}
+
+// noticedSleep checks that a client that has been awake for a while knows what it lost.
+func (w *world) noticedSleep(h *host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.dead || h.asleep || w.now()-h.woke > noticed+time.Millisecond {
+		return
+	}
+	for _, l := range h.leases {
+		if !l.over && l.ctx.Err() == nil && time.Until(l.lease.Deadline()) < 0 {
+			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
+		}
+	}
+}
+
+// answered counts what nodes answer.
+func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := &w.result.Tally.Outcomes
+	for i, r := range replies {
+		switch code := node.Code(r.Err); {
+		case code == node.NoScript:
+			out[NoScript]++
+		case code == node.OOM:
+			out[OutOfMemory]++
+		}
+		c := calls[i]
+		rest := r.Value
+		for n := 0; rest != ""; n++ {
+			part := rest
+			if rest[0] >= '0' && rest[0] <= '9' && len(rest) > 3 { // several answers, see nodescript.Together
+				size := int(rest[0]-'0')*100 + int(rest[1]-'0')*10 + int(rest[2]-'0')
+				part, rest = rest[3:3+size], rest[3+size:]
+			} else {
+				rest = ""
+			}
+			w.one(c, n, part)
+		}
+	}
+}
+
+// one counts one answer. w.mu is held.
+func (w *world) one(c node.Call, n int, answer string) {
+	out := &w.result.Tally.Outcomes
+	if answer == "" {
+		return
+	}
+	switch letter := answer[0]; {
+	case letter == 'X' && strings.Contains(answer, "OOM"):
+		out[OutOfMemory]++
+	case letter == 'G' && acquires(c) && len(c.Args[3*n+2]) > 16:
+		out[Passed]++
+	case letter == 'H':
+		if answer[1] == 'c' {
+			out[ClaimMet]++
+		}
+		if answer[1+1+16] != '-' {
+			out[Joined]++
+		}
+	case letter == 'S', letter == 'P':
+		out[Stale]++
+	case letter == 'O':
+		out[NodeOffClock]++
+	case letter == 'N':
+		out[NotAdmitted]++
+	case letter == 'R' && extends(c):
+		out[Repaired]++
+	case letter == 'L':
+		out[NodeLost]++
+	}
+}
+
+// greeted looks at what a node answers to hello and admit.
+func (w *world) greeted(*host, node.Reply) {}
+
+// traced writes a call down, for people.
+func (w *world) traced(l *link, p parcel, replies []node.Reply) {
+	for i, c := range p.calls {
+		what := "call"
+		switch {
+		case p.text == nodescript.HelloText():
+			what = "hello"
+		case p.text != "":
+			what = "admit"
+		case acquires(c):
+			what = "acquire"
+		case extends(c):
+			what = "extend"
+		case len(c.Args)%3 == 0:
+			what = "release"
+		case len(c.Args) == 1:
+			what = "quit"
+		}
+		fmt.Fprintf(w.trace, "%13.9f   client%d.%d node%d %s %v %v -> %q %v\n",
+			w.now().Seconds(), l.h.slot, l.h.life, l.index, what, c.Keys, c.Args, replies[i].Value, replies[i].Err)
+	}
+}
+
+// violated notes a broken promise. w.mu is held.
+func (w *world) violated(name int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.note("VIOLATION: "+text, -1, -1, name, 0, 0)
+	w.result.Violations = append(w.result.Violations, fmt.Sprintf("%.9f: %s", w.now().Seconds(), text))
+}
