@@ -172,6 +172,6 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	if (k == Step || k == Blip || k == Drift || k == Freeze) && f.Nodes == 0 {
 		f.Nodes = liars
 	}
-	f.For = min(f.For, p.Heal-f.At)
+	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // over when all is healed
 	return f
 }

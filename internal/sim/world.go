@@ -203,7 +203,8 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 		h.dead = true
 		w.mu.Unlock()
 		if pause > 0 {
-			time.Sleep(pause)
+			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
+			time.Sleep(pause + d.below(50*time.Microsecond)) // not all that ended together
 			w.launch(h.slot, h.life+1)
 		}
 	})

@@ -207,7 +207,7 @@ func (l *Locker) nothing() *Refusal {
 
 // sleep reports whether d passed before ctx ended or the client was closed.
 func (l *Locker) sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
+	t := time.NewTimer(l.apart(d))
 	defer t.Stop()
 	select {
 	case <-t.C:
