@@ -35,6 +35,9 @@ func (w *world) act(a *Actor) {
 
 // lock makes one call, and holds what it got. It reports whether it got it.
 func (w *world) lock(h *host, a *Actor, op Op) bool {
+	if h == nil {
+		return true
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	switch {
@@ -69,14 +72,13 @@ func (w *world) lock(h *host, a *Actor, op Op) bool {
 		w.refused(asked, err)
 		return false
 	}
-	l := w.granted(asked, lease, ttl)
-	w.hold(l, op)
+	w.hold(w.granted(asked, lease, ttl), lease, op)
 	return true
 }
 
 // hold keeps a lease for a while, and gives it back.
-func (w *world) hold(l *held, op Op) {
-	h, lease := l.h, l.lease
+func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
+	h := l.h
 	pause := func(d time.Duration) bool {
 		t := time.NewTimer(d)
 		defer t.Stop()

@@ -66,8 +66,8 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
 		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]bool{}, visitor: visitor, over: make(chan struct{}),
 	}
-	if w.plan.Broken.Late {
-		h.speed = 0.4
+	if w.plan.Broken.Slow && slot%2 == 0 {
+		h.speed = 0.6
 	}
 	for i, to := range targets {
 		l := newLink(h, i, to)

@@ -53,16 +53,14 @@ type Op struct {
 	Left     time.Duration // keep the name taken for this long after; 0: Unlock
 }
 
-// Broken is what is false of a world on purpose: an assumption of the protocol, or the lock
-// itself. Each of them must be noticed by a checker.
+// Broken is what is false of a world on purpose: an assumption of the protocol. A checker
+// must notice each of them.
 type Broken struct {
-	Vouches  bool // nodes that lost their memory say that they did not
-	Late     bool // losses are heard of late: the steady clocks of clients are far too slow
-	Sticky   bool // nodes do not hear releases
-	Deaf     bool // some waiters' questions are swallowed for ever, and nobody knows
-	Backward bool // nodes come back with their memory gone and their clocks set back, and vouch
-	Leap     bool // a majority of the clocks leaps ahead
-	Unfair   bool // nodes put waiters in the wrong order
+	Vouches bool // nodes that forget go on as if they had not
+	Slow    bool // the clocks of half of the clients are slow
+	Sticky  bool // nodes do not hear releases
+	Taken   bool // a key of nobody is in the way when all is healed
+	Unfair  bool // nodes take the last of a queue for the first
 }
 
 // ops is how many locks the plan asks for.
@@ -73,7 +71,6 @@ func (p *Plan) ops() (n int) {
 	return n
 }
 
-// config is a client's own.
 func (p *Plan) majority() int { return p.N/2 + 1 }
 
 // String is the plan as text, without what the actors do.

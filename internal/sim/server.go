@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,7 +34,6 @@ type server struct {
 	starts int
 	subs   map[*subscription]bool
 	order  []*subscription // of subs, as they came
-	sticky map[string]bool
 }
 
 func newServer(w *world, i int) *server {
@@ -107,8 +107,8 @@ func (s *server) take(p parcel) []node.Reply {
 	if p.text != "" {
 		return []node.Reply{s.model.Eval(s.w.ctx, p.text, p.calls[0], p.load...)}
 	}
-	if s.w.plan.Broken.Sticky {
-		p = s.swallow(p)
+	if b := s.w.plan.Broken; b.Sticky || b.Unfair {
+		p = s.spoil(p)
 	}
 	return s.model.EvalSHA(s.w.ctx, p.calls)
 }
@@ -127,12 +127,18 @@ func (s *server) deliver(p parcel, epoch int) {
 	}
 }
 
-// swallow makes nothing of releases: a node that does not give back.
-func (s *server) swallow(p parcel) parcel {
+// spoil changes calls for a node that is broken on purpose.
+func (s *server) spoil(p parcel) parcel {
 	p = p.kept()
-	for i, c := range p.calls {
-		if len(c.Args)%3 == 0 && len(c.Args) > 0 && len(c.Args[1]) == 16 { // see nodescript.ReleaseCall
-			p.calls[i].Args[0] += "?"
+	for _, c := range p.calls {
+		for i := 0; i+2 < len(c.Args); i += 3 {
+			switch {
+			case acquires(c) && s.w.plan.Broken.Unfair && len(c.Args[i+2]) == 16:
+				ticket, _ := strconv.ParseInt(c.Args[i+2], 10, 64)
+				c.Args[i+2] = nodescript.Micros(2*dawn - ticket)
+			case !acquires(c) && !extends(c) && len(c.Args)%3 == 0 && s.w.plan.Broken.Sticky: // a release
+				c.Args[i] += "?"
+			}
 		}
 	}
 	return p

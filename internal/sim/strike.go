@@ -23,6 +23,13 @@ func (w *world) strikeAll() {
 	w.mu.Lock()
 	w.note("all faults are over", -1, -1, -1, 0, 0)
 	w.mu.Unlock()
+	if w.plan.Broken.Taken {
+		for _, s := range w.servers {
+			for _, name := range w.plan.Names {
+				s.model.Set(name, "nobody", w.calm-w.plan.Heal+10*time.Second)
+			}
+		}
+	}
 	close(w.healed)
 }
 
@@ -190,12 +197,9 @@ func (w *world) crashNode(s *server, f *Fault, d *dice) {
 
 // forget deletes keys of a node that goes on, all but those that keeps names.
 func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
-	if w.plan.Broken.Vouches || w.plan.Broken.Backward {
+	if w.plan.Broken.Vouches {
 		usual := keeps
 		keeps = func(key string) bool { return strings.HasPrefix(key, "holdfast:node") || usual(key) }
-		if w.plan.Broken.Backward {
-			s.set(-f.By, s.own)
-		}
 	}
 	if f.Kind == Evict {
 		s.model.Evict(func(key string) bool { return !keeps(key) })

@@ -62,8 +62,9 @@ type Tally struct {
 	Messages int // to nodes
 	Outcomes [outcomes]int
 	Faults   [kinds]int
-	Waits    int   // longest lost wake-up-free gaps, see witness.go
-	LongestM int64 // longest time a name that was free was not granted although somebody waited, ms
+	Orders   int   // pairs of grants whose order was compared with that of their tickets
+	Waits    int   // grants of a name for which somebody waited, when all was well:
+	LongestM int64 // for how long it was free at most, ms
 }
 
 // Add adds another tally.
@@ -74,6 +75,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Attempts += o.Attempts
 	t.Messages += o.Messages
 	t.Waits += o.Waits
+	t.Orders += o.Orders
 	t.LongestM = max(t.LongestM, o.LongestM)
 	for i := range t.Outcomes {
 		t.Outcomes[i] += o.Outcomes[i]
@@ -102,7 +104,8 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "%d times somebody waited for a name that became free, for up to %d ms\n", t.Waits, t.LongestM)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn\n",
+		t.LongestM, t.Waits, t.Orders)
 	for i := range max(int(outcomes), int(kinds)) {
 		left, right := "", ""
 		if i < int(outcomes) {

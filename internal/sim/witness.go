@@ -29,7 +29,14 @@ type name struct {
 	topBy    *held
 	waits    []*wait // calls of Lock that have not returned
 	free     time.Duration
-	foreign  bool
+	turns    []turn // calls of Lock that were granted, in the order in which they were
+}
+
+// turn is a call of Lock that got its lock.
+type turn struct {
+	x      *wait
+	ticket int64
+	at     time.Duration
 }
 
 // freeFrom says that nobody has the name from then on, at the latest. w.mu is held.
@@ -42,7 +49,18 @@ type wait struct {
 	name  int
 	op    Op
 	since time.Duration
+	alone bool // nobody else of its client waited for this name when it began
 }
+
+// lease is what the witness asks a [holdfast.Lease].
+type lease interface {
+	Context() context.Context
+	Deadline() time.Time
+	Fence() int64
+	Owner() string
+}
+
+var _ lease = (*holdfast.Lease)(nil)
 
 // held is a lease as its holder believes in it: from Lock's return until its context ends or
 // it is given back.
@@ -50,7 +68,7 @@ type held struct {
 	h     *host
 	actor int
 	name  int
-	lease *holdfast.Lease
+	lease lease
 	ctx   context.Context
 	ttl   time.Duration
 	since time.Duration
@@ -63,10 +81,13 @@ func (w *world) asks(h *host, a *Actor, op Op) *wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.calls++
-	x := &wait{h, a.ID, op.Name, op, w.now()}
+	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), alone: true}
 	what := "tries"
 	if op.Wait {
 		what = "waits for"
+		for _, o := range w.names[op.Name].waits {
+			x.alone = x.alone && o.h != h
+		}
 		w.names[op.Name].waits = append(w.names[op.Name].waits, x)
 	}
 	w.note(what, h.slot, a.ID, op.Name, 0, 0)
@@ -109,7 +130,7 @@ func describe(o Outcome) string {
 }
 
 // granted begins a belief, and checks it against every other.
-func (w *world) granted(x *wait, lease *holdfast.Lease, ttl time.Duration) *held {
+func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
@@ -142,6 +163,7 @@ func (w *world) granted(x *wait, lease *holdfast.Lease, ttl time.Duration) *held
 		n.top, n.topBy = t, l
 	}
 	w.served(n, x, now)
+	w.inTurn(n, x, lease.Owner(), now)
 	w.returned(x)
 	n.believed = append(n.believed, l)
 	x.h.leases = slices.DeleteFunc(x.h.leases, func(o *held) bool { return o.over || o.ctx.Err() != nil })
@@ -167,6 +189,36 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it", x.name, gap, x.h.slot, x.actor)
 	}
 }
+
+// inTurn checks that nobody who came later was served first, in worlds in which nothing goes
+// wrong and every client is fair. w.mu is held.
+func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
+	ticket, ok := nodescript.Ticket(owner)
+	if !x.op.Wait || !ok || len(w.plan.Faults) > 0 || !w.plan.Clients[x.h.slot].Fair {
+		return
+	}
+	// From its call until it stands in every queue: a client that never waited asks first and
+	// then subscribes. Tickets are no more exact than half a round trip.
+	stands := 12*w.plan.Slow + 60*time.Millisecond
+	if x.since < w.opens() || !x.alone {
+		return // while nodes do not vote yet there is no queue; the others in line join it later
+	}
+	for i := len(n.turns) - 1; i >= 0; i-- {
+		o := n.turns[i]
+		if o.at <= x.since+stands {
+			break
+		}
+		w.result.Tally.Orders++
+		if o.ticket > ticket+stands.Microseconds() {
+			w.violated(x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",
+				o.x.h.slot, o.x.actor, time.Duration(o.ticket-ticket)*time.Microsecond, x.name, o.at.Seconds(), x.h.slot, x.actor)
+		}
+	}
+	n.turns = append(n.turns, turn{x, ticket, now})
+}
+
+// opens is when all nodes vote, if nothing goes wrong.
+func (w *world) opens() time.Duration { return w.configs()[0].Quarantine() + 2*time.Second }
 
 // lost ends a belief that was ended by the lock.
 func (w *world) lost(l *held, cause error) {

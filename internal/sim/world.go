@@ -32,6 +32,7 @@ type world struct {
 	servers []*server
 	trace   io.Writer // every call to a node, for people; nil: not written
 	healed  chan struct{}
+	abort   chan struct{}  // closed when there is nothing to wait for any more
 	acts    sync.WaitGroup // actors
 	ends    sync.WaitGroup // clients being closed
 
@@ -52,7 +53,7 @@ type world struct {
 // Run runs a plan. It must be called inside a bubble of testing/synctest, by the bubble's
 // main goroutine. trace, which may be nil, gets every call to a node.
 func Run(p *Plan, trace io.Writer) *Result {
-	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, healed: make(chan struct{})}
+	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, healed: make(chan struct{}), abort: make(chan struct{})}
 	for range p.Names {
 		w.names = append(w.names, &name{})
 	}
@@ -97,7 +98,9 @@ func (w *world) awaitActors() {
 			w.violated(i, "nobody served client%d/%d, which waits for name%d since %.3f", wait.h.slot, wait.actor, i, wait.since.Seconds())
 		}
 	}
+	w.violated(-1, "some never got what they wanted")
 	w.mu.Unlock()
+	close(w.abort)
 	w.closeAll()
 	w.ends.Wait()
 	<-done
@@ -158,7 +161,7 @@ func (w *world) launch(slot, life int) {
 	close(w.ready[slot])
 }
 
-// host returns the process of a slot as soon as there is one.
+// host returns the process of a slot as soon as there is one; nil: there will be none.
 func (w *world) host(slot int) *host {
 	for {
 		w.mu.Lock()
@@ -167,7 +170,11 @@ func (w *world) host(slot int) *host {
 		if h != nil {
 			return h
 		}
-		<-ready
+		select {
+		case <-ready:
+		case <-w.abort:
+			return nil
+		}
 	}
 }
 
