@@ -50,7 +50,7 @@ func (w *world) lock(h *host, a *Actor, op Op) bool {
 		defer stop()
 	}
 	ttl := w.plan.Clients[h.slot].TTL
-	var opts []holdfast.Option
+	opts := []holdfast.Option{holdfast.OnWait(w.told)}
 	if op.TTL != 0 {
 		ttl = op.TTL
 		opts = append(opts, holdfast.WithTTL(ttl))
@@ -69,6 +69,7 @@ func (w *world) lock(h *host, a *Actor, op Op) bool {
 		return false
 	}
 	if err != nil {
+		w.twins(err)
 		w.refused(asked, err)
 		return false
 	}
@@ -138,6 +139,32 @@ func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 	}
 }
 
+// told takes what an attempt of somebody who goes on waiting met.
+func (w *world) told(err error) {
+	if o := outcome(err); o == Contended || o == OffClock {
+		w.count(o)
+	}
+	w.twins(err)
+}
+
+// twins counts nodes of which a client found that they are others.
+func (w *world) twins(err error) {
+	var held *holdfast.HeldError
+	var none *holdfast.UnavailableError
+	var nodes []holdfast.NodeAnswer
+	switch {
+	case errors.As(err, &held):
+		nodes = held.Nodes
+	case errors.As(err, &none):
+		nodes = none.Nodes
+	}
+	for _, n := range nodes {
+		if strings.Contains(n.Said, "same server") {
+			w.count(Duplicated)
+		}
+	}
+}
+
 // outcome puts an error into one word.
 func outcome(err error) Outcome {
 	var held *holdfast.HeldError
@@ -167,13 +194,11 @@ func outcome(err error) Outcome {
 			said[Quarantined]++
 		case strings.HasPrefix(n.Said, "configuration differs"):
 			said[Misconfigured]++
-		case strings.Contains(n.Said, "same server"):
-			said[Duplicated]++
 		case strings.HasPrefix(n.Said, "clock off"), strings.HasPrefix(n.Said, "the call arrived too late"):
 			said[OffClock]++
 		}
 	}
-	for _, o := range [...]Outcome{Misconfigured, Duplicated, Quarantined, OffClock} {
+	for _, o := range [...]Outcome{Misconfigured, Quarantined, OffClock} {
 		if said[o] > 0 {
 			return o
 		}

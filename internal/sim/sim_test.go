@@ -13,13 +13,14 @@ import (
 )
 
 var (
-	flagN     = flag.Int("sim.n", 12_000, "simulate at least this many attempts")
-	flagSeed  = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
-	flagFor   = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
-	flagFirst = flag.Uint64("sim.first", 1, "the first seed")
-	flagShard = flag.Uint64("sim.shard", 0, "of several processes this one takes the seeds that leave this rest")
-	flagOf    = flag.Uint64("sim.of", 1, "when divided by the number of processes")
-	flagTrace = flag.Bool("sim.trace", false, "with -sim.seed: print every call to a node")
+	flagN      = flag.Int("sim.n", 12_000, "simulate at least this many attempts")
+	flagSeed   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
+	flagFor    = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
+	flagFirst  = flag.Uint64("sim.first", 1, "the first seed")
+	flagShard  = flag.Uint64("sim.shard", 0, "of several processes this one takes the seeds that leave this rest")
+	flagOf     = flag.Uint64("sim.of", 1, "when divided by the number of processes")
+	flagShrink = flag.Int("sim.shrink", 400, "try so many smaller worlds when one fails")
+	flagTrace  = flag.Bool("sim.trace", false, "with -sim.seed: print every call to a node")
 )
 
 // run runs a plan in a bubble of its own, on one processor, without garbage collection: then
@@ -65,8 +66,8 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		p := Draw(*flagSeed)
 		r := run(t, p, trace)
 		t.Logf("%s\n%s\n%s", p, r.History(), &r.Tally)
-		for _, v := range r.Violations {
-			t.Error(v)
+		if len(r.Violations) > 0 {
+			report(t, p, r)
 		}
 		return
 	}
@@ -106,4 +107,7 @@ func report(t *testing.T, p *Plan, r *Result) {
 	for _, v := range r.Violations {
 		t.Log(v)
 	}
+	small := Shrink(p, *flagShrink, func(p *Plan) bool { return run(t, p, nil).Breaks(r) })
+	r = run(t, small, nil)
+	t.Logf("what is left of it when all is left out that does not matter:\n%s%s\n%q", small, r.History(), r.Violations)
 }
