@@ -13,6 +13,10 @@ import (
 func (w *world) act(a *Actor) {
 	for _, op := range a.Ops {
 		time.Sleep(op.Pause)
+		if op.Rush > 0 {
+			d := dice(luck(w.plan.Seed, 'g', uint64(a.ID), uint64(w.now())))
+			time.Sleep(op.Rush - w.now()%op.Rush + d.below(w.plan.Slow/2))
+		}
 		if a.Foreign {
 			w.foreign(a, op)
 			continue

@@ -36,13 +36,13 @@ func Draw(seed uint64) *Plan {
 	for i := range names {
 		p.Names = append(p.Names, fmt.Sprintf(pick(&d, "name%d", "{tag}%d", "a:%d"), i))
 	}
-	private, fair := d.hit(0.2), d.hit(0.3)
+	private, fair := d.hit(0.2), d.hit(0.4)
 	clients := d.n(6) + 3
 	if p.N <= 3 && d.hit(0.5) {
 		clients = d.n(10) + 3
 	}
 	for range clients {
-		c := ClientPlan{TTL: shortest, Retry: pick[time.Duration](&d, 20, 100) * time.Millisecond, Fair: fair, Private: private && d.hit(0.7)}
+		c := ClientPlan{TTL: shortest, Retry: pick[time.Duration](&d, 20, 100) * time.Millisecond, Fair: fair, Private: private}
 		if d.hit(0.5) {
 			c.TTL = shortest + d.below(p.MaxTTL-shortest+1)
 		}
@@ -54,12 +54,16 @@ func Draw(seed uint64) *Plan {
 }
 
 func (p *Plan) drawActors(d *dice) {
-	each := d.n(25) + 8
+	each, rush := d.n(25)+8, time.Duration(0)
+	if d.hit(0.2) {
+		rush = pick[time.Duration](d, 50, 200) * time.Millisecond
+	}
 	for c := range p.Clients {
 		for range pick(d, 1, 1, 2, 4) {
 			a := Actor{ID: len(p.Actors), Client: c}
 			for range each {
 				a.Ops = append(a.Ops, p.drawOp(d, p.Clients[c].TTL, p.Heal/time.Duration(each)))
+				a.Ops[len(a.Ops)-1].Rush = rush
 			}
 			if d.hit(0.5) {
 				a.Wish = append(a.Wish, d.n(len(p.Names)))
@@ -108,7 +112,7 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 }
 
 func (p *Plan) drawFaults(d *dice) {
-	kinds := slices.Clone(themes[pick(d, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 5, 6)])
+	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 5, 6)])
 	// The promises allow any node to lose its memory, and a minority of clocks to be wrong.
 	liars := uint32(0)
 	for i := range (p.N - 1) / 2 {

@@ -30,8 +30,14 @@ type host struct {
 	woke     time.Duration // when it was last resumed
 	bids     int           // owners seen
 	calls    int
-	owners   map[string]bool
+	owners   map[string]*bid
 	leases   []*held
+}
+
+// bid is an owner as it went over the network.
+type bid struct {
+	name  string // the record's key
+	ended bool   // a release or quit of it was sent
 }
 
 // ambient is what its client takes for time and chance.
@@ -64,7 +70,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 	d := dice(luck(w.plan.Seed, 'h', uint64(slot), uint64(life)))
 	h := &host{
 		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
-		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]bool{}, visitor: visitor, over: make(chan struct{}),
+		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, visitor: visitor, over: make(chan struct{}),
 	}
 	if w.plan.Broken.Slow && slot%2 == 0 {
 		h.speed = 0.6

@@ -43,6 +43,7 @@ type Actor struct {
 // Op is one lock.
 type Op struct {
 	Pause    time.Duration // before
+	Rush     time.Duration // then until the next multiple of this, as all others that rush; 0: not
 	Name     int
 	Wait     bool          // Lock; else TryLock
 	Patience time.Duration // of its context; 0: endless

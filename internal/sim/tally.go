@@ -63,6 +63,7 @@ type Tally struct {
 	Outcomes [outcomes]int
 	Faults   [kinds]int
 	Orders   int   // pairs of grants whose order was compared with that of their tickets
+	Spent    int   // hand-offs to bids that were over
 	Waits    int   // grants of a name for which somebody waited, when all was well:
 	LongestM int64 // for how long it was free at most, ms
 }
@@ -76,6 +77,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Messages += o.Messages
 	t.Waits += o.Waits
 	t.Orders += o.Orders
+	t.Spent += o.Spent
 	t.LongestM = max(t.LongestM, o.LongestM)
 	for i := range t.Outcomes {
 		t.Outcomes[i] += o.Outcomes[i]
@@ -104,8 +106,8 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn\n",
-		t.LongestM, t.Waits, t.Orders)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn; %d hand-offs went to bids that were over\n",
+		t.LongestM, t.Waits, t.Orders, t.Spent)
 	for i := range max(int(outcomes), int(kinds)) {
 		left, right := "", ""
 		if i < int(outcomes) {

@@ -54,8 +54,8 @@ type world struct {
 // main goroutine. trace, which may be nil, gets every call to a node.
 func Run(p *Plan, trace io.Writer) *Result {
 	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, healed: make(chan struct{}), abort: make(chan struct{})}
-	for range p.Names {
-		w.names = append(w.names, &name{})
+	for _, n := range p.Names {
+		w.names = append(w.names, &name{record: nodescript.RecordKey(n)})
 	}
 	for i := range p.N {
 		w.servers = append(w.servers, newServer(w, i))
@@ -244,13 +244,28 @@ func (w *world) asked(h *host, calls []node.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range calls {
-		if !acquires(c) {
-			continue
-		}
-		for i := 0; i < len(c.Args); i += 3 {
-			if owner := c.Args[i][recordHead:]; !h.owners[owner] {
-				h.owners[owner] = true
-				h.bids++
+		switch {
+		case acquires(c):
+			for i := 0; i < len(c.Args); i += 3 {
+				owner := c.Args[i][recordHead:]
+				b := h.owners[owner]
+				if b == nil {
+					b = &bid{name: c.Keys[i/3*(len(c.Keys)*3/len(c.Args))]}
+					h.owners[owner] = b
+					h.bids++
+				}
+				b.ended = false // it had only given a part back
+			}
+		case extends(c):
+		case len(c.Args)%3 == 0: // releases
+			for i := 0; i < len(c.Args); i += 3 {
+				if b := h.owners[c.Args[i]]; b != nil {
+					b.ended = true
+				}
+			}
+		case len(c.Args) == 1: // a quit
+			if b := h.owners[c.Args[0]]; b != nil {
+				b.ended = true
 			}
 		}
 	}
