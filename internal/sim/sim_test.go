@@ -20,7 +20,7 @@ var (
 	flagShard  = flag.Uint64("sim.shard", 0, "of several processes this one takes the seeds that leave this rest")
 	flagOf     = flag.Uint64("sim.of", 1, "when divided by the number of processes")
 	flagShrink = flag.Int("sim.shrink", 400, "try so many smaller worlds when one fails")
-	flagTrace  = flag.Bool("sim.trace", false, "with -sim.seed: print every call to a node")
+	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
 )
 
 // run runs a plan in a bubble of its own, on one processor, without garbage collection: then
@@ -59,11 +59,11 @@ func (c *collector) after(r *Result) {
 func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	alone(t)
 	if *flagSeed != 0 {
+		p := Draw(*flagSeed)
 		var trace io.Writer
-		if *flagTrace {
+		if *flagTrace && *flagShrink == 0 {
 			trace = os.Stdout
 		}
-		p := Draw(*flagSeed)
 		r := run(t, p, trace)
 		t.Logf("%s\n%s\n%s", p, r.History(), &r.Tally)
 		if len(r.Violations) > 0 {
@@ -108,6 +108,10 @@ func report(t *testing.T, p *Plan, r *Result) {
 		t.Log(v)
 	}
 	small := Shrink(p, *flagShrink, func(p *Plan) bool { return run(t, p, nil).Breaks(r) })
-	r = run(t, small, nil)
+	var trace io.Writer
+	if *flagTrace {
+		trace = os.Stdout // of the smaller one
+	}
+	r = run(t, small, trace)
 	t.Logf("what is left of it when all is left out that does not matter:\n%s%s\n%q", small, r.History(), r.Violations)
 }

@@ -134,10 +134,15 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 	if !l.Inbox.stood() {
 		// Whoever has never waited asks first: most locks are free.
 		g, r := l.ask(ctx, b)
-		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
+		switch {
+		case r == nil || ctx.Err() != nil || l.stopped():
 			return g, r
+		case b.handing(): // others subscribed meanwhile, and who gave the lock back in here had it join
+		case r.Kind == Unavailable:
+			return g, r
+		default:
+			after(r)
 		}
-		after(r)
 	}
 	return l.queue(ctx, b, after)
 }
@@ -149,7 +154,7 @@ func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
-			more = b.asking() // again already: by a pass
+			more = b.undecided() // again already: by a pass
 		case <-ctx.Done():
 			more = false
 		case <-l.Stop:
