@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,6 +170,11 @@ func (w *world) twins(err error) {
 	}
 }
 
+// split reports whether some nodes granted what others had given to somebody else.
+func split(nodes []holdfast.NodeAnswer) bool {
+	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, "granted") })
+}
+
 // outcome puts an error into one word.
 func outcome(err error) Outcome {
 	var held *holdfast.HeldError
@@ -184,7 +190,7 @@ func outcome(err error) Outcome {
 		return TimedOut
 	case errors.As(err, &held) && held.Foreign:
 		return HeldByForeign
-	case errors.As(err, &held) && held.Owner == "":
+	case errors.As(err, &held) && (held.Owner == "" || split(held.Nodes)):
 		return Contended
 	case errors.As(err, &held):
 		return HeldByOther

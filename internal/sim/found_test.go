@@ -32,7 +32,7 @@ func TestAHandOffDuringTheFirstQuestionIsNotWaitedForAlone(t *testing.T) {
 			}})
 		}
 		lock(1, 1, -100*time.Millisecond, 200*time.Millisecond) // in the way, so that b has to be waited for
-		lock(0, 0, -50*time.Millisecond, 1) // meets the nodes
+		lock(0, 0, -50*time.Millisecond, 1)                     // meets the nodes
 		lock(0, 0, 0, d.between(time.Millisecond, 5*time.Millisecond))
 		lock(0, 0, d.below(2*time.Millisecond), 1)
 		lock(0, 1, d.between(-3*time.Millisecond, 6*time.Millisecond), 1) // subscribes
