@@ -112,7 +112,7 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 }
 
 func (p *Plan) drawFaults(d *dice) {
-	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 5, 6)])
+	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6)])
 	// The promises allow any node to lose its memory, and a minority of clocks to be wrong.
 	liars := uint32(0)
 	for i := range (p.N - 1) / 2 {

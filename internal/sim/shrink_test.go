@@ -5,7 +5,7 @@ import "testing"
 // A world that breaks a promise is cut down to what it takes to break it.
 func TestAFailingPlanIsShrunk(t *testing.T) {
 	alone(t)
-	p := Draw(1)
+	p := small(1)
 	p.Broken.Taken = true
 	whole := run(t, p, nil)
 	fails := func(p *Plan) bool { return run(t, p, nil).Breaks(whole) }

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	flagN      = flag.Int("sim.n", 12_000, "simulate at least this many attempts")
+	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 2,000 with the race detector")
 	flagSeed   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
 	flagFor    = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
 	flagFirst  = flag.Uint64("sim.first", 1, "the first seed")
@@ -71,6 +71,12 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		}
 		return
 	}
+	if *flagN == 0 {
+		*flagN = 12_000
+		if raced {
+			*flagN = 2000
+		}
+	}
 	var sum Tally
 	var garbage collector
 	start := time.Now()
@@ -78,7 +84,8 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		if *flagFor > 0 {
 			return time.Since(start) > *flagFor
 		}
-		return sum.Attempts >= *flagN
+		// A few more where a kind of fault or outcome has not come up yet.
+		return sum.Attempts >= *flagN && (raced || sum.Missing() == nil || sum.Attempts >= 2**flagN+20_000)
 	}
 	for seed := *flagFirst; !enough(); seed++ {
 		if seed%*flagOf != *flagShard {
@@ -96,7 +103,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	took := time.Since(start)
 	t.Logf("%s\n%s of one processor: %s per attempt, %s per message\nno promise was broken",
 		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages))
-	if missing := sum.Missing(); len(missing) > 0 {
+	if missing := sum.Missing(); len(missing) > 0 && !raced {
 		t.Errorf("of some kinds there was none: %q", missing)
 	}
 }
