@@ -38,18 +38,42 @@ func (w *world) foreign(a *Actor, op Op) {
 		n := w.names[op.Name]
 		n.freeFrom(until + w.plan.Window)
 		w.note("foreign lock", -1, a.ID, op.Name, 0, int64(until))
+		n.foreigners++
+		if x := n.believer(); x != nil && w.classic() {
+			w.violated(op.Name, "two holders of name%d: client%d/%d, and a foreign client that was granted it", op.Name, x.h.slot, x.actor)
+		}
 		w.mu.Unlock()
 		time.Sleep(min(op.Hold, until-w.now()))
+		w.mu.Lock()
+		n.foreigners--
+		w.note("foreign lock over", -1, a.ID, op.Name, 0, 0)
+		w.mu.Unlock()
 	}
 	reach(func(s *server) { s.model.CompareAndDelete(name, value) })
+}
+
+// classic reports whether classic Redlock's assumptions hold in this world, which is all that
+// keeps foreigners and us apart: no clock is wrong, no node forgets, and we set the plain key.
+func (w *world) classic() bool {
+	for _, f := range w.plan.Faults {
+		switch f.Kind {
+		case Step, Blip, Drift, Freeze, Suspend, Pause, Restart, Full:
+			return false
+		}
+		if f.Kind.forgets() {
+			return false
+		}
+	}
+	return !w.plan.Clients[0].Private
 }
 
 // visit is a client with another configuration, which no node that votes under ours may let in.
 func (w *world) visit(f *Fault) {
 	d := dice(luck(w.plan.Seed, 'v', uint64(f.ID)))
-	c := w.config(ClientPlan{TTL: w.plan.MaxTTL, Retry: 50 * time.Millisecond})
-	c.MaxTTL = w.configs()[1].MaxTTL
-	targets := make([]int, w.plan.N)
+	wrong := w.configs()[1+d.n(3)]
+	c := w.config(ClientPlan{TTL: wrong.MaxTTL, Retry: 50 * time.Millisecond})
+	c.MaxTTL, c.Window = wrong.MaxTTL, wrong.Window
+	targets := make([]int, wrong.N)
 	for i := range targets {
 		targets[i] = i
 	}

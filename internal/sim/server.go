@@ -41,8 +41,9 @@ func newServer(w *world, i int) *server {
 	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
 	s.speed = s.own
-	quarter := w.plan.Window / 4
-	s.said = dawn*1000 + int64(d.between(-quarter, quarter))
+	// Right clocks are within W of each other, also at the end of a world: at 20 µs a second.
+	half := w.plan.Window/2 - w.plan.Window/50
+	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
 	s.true0 = s.said
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",

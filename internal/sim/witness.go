@@ -24,14 +24,15 @@ const (
 
 // name is what is known of a lock.
 type name struct {
-	record   string
-	believed []*held // leases that were granted; over ones are taken out by and by
-	top      int64   // the highest token granted
-	topBy    *held
-	waits    []*wait // calls of Lock that have not returned
-	free     time.Duration
-	spent    int    // reservations for bids that were over, since the last grant
-	turns    []turn // calls of Lock that were granted, in the order in which they were
+	record     string
+	believed   []*held // leases that were granted; over ones are taken out by and by
+	top        int64   // the highest token granted
+	topBy      *held
+	waits      []*wait // calls of Lock that have not returned
+	free       time.Duration
+	foreigners int    // that believe that they have it
+	spent      int    // reservations for bids that were over, since the last grant
+	turns      []turn // calls of Lock that were granted, in the order in which they were
 }
 
 // turn is a call of Lock that got its lock.
@@ -43,6 +44,16 @@ type turn struct {
 
 // freeFrom says that nobody has the name from then on, at the latest. w.mu is held.
 func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
+
+// believer is who believes in a lease of the name now; nil: nobody.
+func (n *name) believer() *held {
+	for _, o := range n.believed {
+		if !o.over && o.ctx.Err() == nil {
+			return o
+		}
+	}
+	return nil
+}
 
 // wait is a call that has not returned.
 type wait struct {
@@ -157,6 +168,9 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 			w.violated(x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
 		}
+	}
+	if n.foreigners > 0 && w.classic() {
+		w.violated(x.name, "two holders of name%d: a foreign client, and client%d/%d, who was granted it", x.name, x.h.slot, x.actor)
 	}
 	if t := lease.Fence(); t <= n.top {
 		w.violated(x.name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",

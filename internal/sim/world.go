@@ -130,9 +130,14 @@ func (w *world) now() time.Duration { return time.Since(w.start) }
 func (w *world) configs() []nodescript.Config {
 	p := w.plan
 	right := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, Cluster: cluster}
-	wrong := right
-	wrong.MaxTTL += time.Second
-	return []nodescript.Config{right, wrong}
+	ttl, window, n := right, right, right
+	ttl.MaxTTL += time.Second
+	window.Window += time.Millisecond
+	n.N = max(p.N-2, 1)
+	if p.N == 1 {
+		n.MaxTTL -= time.Millisecond
+	}
+	return []nodescript.Config{right, ttl, window, n}
 }
 
 const cluster = "sim"
