@@ -49,7 +49,7 @@ func alone(t *testing.T) {
 type collector struct{ messages int }
 
 func (c *collector) after(r *Result) {
-	if c.messages += r.Tally.Messages; c.messages > 100_000 {
+	if c.messages += r.Tally.Messages; c.messages > 20_000 {
 		c.messages = 0
 		runtime.GC()
 	}
