@@ -19,10 +19,13 @@
 //	host.go      a client's process: its clock, and whether it runs
 //	link.go      what a client has for a node: the network in between
 //	news.go      the same for subscriptions
+//	fate.go      what becomes of one message
 //	strike.go    makes faults happen
 //	actor.go     what one goroutine of a client does
 //	foreign.go   a Redlock client that is not ours
-//	witness.go   who believes in what: exclusion, tokens, losses, order, lost wake-ups
+//	witness.go   who believes in what: exclusion, tokens, losses
+//	order.go     who waits for what: lost wake-ups, and who came first
+//	calls.go     what clients ask and nodes answer, counted
 //	ghosts.go    what is left when all is given back
 //	history.go   what happened, as text and as a digest
 //	tally.go     how often what happened

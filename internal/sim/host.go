@@ -84,3 +84,86 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 	h.client, err = holdfast.New(c)
 	return h, err
 }
+
+// config is that of a client.
+func (w *world) config(c ClientPlan) holdfast.Config {
+	p := w.plan
+	return holdfast.Config{
+		TTL: c.TTL, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
+		Label: "sim", Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry,
+	}
+}
+
+// launch starts the process of a slot.
+func (w *world) launch(slot, life int) {
+	targets := make([]int, w.plan.N)
+	for i := range targets {
+		targets[i] = i
+	}
+	h, err := w.newHost(slot, life, w.config(w.plan.Clients[slot]), targets, false)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.violated(-1, "client%d: %v", slot, err)
+		return
+	}
+	w.all = append(w.all, h)
+	w.hosts[slot] = h
+	close(w.ready[slot])
+}
+
+// host returns the process of a slot as soon as there is one; nil: there will be none.
+func (w *world) host(slot int) *host {
+	for {
+		w.mu.Lock()
+		h, ready := w.hosts[slot], w.ready[slot]
+		w.mu.Unlock()
+		if h != nil {
+			return h
+		}
+		select {
+		case <-ready:
+		case <-w.abort:
+			return nil
+		}
+	}
+}
+
+// retire ends a process: it vanishes, or is closed. Another takes its place after a pause,
+// unless the pause is 0.
+func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
+	w.mu.Lock()
+	if h.dead || h.closing {
+		w.mu.Unlock()
+		return
+	}
+	h.closing = true
+	if vanishes {
+		h.dead = true
+		for _, l := range h.leases {
+			w.ended(l, true)
+		}
+	}
+	if !h.visitor {
+		w.hosts[h.slot], w.ready[h.slot] = nil, make(chan struct{})
+	}
+	w.mu.Unlock()
+	if vanishes {
+		for _, s := range w.servers {
+			w.hangUpAll(s, func(sub *subscription) bool { return sub.l.h == h })
+		}
+	}
+	close(h.over)
+	w.ends.Go(func() {
+		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business
+		w.mu.Lock()
+		w.note("is gone", h.slot, -1, -1, 0, 0)
+		h.dead = true
+		w.mu.Unlock()
+		if pause > 0 {
+			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
+			time.Sleep(pause + d.below(50*time.Microsecond)) // not all that ended together
+			w.launch(h.slot, h.life+1)
+		}
+	})
+}

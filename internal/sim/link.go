@@ -99,7 +99,6 @@ func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...st
 	if err != nil {
 		return node.Reply{Err: err}
 	}
-	l.w.greeted(l.h, replies[0])
 	return replies[0]
 }
 

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 const (
@@ -187,77 +184,6 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	return l
 }
 
-// served checks that nobody had to wait for a name that was free, once all is well. w.mu is held.
-func (w *world) served(n *name, x *wait, now time.Duration) {
-	spent := n.spent
-	n.spent = 0
-	since := time.Duration(-1)
-	for _, o := range n.waits {
-		if since < 0 || o.since < since {
-			since = o.since
-		}
-	}
-	if since < 0 || now < w.calm {
-		return
-	}
-	gap := now - max(since, n.free, w.calm)
-	w.result.Tally.Waits++
-	w.result.Tally.LongestM = max(w.result.Tally.LongestM, gap.Milliseconds())
-	if most := wakesIn + time.Duration(spent)*nodescript.Claim; gap > most {
-		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
-			x.name, gap, x.h.slot, x.actor, most)
-	}
-}
-
-// handed notes a hand-off to an owner. One for a bid that is over costs those who wait the
-// claim: nodes that lost a part of their memory, or were away when the bid ended, may have it
-// in a queue still.
-func (w *world) handed(h *host, owner string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.result.Tally.Outcomes[HandedOff]++
-	b := h.owners[owner]
-	if b == nil || !b.ended && !h.dead {
-		return
-	}
-	w.result.Tally.Spent++
-	for _, n := range w.names {
-		if n.record == b.name {
-			n.spent++
-		}
-	}
-}
-
-// inTurn checks that nobody who came later was served first, in worlds in which nothing goes
-// wrong and every client is fair. w.mu is held.
-func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
-	ticket, ok := nodescript.Ticket(owner)
-	if !x.op.Wait || !ok || len(w.plan.Faults) > 0 || !w.plan.Clients[x.h.slot].Fair {
-		return
-	}
-	// From its call until it stands in every queue: a client that never waited asks first and
-	// then subscribes. Tickets are no more exact than half a round trip.
-	stands := 12*w.plan.Slow + 60*time.Millisecond
-	if x.since < w.opens() || !x.alone {
-		return // while nodes do not vote yet there is no queue; the others in line join it later
-	}
-	for i := len(n.turns) - 1; i >= 0; i-- {
-		o := n.turns[i]
-		if o.at <= x.since+stands {
-			break
-		}
-		w.result.Tally.Orders++
-		if o.ticket > ticket+stands.Microseconds() {
-			w.violated(x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",
-				o.x.h.slot, o.x.actor, time.Duration(o.ticket-ticket)*time.Microsecond, x.name, o.at.Seconds(), x.h.slot, x.actor)
-		}
-	}
-	n.turns = append(n.turns, turn{x, ticket, now})
-}
-
-// opens is when all nodes vote, if nothing goes wrong.
-func (w *world) opens() time.Duration { return w.configs()[0].Quarantine() + 2*time.Second }
-
 // lost ends a belief that was ended by the lock.
 func (w *world) lost(l *held, cause error) {
 	w.mu.Lock()
@@ -330,90 +256,6 @@ func (w *world) noticedSleep(h *host) {
 		if !l.over && l.ctx.Err() == nil && time.Until(l.lease.Deadline()) < 0 {
 			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
 		}
-	}
-}
-
-// answered counts what nodes answer.
-func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	out := &w.result.Tally.Outcomes
-	for i, r := range replies {
-		switch code := node.Code(r.Err); {
-		case code == node.NoScript:
-			out[NoScript]++
-		case code == node.OOM:
-			out[OutOfMemory]++
-		}
-		c := calls[i]
-		rest := r.Value
-		for n := 0; rest != ""; n++ {
-			part := rest
-			if rest[0] >= '0' && rest[0] <= '9' && len(rest) > 3 { // several answers, see nodescript.Together
-				size := int(rest[0]-'0')*100 + int(rest[1]-'0')*10 + int(rest[2]-'0')
-				part, rest = rest[3:3+size], rest[3+size:]
-			} else {
-				rest = ""
-			}
-			w.one(c, n, part)
-		}
-	}
-}
-
-// one counts one answer. w.mu is held.
-func (w *world) one(c node.Call, n int, answer string) {
-	out := &w.result.Tally.Outcomes
-	if answer == "" {
-		return
-	}
-	switch letter := answer[0]; {
-	case letter == 'X' && strings.Contains(answer, "OOM"):
-		out[OutOfMemory]++
-	case letter == 'G' && acquires(c) && len(c.Args[3*n+2]) > 16:
-		out[Passed]++
-	case letter == 'H':
-		if answer[1] == 'c' {
-			out[ClaimMet]++
-		}
-		if answer[1+1+16] != '-' {
-			out[Joined]++
-		}
-	case letter == 'S', letter == 'P':
-		out[Stale]++
-	case letter == 'O':
-		out[NodeOffClock]++
-	case letter == 'N':
-		out[NotAdmitted]++
-	case letter == 'R' && extends(c):
-		out[Repaired]++
-	case letter == 'L':
-		out[NodeLost]++
-	}
-}
-
-// greeted looks at what a node answers to hello and admit.
-func (w *world) greeted(*host, node.Reply) {}
-
-// traced writes a call down, for people.
-func (w *world) traced(l *link, p parcel, replies []node.Reply) {
-	for i, c := range p.calls {
-		what := "call"
-		switch {
-		case p.text == nodescript.HelloText():
-			what = "hello"
-		case p.text != "":
-			what = "admit"
-		case acquires(c):
-			what = "acquire"
-		case extends(c):
-			what = "extend"
-		case len(c.Args)%3 == 0:
-			what = "release"
-		case len(c.Args) == 1:
-			what = "quit"
-		}
-		fmt.Fprintf(w.trace, "%13.9f   client%d.%d node%d %s %v %v -> %q %v\n",
-			w.now().Seconds(), l.h.slot, l.h.life, l.index, what, c.Keys, c.Args, replies[i].Value, replies[i].Err)
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // Result is what came of a world.
@@ -144,89 +142,6 @@ const cluster = "sim"
 
 var silent = slog.New(slog.DiscardHandler)
 
-// config is that of a client.
-func (w *world) config(c ClientPlan) holdfast.Config {
-	p := w.plan
-	return holdfast.Config{
-		TTL: c.TTL, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
-		Label: "sim", Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry,
-	}
-}
-
-// launch starts the process of a slot.
-func (w *world) launch(slot, life int) {
-	targets := make([]int, w.plan.N)
-	for i := range targets {
-		targets[i] = i
-	}
-	h, err := w.newHost(slot, life, w.config(w.plan.Clients[slot]), targets, false)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil {
-		w.violated(-1, "client%d: %v", slot, err)
-		return
-	}
-	w.all = append(w.all, h)
-	w.hosts[slot] = h
-	close(w.ready[slot])
-}
-
-// host returns the process of a slot as soon as there is one; nil: there will be none.
-func (w *world) host(slot int) *host {
-	for {
-		w.mu.Lock()
-		h, ready := w.hosts[slot], w.ready[slot]
-		w.mu.Unlock()
-		if h != nil {
-			return h
-		}
-		select {
-		case <-ready:
-		case <-w.abort:
-			return nil
-		}
-	}
-}
-
-// retire ends a process: it vanishes, or is closed. Another takes its place after a pause,
-// unless the pause is 0.
-func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
-	w.mu.Lock()
-	if h.dead || h.closing {
-		w.mu.Unlock()
-		return
-	}
-	h.closing = true
-	if vanishes {
-		h.dead = true
-		for _, l := range h.leases {
-			w.ended(l, true)
-		}
-	}
-	if !h.visitor {
-		w.hosts[h.slot], w.ready[h.slot] = nil, make(chan struct{})
-	}
-	w.mu.Unlock()
-	if vanishes {
-		for _, s := range w.servers {
-			w.hangUpAll(s, func(sub *subscription) bool { return sub.l.h == h })
-		}
-	}
-	close(h.over)
-	w.ends.Go(func() {
-		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business
-		w.mu.Lock()
-		w.note("is gone", h.slot, -1, -1, 0, 0)
-		h.dead = true
-		w.mu.Unlock()
-		if pause > 0 {
-			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
-			time.Sleep(pause + d.below(50*time.Microsecond)) // not all that ended together
-			w.launch(h.slot, h.life+1)
-		}
-	})
-}
-
 // serial is a number of nanoseconds that nobody else has.
 func (w *world) serial() int {
 	w.mu.Lock()
@@ -247,50 +162,6 @@ func (w *world) delivered() {
 		go func() {}()
 		go func() {}()
 	}
-}
-
-// asked notes the owners that calls of a client bid under.
-func (w *world) asked(h *host, calls []node.Call) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range calls {
-		switch {
-		case acquires(c):
-			for i := 0; i < len(c.Args); i += 3 {
-				owner := c.Args[i][recordHead:]
-				b := h.owners[owner]
-				if b == nil {
-					b = &bid{name: c.Keys[i/3*(len(c.Keys)*3/len(c.Args))]}
-					h.owners[owner] = b
-					h.bids++
-				}
-				b.ended = false // it had only given a part back
-			}
-		case extends(c):
-		case len(c.Args)%3 == 0: // releases
-			for i := 0; i < len(c.Args); i += 3 {
-				if b := h.owners[c.Args[i]]; b != nil {
-					b.ended = true
-				}
-			}
-		case len(c.Args) == 1: // a quit
-			if b := h.owners[c.Args[0]]; b != nil {
-				b.ended = true
-			}
-		}
-	}
-}
-
-// recordHead is where the owner begins in a record, see [nodescript.Record].
-const recordHead = 49
-
-// acquires and extends tell calls apart by their arguments, see package nodescript.
-func acquires(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%3 == 0 && len(c.Args[1]) < 16
-}
-
-func extends(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%5 == 0 && len(c.Args[3]) == 16 && len(c.Args[4]) == 16
 }
 
 // longest is the longest TTL that anybody asks for.
