@@ -1,8 +1,10 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority scale fuzz bench
+.PHONY: help demo test lint deps build bin sim minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
+N ?= 1000000
+FIRST ?= 1
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -15,6 +17,10 @@ bin build:       ## bin/holdfast
 
 test: deps       ## all tests, on real redis-server processes, with the race detector
 	go test -race -timeout 25m ./...
+	@scripts/sim.sh $(N)
+
+sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: that world again
+	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
 
 lint:            ## formatting, vet, staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }

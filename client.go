@@ -6,12 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/ambient"
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/renewal"
@@ -44,16 +43,17 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	cl := &Client{config: c, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
+	here := ambient.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
-		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: clock.Steady(), Logger: c.Logger,
+		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
 	})
 	var b [12]byte
-	id := string(random(b[:])) // tells this client's inbox from others
+	id := string(random(here.Random, b[:])) // tells this client's inbox from others
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string {
 			var b [16]byte
-			return nodescript.NewOwner(c.Label, id, ticket, random(b[:]))
+			return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))
 		},
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
@@ -154,10 +154,10 @@ func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
 // random fills text, a multiple of 4 bytes long, with as many random letters: of a source
 // that the runtime seeds from the system's, which is enough for what must not come twice.
-func random(text []byte) []byte {
+func random(draw func() uint64, text []byte) []byte {
 	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
-	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	binary.LittleEndian.PutUint64(b[:8], draw())
+	binary.LittleEndian.PutUint64(b[8:], draw())
 	base64.RawURLEncoding.Encode(text, b[:len(text)/4*3])
 	return text
 }

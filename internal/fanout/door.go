@@ -10,6 +10,18 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// door is a mutex that is held over round trips. A channel and not a [sync.Mutex], so that in
+// a bubble of testing/synctest time goes on while somebody waits for it.
+type door chan struct{}
+
+func newDoor() door { return make(door, 1) }
+
+// Lock waits until nobody else is in the door.
+func (d door) Lock() { d <- struct{}{} }
+
+// Unlock lets the next one in.
+func (d door) Unlock() { <-d }
+
 // admitted sees to it that the node votes, and reports whether it does; if not, the
 // standing says why. One worker at a time goes through the door; it is passed without
 // a lock's wait while the node votes.

@@ -18,6 +18,7 @@ type Config struct {
 	Set     nodescript.Config
 	Timeout time.Duration // of one batch at one node
 	Clock   clock.Clock
+	Random  func() uint64
 	Logger  *slog.Logger
 }
 
@@ -66,6 +67,11 @@ func (f *Fanout) N() int { return len(f.seats) }
 
 // Now reads the client's steady clock.
 func (f *Fanout) Now() clock.Instant { return f.config.Clock() }
+
+// Draw returns a random duration below d.
+func (f *Fanout) Draw(d time.Duration) time.Duration {
+	return time.Duration(f.config.Random() % uint64(d))
+}
 
 // Set is the node set's configuration.
 func (f *Fanout) Set() nodescript.Config { return f.config.Set }

@@ -41,12 +41,12 @@ type seat struct {
 	standing *quorum.Standing
 	said     string // the last refusal logged; "" while the node votes
 
-	door   sync.Mutex // held while greeting and admitting
+	door   door // held while greeting and admitting
 	parked parked
 }
 
 func newSeat(f *Fanout, i int, n node.Node) *seat {
-	s := &seat{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set)}
+	s := &seat{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), door: newDoor()}
 	s.more.L = &s.mu
 	return s
 }

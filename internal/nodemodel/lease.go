@@ -67,7 +67,7 @@ func (n *Node) guarded(s script) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !there || guard != s.guard() {
+	if !there || guard != s.guard {
 		return "N", nil
 	}
 	return "", nil

@@ -49,6 +49,7 @@ type script struct {
 	op     nodescript.Op
 	config nodescript.Config
 	run    string
+	guard  string // what it expects to find at GuardKey
 }
 
 // made is what scripts are made for.
@@ -65,9 +66,6 @@ func (n *Node) scripts(config nodescript.Config, run string) *nodescript.Scripts
 	}
 	return s
 }
-
-// guard is what the script expects to find at GuardKey.
-func (s script) guard() string { return s.config.String() + " " + s.run }
 
 // New returns an empty node that understands scripts made for these configurations.
 func New(addr string, clock func() int64, info Info, configs ...nodescript.Config) *Node {
@@ -137,8 +135,9 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 }
 
 func (n *Node) load(config nodescript.Config, s *nodescript.Scripts) {
+	guard := config.String() + " " + s.Run
 	for op := range nodescript.Op(len(s.Load())) {
-		n.loaded[s.SHA(op)] = script{op, config, s.Run}
+		n.loaded[s.SHA(op)] = script{op, config, s.Run, guard}
 	}
 }
 

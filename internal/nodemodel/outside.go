@@ -41,6 +41,19 @@ func (n *Node) Del(key string) bool {
 	return there
 }
 
+// CompareAndDelete deletes key if it holds text, as foreign Redlock clients give back.
+func (n *Node) CompareAndDelete(key, text string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	v, there := n.keys[key]
+	if !there || v.hash != nil || v.queue != nil || v.text != text {
+		return false
+	}
+	delete(n.keys, key)
+	return true
+}
+
 // ZAdd is ZADD NX, without a time to live; err is WRONGTYPE where the key holds no queue.
 func (n *Node) ZAdd(key string, ticket int64, owner string) error {
 	n.mu.Lock()
@@ -67,6 +80,26 @@ func (n *Node) FlushAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.keys)
+}
+
+// Evict deletes the keys that which names and counts them, as a server does whose memory is
+// full and whose policy allows it.
+func (n *Node) Evict(which func(key string) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(n.keys)) {
+		if which(k) {
+			delete(n.keys, k)
+			n.Info.Evicted++
+		}
+	}
+}
+
+// Fill says whether the memory is full.
+func (n *Node) Fill(full bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Full = full
 }
 
 // ScriptFlush is SCRIPT FLUSH.

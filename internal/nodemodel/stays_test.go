@@ -15,9 +15,9 @@ func TestARecordOutlastsWhatItTells(t *testing.T) {
 	const steps = 20_000
 	now, config := int64(start), configs[0]
 	n := New("model", func() int64 { return now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
-	s := script{config: config, run: "run"}
+	s := script{config: config, run: "run", guard: config.String() + " run"}
 	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
-	n.setText(nodescript.GuardKey, s.guard(), 1<<50)
+	n.setText(nodescript.GuardKey, s.guard, 1<<50)
 	run := func(op nodescript.Op, c nodescript.Call, want byte) {
 		t.Helper()
 		s.op = op

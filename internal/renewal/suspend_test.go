@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -44,8 +45,9 @@ func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep 
 		n := &mute{}
 		fan := fanout.New(fanout.Config{
 			Nodes: []node.Node{n}, Timeout: time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Set:   nodescript.Config{N: 1, MaxTTL: time.Hour, Window: window, Cluster: "test"},
-			Clock: func() clock.Instant { return mono().Add(time.Duration(slept.Load())) },
+			Set:    nodescript.Config{N: 1, MaxTTL: time.Hour, Window: window, Cluster: "test"},
+			Random: rand.Uint64,
+			Clock:  func() clock.Instant { return mono().Add(time.Duration(slept.Load())) },
 		})
 		k := NewKeeper(fan)
 		defer fan.Close(t.Context())

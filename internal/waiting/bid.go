@@ -107,6 +107,21 @@ func (b *bid) asking() bool {
 	return b.state == open && b.stamp != 0
 }
 
+// undecided is asking, of a question to all nodes: it will be decided.
+func (b *bid) undecided() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state == open && b.stamp != 0 && b.whole
+}
+
+// handing reports whether only nodes that handed the name over are being asked: more may, and
+// until then nothing is decided.
+func (b *bid) handing() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state == open && b.stamp != 0 && !b.whole
+}
+
 // ask begins a round: a fresh stamp for some nodes. chase says that it only follows the
 // last one because nodes had seen a higher token. b.mu is held.
 func (b *bid) ask(to nodes, chase bool) {
@@ -227,6 +242,7 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		// Those before us in the queue were gone, so this very question was handed the name.
 		b.claimed = b.claimed.with(node)
 		b.ask(b.mine(), false)
+		b.notify()
 	case out == quorum.Open && ans.Verdict == nodescript.Granted && b.spare.nodes != 0:
 		b.askSpared()
 	case out == quorum.Again:

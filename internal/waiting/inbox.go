@@ -1,7 +1,9 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -100,6 +102,7 @@ func (b *Inbox) stands(node int, is bool) {
 	case standing >= quorum.Majority(len(b.up)):
 		time.AfterFunc(straggler, b.suffice)
 	}
+	slices.SortFunc(again, func(a, b *bid) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.owner, b.owner)) })
 	for _, t := range again {
 		t.askAll()
 	}

@@ -3,7 +3,6 @@ package waiting
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -44,7 +43,7 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
 			return g, r
 		}
-		if !l.sleep(ctx, jitter(pause)) {
+		if !l.sleep(ctx, jitter(l.Fan, pause)) {
 			return Grant{}, r
 		}
 		pause = min(2*pause, l.RetryDelay)
@@ -99,12 +98,12 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 			return Grant{}, r
 		}
 		after(r)
-		pause := jitter(l.RetryDelay)
+		pause := jitter(l.Fan, l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {
 		case r.Kind != Unavailable:
 		case ok:
 			// Somebody else may restart or vouch for the node meanwhile.
-			outage, pause = time.Time{}, min(votesIn+jitter(5*time.Millisecond), time.Second)
+			outage, pause = time.Time{}, min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
 		case outage.IsZero():
 			outage = time.Now()
 		case time.Since(outage) >= allowed:
@@ -135,10 +134,15 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 	if !l.Inbox.stood() {
 		// Whoever has never waited asks first: most locks are free.
 		g, r := l.ask(ctx, b)
-		if r == nil || r.Kind == Unavailable || ctx.Err() != nil || l.stopped() {
+		switch {
+		case r == nil || ctx.Err() != nil || l.stopped():
 			return g, r
+		case b.handing(): // others subscribed meanwhile, and who gave the lock back in here had it join
+		case r.Kind == Unavailable:
+			return g, r
+		default:
+			after(r)
 		}
-		after(r)
 	}
 	return l.queue(ctx, b, after)
 }
@@ -150,7 +154,7 @@ func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
-			more = b.asking() // again already: by a pass
+			more = b.undecided() // again already: by a pass
 		case <-ctx.Done():
 			more = false
 		case <-l.Stop:
@@ -174,7 +178,7 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 }
 
 // jitter draws between half and one and a half of d.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d+1) }
+func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return d/2 + f.Draw(d+1) }
 
 func (l *Locker) stopped() bool {
 	select {
@@ -208,7 +212,7 @@ func (l *Locker) nothing() *Refusal {
 
 // sleep reports whether d passed before ctx ended or the client was closed.
 func (l *Locker) sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
+	t := time.NewTimer(l.apart(d))
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -2,7 +2,6 @@ package waiting
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -47,13 +46,13 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	} else {
 		b.join()
 	}
-	timer := time.NewTimer(first)
+	timer := time.NewTimer(l.apart(first))
 	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:
 			b.askAgain()
-			timer.Reset(askEvery)
+			timer.Reset(l.apart(askEvery))
 			continue
 		case <-b.wake:
 		case <-ctx.Done():
@@ -72,9 +71,14 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 			}
 			after(r)
 		}
-		timer.Reset(pause)
+		timer.Reset(l.apart(pause))
 	}
 }
+
+// apart adds a few microseconds at random: of two waiters that heard the same answer at the same
+// instant, chance and not the runtime's timers says who asks first, so that a simulation with
+// chance of its own can repeat it.
+func (l *Locker) apart(d time.Duration) time.Duration { return d + l.Fan.Draw(16*time.Microsecond) }
 
 // join asks all nodes in a way that joins their queues: unless a round is under way that
 // joins them, too, or one that what was passed to this owner began.
@@ -101,27 +105,27 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	case state == open && !whole:
 		return nil, gather
 	case state == idle && soon:
-		return nil, jitter(gather)
+		return nil, jitter(b.fan, gather)
 	case state == open, state == idle:
 		return nil, askEvery
 	case state == failed && !whole && stamped:
-		return nil, jitter(splitDelay)
+		return nil, jitter(b.fan, splitDelay)
 	}
 	r = b.refusal(false)
 	_, foreign, left := r.Holder()
 	pause = askEvery
 	if b.pauses++; b.pauses == 2 {
-		pause = rand.N(askEvery)
+		pause = b.fan.Draw(askEvery)
 	}
 	if foreign || r.Kind == Contended {
-		pause = min(jitter(retry), askEvery) // nobody hands a foreign lock over
+		pause = min(jitter(b.fan, retry), askEvery) // nobody hands a foreign lock over
 	}
 	if soon {
-		pause = jitter(gather)
+		pause = jitter(b.fan, gather)
 	}
 	// Compared first: a foreign key may be there forever, to which nothing adds.
 	if left > 0 && left < pause {
-		pause = left + jitter(gather)/2 // not all waiters in the same millisecond
+		pause = left + jitter(b.fan, gather)/2 // not all waiters in the same millisecond
 	}
 	return r, pause
 }

@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// act is what one goroutine of a client does.
+func (w *world) act(a *Actor) {
+	for _, op := range a.Ops {
+		time.Sleep(op.Pause)
+		if op.Rush > 0 {
+			d := dice(luck(w.plan.Seed, 'g', uint64(a.ID), uint64(w.now())))
+			time.Sleep(op.Rush - w.now()%op.Rush + d.below(w.plan.Slow/2))
+		}
+		if a.Foreign {
+			w.foreign(a, op)
+			continue
+		}
+		w.lock(w.host(a.Client), a, op)
+	}
+	<-w.healed
+	d := dice(luck(w.plan.Seed, 'w', uint64(a.ID)))
+	for _, n := range a.Wish {
+		for {
+			time.Sleep(d.between(1, w.plan.Window))
+			// Not before the locks of the dead are over and lost memories forgiven: until then
+			// it may be told that there is no quorum.
+			if w.lock(w.host(a.Client), a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}) {
+				break
+			}
+		}
+	}
+}
+
+// lock makes one call, and holds what it got. It reports whether it got it.
+func (w *world) lock(h *host, a *Actor, op Op) bool {
+	if h == nil {
+		return true
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	switch {
+	case op.Patience == 0:
+	case op.Cancel:
+		defer time.AfterFunc(op.Patience, cancel).Stop()
+	default:
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, op.Patience)
+		defer stop()
+	}
+	ttl := w.plan.Clients[h.slot].TTL
+	opts := []holdfast.Option{holdfast.OnWait(w.told)}
+	if op.TTL != 0 {
+		ttl = op.TTL
+		opts = append(opts, holdfast.WithTTL(ttl))
+	}
+	m := h.client.Mutex(w.plan.Names[op.Name], opts...)
+	asked := w.asks(h, a, op)
+	var lease *holdfast.Lease
+	var err error
+	if op.Wait {
+		lease, err = m.Lock(ctx)
+	} else {
+		lease, err = m.TryLock(ctx)
+	}
+	if h.gone() {
+		w.vanished(asked)
+		return false
+	}
+	if err != nil {
+		w.twins(err)
+		w.refused(asked, err)
+		return false
+	}
+	w.hold(w.granted(asked, lease, ttl), lease, op)
+	return true
+}
+
+// hold keeps a lease for a while, and gives it back.
+func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
+	h := l.h
+	pause := func(d time.Duration) bool {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return true
+		case <-lease.Context().Done():
+			w.lost(l, context.Cause(lease.Context()))
+		case <-h.over:
+			if !h.gone() { // it is being closed, which ends the lease
+				<-lease.Context().Done()
+				w.lost(l, context.Cause(lease.Context()))
+			}
+		}
+		return false
+	}
+	before := lease.Deadline()
+	if op.Extend != 0 {
+		if !pause(op.Hold / 2) {
+			return
+		}
+		err := lease.Extend(context.Background(), op.Extend)
+		w.mu.Lock()
+		l.ttl = max(l.ttl, op.Extend)
+		w.mu.Unlock()
+		switch {
+		case h.gone():
+			return
+		case err == nil:
+			w.count(Extended)
+		case errors.Is(err, holdfast.ErrLost), errors.Is(err, holdfast.ErrReleased):
+			w.lost(l, err)
+			return
+		}
+		op.Hold /= 2
+	}
+	if !pause(op.Hold) {
+		return
+	}
+	if h.gone() {
+		return
+	}
+	if lease.Deadline().After(before) {
+		w.count(Renewed)
+	}
+	w.gives(l, op.Left)
+	bounded, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
+	defer stop()
+	var err error
+	if op.Left > 0 {
+		err = lease.UnlockAt(bounded, time.Now().Add(op.Left))
+	} else {
+		err = lease.Unlock(bounded)
+	}
+	if !h.gone() {
+		w.gave(l, op, err)
+	}
+}
+
+// told takes what an attempt of somebody who goes on waiting met.
+func (w *world) told(err error) {
+	if o := outcome(err); o == Contended || o == OffClock {
+		w.count(o)
+	}
+	w.twins(err)
+}
+
+// twins counts nodes of which a client found that they are others.
+func (w *world) twins(err error) {
+	var held *holdfast.HeldError
+	var none *holdfast.UnavailableError
+	var nodes []holdfast.NodeAnswer
+	switch {
+	case errors.As(err, &held):
+		nodes = held.Nodes
+	case errors.As(err, &none):
+		nodes = none.Nodes
+	}
+	for _, n := range nodes {
+		if strings.Contains(n.Said, "same server") {
+			w.count(Duplicated)
+		}
+	}
+}
+
+// split reports whether some nodes granted what others had given to somebody else.
+func split(nodes []holdfast.NodeAnswer) bool {
+	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, "granted") })
+}
+
+// outcome puts an error into one word.
+func outcome(err error) Outcome {
+	var held *holdfast.HeldError
+	var none *holdfast.UnavailableError
+	switch {
+	case err == nil:
+		return Granted
+	case errors.Is(err, holdfast.ErrClosed):
+		return ClientClosed
+	case errors.Is(err, context.Canceled):
+		return Cancelled
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimedOut
+	case errors.As(err, &held) && held.Foreign:
+		return HeldByForeign
+	case errors.As(err, &held) && (held.Owner == "" || split(held.Nodes)):
+		return Contended
+	case errors.As(err, &held):
+		return HeldByOther
+	case !errors.As(err, &none):
+		return outcomes // of no kind that there should be
+	}
+	said := map[Outcome]int{}
+	for _, n := range none.Nodes {
+		switch {
+		case n.VotesIn > 0:
+			said[Quarantined]++
+		case strings.HasPrefix(n.Said, "configuration differs"):
+			said[Misconfigured]++
+		case strings.HasPrefix(n.Said, "clock off"), strings.HasPrefix(n.Said, "the call arrived too late"):
+			said[OffClock]++
+		}
+	}
+	for _, o := range [...]Outcome{Misconfigured, Quarantined, OffClock} {
+		if said[o] > 0 {
+			return o
+		}
+	}
+	return Unavailable
+}

@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// small is a world in which nothing goes wrong.
+func small(seed uint64) *Plan {
+	p := &Plan{
+		Seed: seed, N: 3, Window: 20 * time.Millisecond, MaxTTL: 300 * time.Millisecond, Timeout: 50 * time.Millisecond,
+		Slow: 2 * time.Millisecond, Names: []string{"name0"}, Heal: 5 * time.Second,
+	}
+	d := dice(luck(seed, 'b'))
+	for i := range 6 {
+		p.Clients = append(p.Clients, ClientPlan{TTL: 250 * time.Millisecond, Retry: 50 * time.Millisecond, Fair: true})
+		a := Actor{ID: i, Client: i, Wish: []int{0}}
+		for range 20 {
+			a.Ops = append(a.Ops, Op{Pause: 1 + d.below(300*time.Millisecond), Wait: true, Patience: time.Second, Hold: 1 + d.below(80*time.Millisecond)})
+		}
+		p.Actors = append(p.Actors, a)
+	}
+	return p
+}
+
+// long makes everybody hold for longer than a lease lasts by itself.
+func long(p *Plan) {
+	for i := range p.Actors {
+		for j := range p.Actors[i].Ops {
+			p.Actors[i].Ops[j].Hold = 2 * p.MaxTTL
+		}
+	}
+}
+
+// A checker that finds nothing may be blind. Each of these worlds is broken in a way that
+// must show, and shows in the words of the promise that it breaks.
+func TestBrokenWorldsAreNoticed(t *testing.T) {
+	alone(t)
+	for _, c := range []struct {
+		name   string
+		broken Broken
+		says   string
+		shape  func(*Plan)
+	}{
+		{"nodes that forget and go on", Broken{Vouches: true}, "two holders", func(p *Plan) {
+			for i := range 20 {
+				p.Faults = append(p.Faults, Fault{ID: 100 + i, Kind: Flush, At: p.Heal * time.Duration(i+1) / 25, Nodes: 1<<p.N - 1})
+			}
+		}},
+		{"clients whose clocks are slow", Broken{Slow: true}, "two holders", long},
+		{"clocks that leap", Broken{}, "two holders", func(p *Plan) {
+			long(p)
+			for i := range 6 {
+				at := p.Heal * time.Duration(i+1) / 8
+				p.Faults = append(p.Faults,
+					Fault{ID: 100 + i, Kind: Step, At: at, Nodes: 1<<p.N - 1, By: 4 * p.MaxTTL},
+					Fault{ID: 200 + i, Kind: Crash, At: at + 1, For: 1, Clients: 1<<len(p.Clients) - 2})
+			}
+		}},
+		{"clocks that go back, and memories with them", Broken{Vouches: true}, "is not above", func(p *Plan) {
+			for i := range 6 {
+				at := p.Heal * time.Duration(i+1) / 8
+				p.Faults = append(p.Faults,
+					Fault{ID: 100 + i, Kind: Step, At: at, Nodes: 1<<p.N - 1, By: -4 * p.MaxTTL},
+					Fault{ID: 200 + i, Kind: Flush, At: at, Nodes: 1<<p.N - 1},
+					Fault{ID: 300 + i, Kind: Crash, At: at + 1, For: 1, Clients: 1<<len(p.Clients) - 1})
+			}
+		}},
+		{"nodes that do not hear releases", Broken{Sticky: true}, "ghost", nil},
+		{"a key of nobody in the way", Broken{Taken: true}, "while somebody waited", nil},
+		{"nodes that serve the last first", Broken{Unfair: true}, "who came", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var garbage collector
+			for seed := uint64(1); seed <= 100; seed++ {
+				p := small(seed)
+				p.Broken = c.broken
+				if c.shape != nil {
+					c.shape(p)
+				}
+				r := run(t, p, nil)
+				garbage.after(r)
+				if strings.Contains(strings.Join(r.Violations, "\n"), c.says) {
+					t.Logf("seed %d: %s", seed, r.Violations[0])
+					return
+				}
+			}
+			t.Errorf("no checker said %q", c.says)
+		})
+	}
+}
+
+// said is a lease that says what it is told to.
+type said struct {
+	ctx      context.Context
+	deadline time.Time
+	token    int64
+}
+
+func (s said) Context() context.Context { return s.ctx }
+func (s said) Deadline() time.Time      { return s.deadline }
+func (s said) Fence() int64             { return s.token }
+func (s said) Owner() string            { return "a~b~c" }
+
+// What no world shows, because it would take a fault of the lock itself.
+func TestTheWitnessBelievesItsEyes(t *testing.T) {
+	late, soon := time.Now().Add(time.Hour), time.Now().Add(-time.Second)
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for says, leases := range map[string][2]said{
+		"two holders":      {{context.Background(), late, 1}, {context.Background(), late, 2}},
+		"told of its loss": {{context.Background(), soon, 1}, {context.Background(), late, 2}},
+		"is not above":     {{ended, soon, 2}, {context.Background(), late, 2}},
+		"":                 {{ended, soon, 1}, {context.Background(), late, 2}},
+	} {
+		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
+		w := &world{plan: p, start: time.Now(), names: []*name{{}}, calm: time.Hour}
+		h := &host{w: w}
+		for i, l := range leases {
+			w.granted(w.asks(h, &Actor{ID: i}, Op{}), l, time.Second)
+		}
+		all := strings.Join(w.result.Violations, "\n")
+		if (all == "") != (says == "") || !strings.Contains(all, says) {
+			t.Errorf("%q: %s", says, all)
+		}
+	}
+	w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
+	h := &host{w: w, woke: 1}
+	w.start = time.Now().Add(-noticed)
+	h.leases = []*held{{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()}}
+	if w.noticedSleep(h); len(w.result.Violations) != 1 {
+		t.Errorf("a sleeper that does not know of its loss: %q", w.result.Violations)
+	}
+	w.lost(h.leases[0], holdfast.ErrReleased)
+	if len(w.result.Violations) != 2 {
+		t.Errorf("a lease that ended without having been given back: %q", w.result.Violations)
+	}
+}

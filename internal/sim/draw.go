@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// theme is what kinds of faults a world has.
+var themes = [][]Kind{
+	{}, // none
+	{Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox},
+	{Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang, Delay},
+	{Step, Blip, Drift, Freeze, Loss, Delay, Close, Cut},
+	{Pause, Suspend, Crash, Close, Inbox, News, Delay},
+	{
+		Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox, Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang,
+		Step, Blip, Drift, Freeze, Pause, Suspend, Crash, Close, Twin,
+	},
+	// A stranger may be let in by a node that never met one of ours, or has forgotten us: here none does.
+	{Stranger, Twin, Loss, Delay, Pause, Suspend, Crash, Close, ScriptFlush},
+}
+
+// Draw makes the plan of a seed.
+func Draw(seed uint64) *Plan {
+	d := dice(luck(seed, 'p'))
+	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
+	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond
+	shortest := 8 * p.Window
+	p.MaxTTL = (shortest + d.below(2*shortest)).Round(time.Millisecond)
+	p.Slow = d.between(100*time.Microsecond, min(p.Window/8, 4*time.Millisecond))
+	p.Timeout = min(pick(&d, 8*p.Slow+20*time.Millisecond, 100*time.Millisecond, 500*time.Millisecond), p.MaxTTL)
+	p.Heal = d.between(time.Second, 6*time.Second) + 2*p.MaxTTL
+	p.Durable = d.hit(0.12)
+	names := pick(&d, 1, 1, 2, 3)
+	for i := range names {
+		p.Names = append(p.Names, fmt.Sprintf(pick(&d, "name%d", "{tag}%d", "a:%d"), i))
+	}
+	private, fair := d.hit(0.2), d.hit(0.4)
+	clients := d.n(6) + 3
+	if p.N <= 3 && d.hit(0.5) {
+		clients = d.n(10) + 3
+	}
+	for range clients {
+		c := ClientPlan{TTL: shortest, Retry: pick[time.Duration](&d, 20, 100) * time.Millisecond, Fair: fair, Private: private}
+		if d.hit(0.5) {
+			c.TTL = shortest + d.below(p.MaxTTL-shortest+1)
+		}
+		p.Clients = append(p.Clients, c)
+	}
+	p.drawActors(&d)
+	p.drawFaults(&d)
+	return p
+}
+
+func (p *Plan) drawActors(d *dice) {
+	each, rush := d.n(25)+8, time.Duration(0)
+	if d.hit(0.2) {
+		rush = pick[time.Duration](d, 50, 200) * time.Millisecond
+	}
+	for c := range p.Clients {
+		for range pick(d, 1, 1, 2, 4) {
+			a := Actor{ID: len(p.Actors), Client: c}
+			for range each {
+				a.Ops = append(a.Ops, p.drawOp(d, p.Clients[c].TTL, p.Heal/time.Duration(each)))
+				a.Ops[len(a.Ops)-1].Rush = rush
+			}
+			if d.hit(0.5) {
+				a.Wish = append(a.Wish, d.n(len(p.Names)))
+			}
+			p.Actors = append(p.Actors, a)
+		}
+	}
+	if d.hit(0.25) {
+		a := Actor{ID: len(p.Actors), Foreign: true}
+		for range each {
+			o := p.drawOp(d, p.MaxTTL, p.Heal/time.Duration(each))
+			a.Ops = append(a.Ops, Op{Pause: o.Pause, Name: o.Name, Hold: o.Hold})
+		}
+		p.Actors = append(p.Actors, a)
+	}
+}
+
+func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
+	o := Op{Pause: 1 + d.below(spread), Name: d.n(len(p.Names)), Wait: d.hit(0.6)}
+	if d.hit(0.3) {
+		o.Pause = 1 + d.below(time.Millisecond)
+	}
+	switch {
+	case o.Wait && d.hit(0.6):
+		o.Patience, o.Cancel = d.between(time.Millisecond, pick(d, 50*time.Millisecond, 2*time.Second)), d.hit(0.5)
+	case !o.Wait && d.hit(0.1):
+		o.Patience, o.Cancel = 1+d.below(4*p.Slow), d.hit(0.5)
+	}
+	o.Hold = 1 + d.below(3*time.Millisecond)
+	switch d.n(20) {
+	case 0, 1, 2, 3:
+		o.Hold = 1 + d.below(ttl/3)
+	case 4:
+		o.Hold = 1 + d.below(3*ttl)
+	}
+	if d.hit(0.05) {
+		o.TTL = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
+	}
+	if d.hit(0.06) {
+		o.Extend = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
+	}
+	if d.hit(0.04) {
+		o.Left = 1 + d.below(ttl/2)
+	}
+	return o
+}
+
+func (p *Plan) drawFaults(d *dice) {
+	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6)])
+	// The promises allow any node to lose its memory, and a minority of clocks to be wrong.
+	liars := uint32(0)
+	for i := range (p.N - 1) / 2 {
+		liars |= 1 << i
+	}
+	kinds = slices.DeleteFunc(kinds, func(k Kind) bool {
+		switch k {
+		case Step, Blip, Drift, Freeze:
+			return liars == 0
+		case Forget, Partial:
+			return p.Durable
+		case Twin:
+			return p.N < 3
+		}
+		return false
+	})
+	if len(kinds) == 0 {
+		return
+	}
+	most := pick(d, 4, 8, 16, 30)
+	for id := range d.n(most) + 1 {
+		p.Faults = append(p.Faults, p.drawFault(d, id, pick(d, kinds...), liars))
+	}
+}
+
+func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
+	some := func(n int) uint32 { // one of n, or several
+		m := uint32(1) << d.n(n)
+		if d.hit(0.4) {
+			m |= uint32(d.next()) & (1<<n - 1)
+		}
+		return m
+	}
+	f := Fault{ID: id, Kind: k, At: d.below(p.Heal * 9 / 10), Nodes: some(p.N), Clients: some(len(p.Clients))}
+	f.For = 1 + d.below(pick(d, p.Window, p.MaxTTL, 2*p.MaxTTL, 2*time.Second))
+	switch k {
+	case Loss, Delay, Duplicate, Tear, News:
+		f.For = 1 + d.below(p.Heal)
+		f.P = pick(d, 0.02, 0.1, 0.5)
+		f.Back = k == News || k != Tear && k != Duplicate && d.hit(0.5)
+		if d.hit(0.5) {
+			f.Nodes, f.Clients = 1<<p.N-1, 1<<len(p.Clients)-1
+		}
+	case Step, Blip:
+		f.Nodes &= liars
+		f.By = time.Duration(d.n(2)*2-1) * d.between(p.Window/2, pick(d, 2*p.Window, 2*p.MaxTTL, 3*time.Hour))
+	case Drift:
+		f.Nodes &= liars
+		f.P = pick(d, -0.9, -0.1, -0.001, 0.001, 0.1, 10)
+	case Freeze:
+		f.Nodes &= liars
+	case Flush, ScriptFlush, Evict, Inbox:
+		f.For = 0
+	case Stranger:
+		f.At, f.For = p.Heal/2+d.below(p.Heal/4), 0
+	case Twin:
+		from := d.n(p.N - 1)
+		f.Nodes = 1<<from | 1<<(from+1+d.n(p.N-1-from))
+		f.Clients = 1 << d.n(len(p.Clients))
+	}
+	if (k == Step || k == Blip || k == Drift || k == Freeze) && f.Nodes == 0 {
+		f.Nodes = liars
+	}
+	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // over when all is healed
+	return f
+}

@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// lookForGhosts checks that nothing is left on any node when everything was given back: no
+// lock after TTL + W + 1 s, and no place in a queue either where every node could be told. A
+// node that could not, and kept its memory, keeps the place for as long as a queue lives.
+func (w *world) lookForGhosts() {
+	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
+	w.ghosts(len(w.plan.Faults) == 0)
+	time.Sleep(nodescript.QueueKept)
+	w.ghosts(true)
+}
+
+func (w *world) ghosts(queues bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, s := range w.servers {
+		now := s.clock()
+		for _, k := range s.model.Keys() {
+			record := strings.HasSuffix(k.Name, ":holdfast")
+			switch {
+			case strings.HasPrefix(k.Name, "holdfast:node"):
+			case record:
+				r, err := nodescript.ParseRecord(k.Text)
+				switch {
+				case err != nil:
+					w.violated(-1, "node%d keeps %q under %s", i, k.Text, k.Name)
+				case r.Owner != "" && now < r.Expiry:
+					w.violated(-1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
+				}
+			case strings.HasSuffix(k.Name, ":queue"):
+				for j := 0; j < len(k.Waiting); j += 2 {
+					if queues {
+						w.violated(-1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
+					}
+				}
+			default:
+				w.violated(-1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/ambient"
+	"github.com/holdfast-go/holdfast/internal/clock"
+)
+
+// host is a client's process. It is replaced by another when it crashed or was closed.
+type host struct {
+	w       *world
+	slot    int // whose process it is
+	life    int // the how manieth
+	client  *holdfast.Client
+	links   []*link
+	random  *chance
+	base    int64         // what its steady clock says when the world begins, ns
+	speed   float64       // of its clock
+	visitor bool          // it is no client of the plan's
+	over    chan struct{} // closed when it begins to end
+
+	// Under the world's lock.
+	dead     bool          // crashed: nothing of it is real any more
+	closing  bool          // Close was called
+	held     time.Duration // nothing passes to or from it until then
+	asleep   bool          // its host is suspended:
+	sleeping time.Duration // its clock is read as it was then
+	woke     time.Duration // when it was last resumed
+	bids     int           // owners seen
+	calls    int
+	owners   map[string]*bid
+	leases   []*held
+}
+
+// bid is an owner as it went over the network.
+type bid struct {
+	name  string // the record's key
+	ended bool   // a release or quit of it was sent
+}
+
+// ambient is what its client takes for time and chance.
+func (h *host) ambient() ambient.Ambient {
+	return ambient.Ambient{Clock: h.clock, Random: h.random.next}
+}
+
+// clock is the client's steady clock. While its host is suspended timers of the bubble go
+// on although they should not; the clock that stands makes what they do harmless, and
+// when it leaps they have not fired in time, as on a real host.
+func (h *host) clock() clock.Instant {
+	now := h.w.now()
+	h.w.clocks.Lock()
+	if h.asleep {
+		now = h.sleeping
+	}
+	h.w.clocks.Unlock()
+	return clock.Instant(h.base + int64(float64(now)*h.speed))
+}
+
+// gone reports whether calls on the client mean nothing any more.
+func (h *host) gone() bool {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	return h.dead
+}
+
+// newHost starts a process and its client.
+func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visitor bool) (*host, error) {
+	d := dice(luck(w.plan.Seed, 'h', uint64(slot), uint64(life)))
+	h := &host{
+		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
+		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, visitor: visitor, over: make(chan struct{}),
+	}
+	if w.plan.Broken.Slow && slot%2 == 0 {
+		h.speed = 0.6
+	}
+	for i, to := range targets {
+		l := newLink(h, i, to)
+		h.links = append(h.links, l)
+		c.Nodes = append(c.Nodes, l)
+	}
+	var err error
+	h.client, err = holdfast.New(c)
+	return h, err
+}
+
+// config is that of a client.
+func (w *world) config(c ClientPlan) holdfast.Config {
+	p := w.plan
+	return holdfast.Config{
+		TTL: c.TTL, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
+		Label: "sim", Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry,
+	}
+}
+
+// launch starts the process of a slot.
+func (w *world) launch(slot, life int) {
+	targets := make([]int, w.plan.N)
+	for i := range targets {
+		targets[i] = i
+	}
+	h, err := w.newHost(slot, life, w.config(w.plan.Clients[slot]), targets, false)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.violated(-1, "client%d: %v", slot, err)
+		return
+	}
+	w.all = append(w.all, h)
+	w.hosts[slot] = h
+	close(w.ready[slot])
+}
+
+// host returns the process of a slot as soon as there is one; nil: there will be none.
+func (w *world) host(slot int) *host {
+	for {
+		w.mu.Lock()
+		h, ready := w.hosts[slot], w.ready[slot]
+		w.mu.Unlock()
+		if h != nil {
+			return h
+		}
+		select {
+		case <-ready:
+		case <-w.abort:
+			return nil
+		}
+	}
+}
+
+// retire ends a process: it vanishes, or is closed. Another takes its place after a pause,
+// unless the pause is 0.
+func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
+	w.mu.Lock()
+	if h.dead || h.closing {
+		w.mu.Unlock()
+		return
+	}
+	h.closing = true
+	if vanishes {
+		h.dead = true
+		for _, l := range h.leases {
+			w.ended(l, true)
+		}
+	}
+	if !h.visitor {
+		w.hosts[h.slot], w.ready[h.slot] = nil, make(chan struct{})
+	}
+	w.mu.Unlock()
+	if vanishes {
+		for _, s := range w.servers {
+			w.hangUpAll(s, func(sub *subscription) bool { return sub.l.h == h })
+		}
+	}
+	close(h.over)
+	w.ends.Go(func() {
+		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business
+		w.mu.Lock()
+		w.note("is gone", h.slot, -1, -1, 0, 0)
+		h.dead = true
+		w.mu.Unlock()
+		if pause > 0 {
+			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
+			time.Sleep(pause + d.below(50*time.Microsecond)) // not all that ended together
+			w.launch(h.slot, h.life+1)
+		}
+	})
+}

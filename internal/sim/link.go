@@ -1,0 +1,225 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/ambient"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// link is what a client has for a node: a driver, connections, and the network in between.
+// Each call travels on a connection of its own, as the workers of a client have it.
+type link struct {
+	h     *host
+	w     *world
+	index int           // of the node, as the client counts
+	to    int           // the server it leads to
+	way   time.Duration // one way, usually
+
+	sent   atomic.Uint64 // calls so far
+	closed atomic.Bool
+	twin   atomic.Int32 // leads there instead; -1: not
+}
+
+var _ node.Node = (*link)(nil)
+
+func newLink(h *host, index, to int) *link {
+	d := dice(luck(h.w.plan.Seed, 'l', uint64(h.slot), uint64(h.life), uint64(index)))
+	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow)}
+	l.twin.Store(-1)
+	return l
+}
+
+// Addr implements [node.Node].
+func (l *link) Addr() string { return fmt.Sprintf("sim://node%d", l.index) }
+
+// Ambient gives the client the world's time and the seed's chance.
+func (l *link) Ambient() ambient.Ambient { return l.h.ambient() }
+
+// Close implements [node.Node].
+func (l *link) Close() { l.closed.Store(true) }
+
+func (l *link) server() *server {
+	if t := l.twin.Load(); t >= 0 {
+		return l.w.servers[t]
+	}
+	return l.w.servers[l.to]
+}
+
+// EvalSHA implements [node.Node].
+func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	l.w.asked(l.h, calls)
+	n := l.sent.Add(1)
+	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
+	if len(calls) > 1 && l.w.strikes(Tear, l, false, &d) {
+		return l.torn(ctx, calls, d)
+	}
+	replies, err := l.exchange(ctx, parcel{calls: calls}, d)
+	if err != nil {
+		replies = make([]node.Reply, len(calls))
+		for i := range replies {
+			replies[i].Err = err
+		}
+		return replies
+	}
+	l.w.answered(l.h, calls, replies)
+	return replies
+}
+
+// torn sends each call on a connection of its own.
+func (l *link) torn(ctx context.Context, calls []node.Call, d dice) []node.Reply {
+	replies := make([]node.Reply, len(calls))
+	var wait sync.WaitGroup
+	for i := range calls {
+		own := dice(luck(uint64(d), uint64(i)))
+		wait.Go(func() {
+			one, err := l.exchange(ctx, parcel{calls: calls[i : i+1]}, own)
+			if replies[i].Err = err; err == nil {
+				replies[i] = one[0]
+				l.w.answered(l.h, calls[i:i+1], one)
+			}
+		})
+	}
+	wait.Wait()
+	return replies
+}
+
+// Eval implements [node.Node].
+func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	n := l.sent.Add(1)
+	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
+	replies, err := l.exchange(ctx, parcel{calls: []node.Call{call}, text: text, load: load}, d)
+	if err != nil {
+		return node.Reply{Err: err}
+	}
+	return replies[0]
+}
+
+var (
+	errRefused = node.NotSent(fmt.Errorf("connect: %w", syscall.ECONNREFUSED))
+	errBroke   = fmt.Errorf("connection lost: %w", io.EOF)
+	errDead    = node.NotSent(errors.New("the process is dead"))
+)
+
+// exchange sends a parcel and waits for the answer, as long as ctx allows. It returns a
+// moment before ctx ends, at an instant of its own.
+func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, error) {
+	if l.closed.Load() {
+		return nil, node.ErrClosed
+	}
+	w := l.w
+	now := w.now()
+	until, ok := ctx.Deadline()
+	end := now + time.Hour
+	if ok {
+		end = until.Sub(w.start) - d.between(1, 50*time.Microsecond)
+	}
+	s := l.server()
+	f := w.fate(l, s, now, &d)
+	w.mu.Lock()
+	epoch, up, dead := s.epoch, s.up, l.h.dead
+	w.mu.Unlock()
+	switch {
+	case dead:
+		return nil, errDead
+	case !up:
+		if !l.rest(ctx, min(l.way+d.below(20*time.Microsecond), end-now)) {
+			return nil, ctx.Err()
+		}
+		return nil, errRefused
+	}
+	arrives := now + f.there
+	if f.lost {
+		return nil, l.timeout(ctx, end)
+	}
+	if f.again > 0 {
+		copied := p.kept()
+		time.AfterFunc(f.there+f.again, func() { s.deliver(copied, epoch) })
+	}
+	if arrives >= end {
+		copied := p.kept()
+		time.AfterFunc(f.there, func() { s.deliver(copied, epoch) })
+		return nil, l.timeout(ctx, end)
+	}
+	if !l.rest(ctx, f.there) {
+		copied := p.kept() // it is on its way all the same
+		time.AfterFunc(max(arrives-w.now(), 0)+d.below(20*time.Microsecond), func() { s.deliver(copied, epoch) })
+		return nil, ctx.Err()
+	}
+	for {
+		w.mu.Lock()
+		hung, broke := s.hung-w.now(), !s.up || s.epoch != epoch
+		w.mu.Unlock()
+		if broke {
+			return nil, errBroke
+		}
+		if hung <= 0 {
+			break
+		}
+		hung += d.below(20 * time.Microsecond)
+		if w.now()+hung >= end {
+			copied := p.kept()
+			time.AfterFunc(hung, func() { s.deliver(copied, epoch) })
+			return nil, l.timeout(ctx, end)
+		}
+		if !l.rest(ctx, hung) {
+			return nil, ctx.Err()
+		}
+	}
+	replies := s.take(p)
+	if w.trace != nil {
+		w.traced(l, p, replies)
+	}
+	back, lost := w.wayBack(l, s, &d)
+	if lost || w.now()+back >= end {
+		return nil, l.timeout(ctx, end)
+	}
+	if !l.rest(ctx, back) {
+		return nil, ctx.Err()
+	}
+	for {
+		w.mu.Lock()
+		held, broke := l.h.held-w.now(), l.h.dead
+		w.mu.Unlock()
+		switch {
+		case broke:
+			return nil, errBroke
+		case held <= 0:
+			return replies, nil
+		case w.now()+held >= end:
+			return nil, l.timeout(ctx, end)
+		}
+		if !l.rest(ctx, held+d.below(20*time.Microsecond)) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// rest lets time pass, and reports whether it did before ctx ended.
+func (l *link) rest(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *link) timeout(ctx context.Context, end time.Duration) error {
+	if l.rest(ctx, end-l.w.now()) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}

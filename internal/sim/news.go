@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// tcpPatience is for how long a connection outlives a partition: a driver pings in that time.
+const tcpPatience = 3 * time.Second
+
+// subscription is one connection that listens.
+type subscription struct {
+	l     *link
+	s     *server
+	stop  func()
+	heard chan string
+	broke chan struct{}
+	seed  uint64
+
+	mu   sync.Mutex
+	sent uint64
+	last time.Duration // when the last message arrives
+
+	// Under the world's lock.
+	over bool
+}
+
+// Listen implements [node.Node].
+func (l *link) Listen(ctx context.Context, channel string, on func(string)) error {
+	w := l.w
+	n := l.sent.Add(1)
+	d := dice(luck(w.plan.Seed, 's', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
+	s := l.server()
+	f := w.fate(l, s, w.now(), &d)
+	if !l.rest(ctx, f.there) {
+		return ctx.Err()
+	}
+	w.mu.Lock()
+	up, dead := s.up && s.hung < w.now(), l.h.dead
+	w.mu.Unlock()
+	switch {
+	case l.closed.Load():
+		return node.ErrClosed
+	case f.lost:
+		if !l.rest(ctx, tcpPatience+d.below(20*time.Microsecond)) {
+			return ctx.Err()
+		}
+		return errBroke
+	case dead || !up:
+		if !l.rest(ctx, l.way) {
+			return ctx.Err()
+		}
+		return errRefused
+	}
+	sub := &subscription{l: l, s: s, heard: make(chan string, 4096), broke: make(chan struct{}), seed: uint64(d)}
+	sub.stop = s.model.Subscribe(channel, sub.push)
+	w.mu.Lock()
+	s.subs[sub] = true
+	s.order = append(s.order, sub)
+	w.mu.Unlock()
+	defer w.hangUp(sub)
+	if !l.rest(ctx, f.there) {
+		return ctx.Err()
+	}
+	on("")
+	for {
+		select {
+		case m := <-sub.heard:
+			on(m)
+		case <-sub.broke:
+			if !l.rest(ctx, d.between(1, 50*time.Microsecond)) {
+				return ctx.Err()
+			}
+			return errBroke
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// push sends a message to the client, behind those before it.
+func (sub *subscription) push(m string) {
+	w := sub.l.w
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	sub.sent++
+	d := dice(luck(sub.seed, sub.sent))
+	now := w.now()
+	w.handed(sub.l.h, m[16:])
+	if w.strikes(News, sub.l, true, &d) {
+		return
+	}
+	at := max(now+sub.l.way+d.below(50*time.Microsecond)+1, sub.last+1)
+	if open := w.openAgain(sub.l, sub.s, true, now); open > now {
+		if open-now > tcpPatience {
+			time.AfterFunc(tcpPatience+d.below(50*time.Microsecond), func() { w.hangUp(sub) })
+			return
+		}
+		at = max(at, open+d.below(time.Millisecond))
+	}
+	if w.strikes(Delay, sub.l, true, &d) {
+		at += d.below(4 * w.plan.Window)
+	}
+	sub.last = at
+	sub.arrive(m, at-now)
+}
+
+// arrive puts a message into the client's hands when it is there, unless the client stands.
+func (sub *subscription) arrive(m string, in time.Duration) {
+	time.AfterFunc(in, func() {
+		w := sub.l.w
+		w.mu.Lock()
+		held, over := sub.l.h.held-w.now(), sub.over
+		w.mu.Unlock()
+		switch {
+		case over:
+		case held > 0:
+			sub.arrive(m, held+time.Duration(w.serial()))
+		default:
+			sub.heard <- m
+		}
+	})
+}
+
+// hangUp ends a subscription, on both sides.
+func (w *world) hangUp(sub *subscription) {
+	sub.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !sub.over {
+		sub.over = true
+		delete(sub.s.subs, sub)
+		sub.s.order = slices.DeleteFunc(sub.s.order, func(o *subscription) bool { return o == sub })
+		close(sub.broke)
+	}
+}
+
+// hangUpAll ends the subscriptions that which names.
+func (w *world) hangUpAll(s *server, which func(*subscription) bool) (n int) {
+	w.mu.Lock()
+	all := slices.Clone(s.order)
+	w.mu.Unlock()
+	for _, sub := range all {
+		if which(sub) {
+			w.hangUp(sub)
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// dawn is what the right clocks say when a world begins: sixteen digits, as today.
+const dawn = int64(1_790_000_000_000_000)
+
+// server is one node: the model, its clock, and whether it runs.
+type server struct {
+	w     *world
+	index int
+	model *nodemodel.Node
+
+	mu    sync.Mutex
+	at    time.Duration // the clock was set then,
+	said  int64         // to this, in ns,
+	speed float64       // and runs at this speed
+	own   float64       // its usual speed: clocks are not perfect
+	true0 int64         // what it would say at the beginning, ns
+
+	// Of the world, under its lock.
+	up     bool
+	hung   time.Duration // it stands still until then
+	epoch  int           // incarnations
+	starts int
+	subs   map[*subscription]bool
+	order  []*subscription // of subs, as they came
+}
+
+func newServer(w *world, i int) *server {
+	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}}
+	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
+	s.speed = s.own
+	// Right clocks are within W of each other, also at the end of a world: at 20 µs a second.
+	half := w.plan.Window/2 - w.plan.Window/50
+	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
+	s.true0 = s.said
+	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
+		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
+	}, w.configs()...)
+	if d.hit(0.9) { // nothing was ever locked on it
+		s.model.Set(nodescript.TrustKey, s.run(), 0)
+	}
+	return s
+}
+
+// run is the run id of this incarnation: no two servers share one.
+func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
+
+// clock is the node's, in µs.
+func (s *server) clock() int64 {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads(now) / 1000
+}
+
+func (s *server) reads(now time.Duration) int64 {
+	return s.said + int64(float64(now-s.at)*s.speed)
+}
+
+// set moves the clock and changes its speed.
+func (s *server) set(by time.Duration, speed float64) {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.at, s.speed = s.reads(now)+int64(by), now, speed
+}
+
+// right sets the clock to what it would say if nothing had happened to it.
+func (s *server) right() {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.at, s.speed = s.true0+int64(float64(now)*s.own), now, s.own
+}
+
+// parcel is what goes to a node in one piece: calls by digest, or a script's text.
+type parcel struct {
+	calls []node.Call
+	text  string
+	load  []string
+}
+
+// kept is a copy that outlives the call it was made for.
+func (p parcel) kept() parcel {
+	calls := make([]node.Call, len(p.calls))
+	for i, c := range p.calls {
+		calls[i] = node.Call{SHA: c.SHA, Keys: append([]string(nil), c.Keys...), Args: append([]string(nil), c.Args...)}
+	}
+	p.calls = calls
+	return p
+}
+
+// take runs a parcel on the node.
+func (s *server) take(p parcel) []node.Reply {
+	s.w.delivered()
+	if p.text != "" {
+		return []node.Reply{s.model.Eval(s.w.ctx, p.text, p.calls[0], p.load...)}
+	}
+	if b := s.w.plan.Broken; b.Sticky || b.Unfair {
+		p = s.spoil(p)
+	}
+	return s.model.EvalSHA(s.w.ctx, p.calls)
+}
+
+// deliver runs a parcel whose sender does not wait for it any more, or for this copy.
+func (s *server) deliver(p parcel, epoch int) {
+	s.w.mu.Lock()
+	left, gone := s.hung-s.w.now(), !s.up || s.epoch != epoch
+	s.w.mu.Unlock()
+	switch {
+	case gone:
+	case left > 0:
+		time.AfterFunc(left+time.Duration(s.w.serial()), func() { s.deliver(p, epoch) })
+	default:
+		s.take(p)
+	}
+}
+
+// spoil changes calls for a node that is broken on purpose.
+func (s *server) spoil(p parcel) parcel {
+	p = p.kept()
+	for _, c := range p.calls {
+		for i := 0; i+2 < len(c.Args); i += 3 {
+			switch {
+			case acquires(c) && s.w.plan.Broken.Unfair && len(c.Args[i+2]) == 16:
+				ticket, _ := strconv.ParseInt(c.Args[i+2], 10, 64)
+				c.Args[i+2] = nodescript.Micros(2*dawn - ticket)
+			case releases(c) && s.w.plan.Broken.Sticky:
+				c.Args[i] += "?"
+			}
+		}
+	}
+	return p
+}
+
+// restart ends the incarnation that runs and begins another, which keeps its keys if keeps
+// says so of each.
+func (s *server) restart(keeps func(key string) bool) {
+	s.w.mu.Lock()
+	s.starts++
+	run := s.run()
+	s.w.mu.Unlock()
+	s.model.Restart(run, run, true)
+	for _, k := range s.model.Keys() {
+		if !keeps(k.Name) {
+			s.model.Del(k.Name)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 2,000 with the race detector")
+	flagSeed   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
+	flagFor    = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
+	flagFirst  = flag.Uint64("sim.first", 1, "the first seed")
+	flagShard  = flag.Uint64("sim.shard", 0, "of several processes this one takes the seeds that leave this rest")
+	flagOf     = flag.Uint64("sim.of", 1, "when divided by the number of processes")
+	flagShrink = flag.Int("sim.shrink", 400, "try so many smaller worlds when one fails")
+	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
+)
+
+// run runs a plan in a bubble of its own, on one processor, without garbage collection: then
+// one plan makes one history.
+func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
+	t.Helper()
+	defer func() {
+		if r == nil {
+			fmt.Printf("the world of seed %d did not end; repeat it with: make sim SEED=%d\n", p.Seed, p.Seed)
+		}
+	}()
+	synctest.Test(t, func(*testing.T) { r = Run(p, trace) })
+	return r
+}
+
+// alone makes this process fit for simulations.
+func alone(t *testing.T) {
+	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	t.Cleanup(func() {
+		runtime.GOMAXPROCS(procs)
+		debug.SetGCPercent(percent)
+	})
+}
+
+// collector collects garbage between worlds.
+type collector struct{ messages int }
+
+func (c *collector) after(r *Result) {
+	if c.messages += r.Tally.Messages; c.messages > 20_000 {
+		c.messages = 0
+		runtime.GC()
+	}
+}
+
+// The promises of docs/protocol.md, in worlds in which everything goes wrong that may.
+func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
+	alone(t)
+	if *flagSeed != 0 {
+		p := Draw(*flagSeed)
+		var trace io.Writer
+		if *flagTrace && *flagShrink == 0 {
+			trace = os.Stdout
+		}
+		r := run(t, p, trace)
+		t.Logf("%s\n%s\n%s", p, r.History(), &r.Tally)
+		if len(r.Violations) > 0 {
+			report(t, p, r)
+		}
+		return
+	}
+	if *flagN == 0 {
+		*flagN = 12_000
+		if raced {
+			*flagN = 2000
+		}
+	}
+	var sum Tally
+	var garbage collector
+	start := time.Now()
+	enough := func() bool {
+		if *flagFor > 0 {
+			return time.Since(start) > *flagFor
+		}
+		// A few more where a kind of fault or outcome has not come up yet.
+		return sum.Attempts >= *flagN && (raced || sum.Missing() == nil || sum.Attempts >= 2**flagN+20_000)
+	}
+	for seed := *flagFirst; !enough(); seed++ {
+		if seed%*flagOf != *flagShard {
+			continue
+		}
+		p := Draw(seed)
+		r := run(t, p, nil)
+		sum.Add(&r.Tally)
+		garbage.after(r)
+		if len(r.Violations) > 0 {
+			report(t, p, r)
+			return
+		}
+	}
+	took := time.Since(start)
+	t.Logf("%s\n%s of one processor: %s per attempt, %s per message\nno promise was broken",
+		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages))
+	if missing := sum.Missing(); len(missing) > 0 && !raced {
+		t.Errorf("of some kinds there was none: %q", missing)
+	}
+}
+
+// report prints a failing world and a smaller one that fails, too.
+func report(t *testing.T, p *Plan, r *Result) {
+	t.Errorf("seed %d breaks a promise; repeat it with: make sim SEED=%d", p.Seed, p.Seed)
+	for _, v := range r.Violations {
+		t.Log(v)
+	}
+	small := Shrink(p, *flagShrink, func(p *Plan) bool { return run(t, p, nil).Breaks(r) })
+	var trace io.Writer
+	if *flagTrace {
+		trace = os.Stdout // of the smaller one
+	}
+	r = run(t, small, trace)
+	t.Logf("what is left of it when all is left out that does not matter:\n%s%s\n%q", small, r.History(), r.Violations)
+}

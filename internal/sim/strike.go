@@ -1,0 +1,239 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// strikeAll makes the schedule happen, and heals everything in the end.
+func (w *world) strikeAll() {
+	faults := slices.Clone(w.plan.Faults)
+	slices.SortFunc(faults, func(a, b Fault) int { return int(a.At - b.At) })
+	for i := range faults {
+		time.Sleep(faults[i].At - w.now())
+		w.strike(&faults[i])
+	}
+	time.Sleep(w.plan.Heal - w.now())
+	for _, s := range w.servers {
+		s.right()
+	}
+	w.mu.Lock()
+	w.note("all faults are over", -1, -1, -1, 0, 0)
+	w.mu.Unlock()
+	if w.plan.Broken.Taken {
+		for _, s := range w.servers {
+			for _, name := range w.plan.Names {
+				s.model.Set(name, "nobody", w.calm-w.plan.Heal+10*time.Second)
+			}
+		}
+	}
+	close(w.healed)
+}
+
+// strike makes a fault begin, and sees to its end.
+func (w *world) strike(f *Fault) {
+	w.mu.Lock()
+	w.note(f.Kind.String(), -1, -1, -1, int64(f.Nodes)<<32|int64(f.Clients), int64(f.At+f.For))
+	w.mu.Unlock()
+	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
+	switch f.Kind {
+	case Loss, Delay, Duplicate, Tear, News:
+		w.during(f) // counted when a message is hit
+		return
+	case Cut, CutOut, CutBack:
+		w.during(f)
+	case Forget, Partial, Restart:
+		w.each(f.Nodes, func(s *server) { w.crashNode(s, f, &d) })
+		return
+	case Flush:
+		w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
+	case ScriptFlush:
+		w.each(f.Nodes, func(s *server) { s.model.ScriptFlush() })
+	case Evict:
+		w.each(f.Nodes, func(s *server) {
+			w.forget(s, f, func(key string) bool { return key != nodescript.GuardKey && d.hit(0.5) })
+		})
+	case Hang:
+		w.mu.Lock()
+		for i, s := range w.servers {
+			if has(f.Nodes, i) {
+				s.hung = max(s.hung, w.now()+f.For)
+			}
+		}
+		w.mu.Unlock()
+	case Step:
+		w.each(f.Nodes, func(s *server) { s.set(f.By, s.own) })
+	case Blip:
+		w.each(f.Nodes, func(s *server) {
+			s.set(f.By, s.own)
+			time.AfterFunc(f.For, func() { s.set(-f.By, s.own) })
+		})
+	case Drift:
+		w.each(f.Nodes, func(s *server) {
+			s.set(0, 1+f.P)
+			time.AfterFunc(f.For, func() { s.set(0, s.own) })
+		})
+	case Freeze:
+		w.each(f.Nodes, func(s *server) {
+			s.set(0, 0)
+			time.AfterFunc(f.For, func() { s.set(0, s.own) })
+		})
+	case Pause:
+		w.eachHost(f.Clients, func(h *host) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			h.held = max(h.held, w.now()+f.For)
+		})
+	case Suspend:
+		w.eachHost(f.Clients, func(h *host) { w.suspend(h, f.For) })
+	case Crash, Close:
+		w.eachHost(f.Clients, func(h *host) { w.retire(h, f.Kind == Crash, f.For) })
+	case Inbox:
+		for i, s := range w.servers {
+			if has(f.Nodes, i) {
+				w.hangUpAll(s, func(sub *subscription) bool { return has(f.Clients, sub.l.h.slot) })
+			}
+		}
+	case Full:
+		w.each(f.Nodes, func(s *server) {
+			s.model.Fill(true)
+			time.AfterFunc(f.For, func() { s.model.Fill(false) })
+		})
+	case Stranger:
+		w.ends.Go(func() { w.visit(f) })
+	case Twin:
+		w.eachHost(f.Clients, func(h *host) {
+			from, to := first(f.Nodes), first(f.Nodes&(f.Nodes-1))
+			l := h.links[from]
+			away := func(to int32) {
+				l.twin.Store(to)
+				for _, s := range w.servers {
+					w.hangUpAll(s, func(sub *subscription) bool { return sub.l == l })
+				}
+			}
+			away(int32(to))
+			time.AfterFunc(f.For, func() { away(-1) })
+		})
+	}
+	w.struck(f.Kind)
+}
+
+func (w *world) struck(k Kind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.Tally.Faults[k]++
+}
+
+func (w *world) each(nodes uint32, do func(*server)) {
+	for i, s := range w.servers {
+		if has(nodes, i) {
+			do(s)
+		}
+	}
+}
+
+// eachHost is for those that run now.
+func (w *world) eachHost(slots uint32, do func(*host)) {
+	w.mu.Lock()
+	hosts := slices.Clone(w.hosts)
+	w.mu.Unlock()
+	for i, h := range hosts {
+		if h != nil && has(slots, i) {
+			do(h)
+		}
+	}
+}
+
+// during has a fault act on messages while it lasts.
+func (w *world) during(f *Fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.active[f.Kind] = append(w.active[f.Kind], f)
+	time.AfterFunc(f.For, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.active[f.Kind] = slices.DeleteFunc(w.active[f.Kind], func(o *Fault) bool { return o == f })
+	})
+}
+
+// crashNode ends an incarnation, and begins another after a while.
+func (w *world) crashNode(s *server, f *Fault, d *dice) {
+	w.mu.Lock()
+	was := s.up
+	if was {
+		s.up = false
+		s.epoch++
+		w.result.Tally.Faults[f.Kind]++
+	}
+	w.mu.Unlock()
+	if !was {
+		return
+	}
+	w.hangUpAll(s, func(*subscription) bool { return true })
+	kept := luck(uint64(*d), uint64(s.index))
+	time.AfterFunc(f.For+d.below(time.Microsecond), func() {
+		s.restart(func(key string) bool {
+			switch f.Kind {
+			case Forget:
+				return false
+			case Partial:
+				h := kept
+				for _, c := range key {
+					h = luck(h, uint64(c))
+				}
+				return h%3 > 0
+			}
+			return true
+		})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		s.up = true
+		w.note("node is back", -1, -1, -1, int64(s.index), 0)
+	})
+}
+
+// forget deletes keys of a node that goes on, all but those that keeps names.
+func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
+	if w.plan.Broken.Vouches {
+		usual := keeps
+		keeps = func(key string) bool { return strings.HasPrefix(key, "holdfast:node") || usual(key) }
+	}
+	if f.Kind == Evict {
+		s.model.Evict(func(key string) bool { return !keeps(key) })
+		return
+	}
+	for _, k := range s.model.Keys() {
+		if !keeps(k.Name) {
+			s.model.Del(k.Name)
+		}
+	}
+}
+
+// suspend puts a client's host to sleep.
+func (w *world) suspend(h *host, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	if h.asleep || h.held > now {
+		return
+	}
+	h.held = now + d
+	for _, l := range h.leases {
+		l.cap = now + time.Until(l.lease.Deadline())
+	}
+	w.clocks.Lock()
+	h.asleep, h.sleeping = true, now
+	w.clocks.Unlock()
+	time.AfterFunc(d, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		h.woke = w.now()
+		w.clocks.Lock()
+		h.asleep = false
+		w.clocks.Unlock()
+	})
+	time.AfterFunc(d+noticed, func() { w.noticedSleep(h) })
+}

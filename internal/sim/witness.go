@@ -1,0 +1,267 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+const (
+	// noticed is how long after its host woke a client knows that a lease is over: it looks once
+	// a second.
+	noticed = 1100 * time.Millisecond
+	// wakesIn is how soon a name that is free is granted to somebody who waits, at the latest: it
+	// asks once a second.
+	wakesIn = 1200 * time.Millisecond
+)
+
+// name is what is known of a lock.
+type name struct {
+	record     string
+	believed   []*held // leases that were granted; over ones are taken out by and by
+	top        int64   // the highest token granted
+	topBy      *held
+	waits      []*wait // calls of Lock that have not returned
+	free       time.Duration
+	foreigners int    // that believe that they have it
+	spent      int    // reservations for bids that were over, since the last grant
+	turns      []turn // calls of Lock that were granted, in the order in which they were
+}
+
+// turn is a call of Lock that got its lock.
+type turn struct {
+	x      *wait
+	ticket int64
+	at     time.Duration
+}
+
+// freeFrom says that nobody has the name from then on, at the latest. w.mu is held.
+func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
+
+// believer is who believes in a lease of the name now; nil: nobody.
+func (n *name) believer() *held {
+	for _, o := range n.believed {
+		if !o.over && o.ctx.Err() == nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// wait is a call that has not returned.
+type wait struct {
+	h     *host
+	actor int
+	name  int
+	op    Op
+	since time.Duration
+	alone bool // nobody else of its client waited for this name when it began
+}
+
+// lease is what the witness asks a [holdfast.Lease].
+type lease interface {
+	Context() context.Context
+	Deadline() time.Time
+	Fence() int64
+	Owner() string
+}
+
+var _ lease = (*holdfast.Lease)(nil)
+
+// held is a lease as its holder believes in it: from Lock's return until its context ends or
+// it is given back.
+type held struct {
+	h     *host
+	actor int
+	name  int
+	lease lease
+	ctx   context.Context
+	ttl   time.Duration
+	since time.Duration
+	over  bool          // given back, or its process is dead
+	cap   time.Duration // when it ends for certain, as known when its host fell asleep
+}
+
+// asks begins a call.
+func (w *world) asks(h *host, a *Actor, op Op) *wait {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.calls++
+	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), alone: true}
+	what := "tries"
+	if op.Wait {
+		what = "waits for"
+		for _, o := range w.names[op.Name].waits {
+			x.alone = x.alone && o.h != h
+		}
+		w.names[op.Name].waits = append(w.names[op.Name].waits, x)
+	}
+	w.note(what, h.slot, a.ID, op.Name, 0, 0)
+	return x
+}
+
+// returned ends a call. w.mu is held.
+func (w *world) returned(x *wait) {
+	n := w.names[x.name]
+	n.waits = slices.DeleteFunc(n.waits, func(o *wait) bool { return o == x })
+}
+
+// vanished ends a call of a process that is dead.
+func (w *world) vanished(x *wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.returned(x)
+	w.names[x.name].freeFrom(w.now() + longest(w.plan) + w.plan.Window)
+}
+
+// refused ends a call that did not get the lock.
+func (w *world) refused(x *wait, err error) {
+	o := outcome(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.returned(x)
+	w.note(describe(o), x.h.slot, x.actor, x.name, 0, 0)
+	if o == outcomes {
+		w.violated(x.name, "client%d/%d got an error of no kind: %v", x.h.slot, x.actor, err)
+		return
+	}
+	w.result.Tally.Outcomes[o]++
+}
+
+func describe(o Outcome) string {
+	if o == outcomes {
+		return "error of no kind"
+	}
+	return outcomeNames[o]
+}
+
+// granted begins a belief, and checks it against every other.
+func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	l := &held{h: x.h, actor: x.actor, name: x.name, lease: lease, ctx: lease.Context(), ttl: ttl, since: now}
+	n := w.names[x.name]
+	w.note("has token", x.h.slot, x.actor, x.name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
+	w.result.Tally.Outcomes[Granted]++
+
+	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	for _, o := range n.believed {
+		left := time.Until(o.lease.Deadline())
+		switch {
+		case o.h.asleep || now-o.h.woke < noticed && o.h.woke > 0:
+			if now < o.cap && left > 0 {
+				w.violated(x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
+					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
+			}
+		case left > 0:
+			w.violated(x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
+				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
+		default:
+			w.violated(x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
+				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
+		}
+	}
+	if n.foreigners > 0 && w.classic() {
+		w.violated(x.name, "two holders of name%d: a foreign client, and client%d/%d, who was granted it", x.name, x.h.slot, x.actor)
+	}
+	if t := lease.Fence(); t <= n.top {
+		w.violated(x.name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",
+			t, x.name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
+	} else {
+		n.top, n.topBy = t, l
+	}
+	w.served(n, x, now)
+	w.inTurn(n, x, lease.Owner(), now)
+	w.returned(x)
+	n.believed = append(n.believed, l)
+	x.h.leases = slices.DeleteFunc(x.h.leases, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	x.h.leases = append(x.h.leases, l)
+	return l
+}
+
+// lost ends a belief that was ended by the lock.
+func (w *world) lost(l *held, cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.h.dead {
+		return
+	}
+	w.ended(l, true)
+	switch {
+	case errors.Is(cause, holdfast.ErrLost):
+		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
+		w.result.Tally.Outcomes[Lost]++
+	case l.h.closing:
+		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
+	default:
+		w.violated(l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
+	}
+}
+
+// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL.
+// w.mu is held.
+func (w *world) ended(l *held, late bool) {
+	l.over = true
+	until := w.now()
+	if late {
+		until += l.ttl + w.plan.Window
+	}
+	w.names[l.name].freeFrom(until)
+}
+
+// gives ends a belief that its holder ends.
+func (w *world) gives(l *held, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended(l, false)
+	if left > 0 {
+		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+	}
+	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
+}
+
+// gave takes what came of it.
+func (w *world) gave(l *held, op Op, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := Unlocked
+	switch {
+	case err == nil && op.Left > 0:
+		o = LeftTaken
+	case err == nil:
+	case errors.Is(err, holdfast.ErrLost):
+		o = Lost
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	default:
+		o = UnlockUnheard
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	}
+	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
+	w.result.Tally.Outcomes[o]++
+}
+
+// noticedSleep checks that a client that has been awake for a while knows what it lost.
+func (w *world) noticedSleep(h *host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.dead || h.asleep || w.now()-h.woke > noticed+time.Millisecond {
+		return
+	}
+	for _, l := range h.leases {
+		if !l.over && l.ctx.Err() == nil && time.Until(l.lease.Deadline()) < 0 {
+			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
+		}
+	}
+}
+
+// violated notes a broken promise. w.mu is held.
+func (w *world) violated(name int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.note("VIOLATION: "+text, -1, -1, name, 0, 0)
+	w.result.Violations = append(w.result.Violations, fmt.Sprintf("%.9f: %s", w.now().Seconds(), text))
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Simulates $1 attempts in as many processes as there are processors, or the world of seed $2.
+# A bubble of testing/synctest runs on one processor, so each process takes a part of the seeds.
+set -eu
+attempts=${1:-1000000} seed=${2:-} first=${3:-1}
+tests='^TestPromisesHoldInSimulatedWorlds$'
+if [ -n "$seed" ]; then
+	exec go test ./internal/sim -count=1 -v -run "$tests" -sim.seed "$seed"
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+processes=$(getconf _NPROCESSORS_ONLN)
+go test -c -o "$dir/sim" ./internal/sim
+pids=
+i=0
+while [ $i -lt "$processes" ]; do
+	"$dir/sim" -test.v -test.timeout 24h -test.run "$tests" -sim.n $(((attempts + processes - 1) / processes)) \
+		-sim.shard $i -sim.of "$processes" -sim.first "$first" >"$dir/$i" 2>&1 &
+	pids="$pids $!"
+	i=$((i + 1))
+done
+failed=0
+for pid in $pids; do
+	wait "$pid" || failed=1
+done
+cat "$dir"/[0-9]*
+awk '/ attempts \(/ { n += $2 } END { printf "%d attempts in all\n", n }' "$dir"/[0-9]*
+exit $failed
