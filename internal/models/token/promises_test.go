@@ -15,9 +15,9 @@ func TestTokensGrowWithoutAnyClock(t *testing.T) {
 	}{
 		{"two bids", explore.Small, Config{Owners: 2, Stamps: 2}},
 		{"two bids, two stamps each, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true}},
-		{"two bids, hand-offs, passes, tombstones capped", explore.Full, Config{Owners: 2, Stamps: 2, HandOffs: true, Passes: true, AnyClock: true, Above: true}},
-		{"three bids", explore.Full, Config{Owners: 3, Stamps: 3}},
-		{"two bids, memory lost twice", explore.Full, Config{Owners: 2, Stamps: 2, Wipes: 2}},
+		{"two bids, hand-offs, passes, tombstones capped", explore.Small, Config{Owners: 2, Stamps: 2, HandOffs: true, Passes: true, AnyClock: true, Above: true}},
+		{"three bids", explore.Small, Config{Owners: 3, Stamps: 3}},
+		{"two bids, memory lost twice", explore.Small, Config{Owners: 2, Stamps: 2, Wipes: 2}},
 		{"two bids, three stamps, hand-offs", explore.Large, Config{Owners: 2, Stamps: 3, HandOffs: true}},
 		{"two bids of two rounds, passes", explore.Large, Config{Owners: 2, Stamps: 3, Rounds: 2, Passes: true}},
 		{"two bids of two rounds, hand-offs, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true, HandOffs: true}},

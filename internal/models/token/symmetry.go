@@ -3,8 +3,13 @@ package token
 // Owners are alike, and so are nodes: a state says the same under other names. Canonical
 // returns the least of the states that differ only by names.
 
-// orders are the permutations of three owners: order[new] = old.
-var orders = [...][most]uint8{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+// orders are the permutations of the owners, order[new] = old: of two, of three.
+var orders = [...][most]uint8{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+
+// ordersOf are those that leave the places alone that a configuration does not use.
+func ordersOf(owners int) [][most]uint8 {
+	return orders[:[...]int{0, 1, 2, 6}[owners]]
+}
 
 // Canonical implements [explore.Model].
 func (m Model) Canonical(s State) State {
@@ -14,8 +19,8 @@ func (m Model) Canonical(s State) State {
 	}
 	best, found := s, false
 	var bestKeys [nodes + 1]uint64
-	for _, order := range orders {
-		if keys[order[0]] > keys[order[1]] || keys[order[1]] > keys[order[2]] {
+	for _, order := range ordersOf(m.Owners) {
+		if keys[order[0]] > keys[order[1]] || m.Owners == most && keys[order[1]] > keys[order[2]] {
 			continue // not sorted
 		}
 		t := s.renamed(order)
