@@ -1,8 +1,10 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority scale fuzz bench
+.PHONY: help demo test lint deps build bin minority scale fuzz bench models
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
+MODELS = f() { t=$$(mktemp) && go test -count=1 ./internal/models/... -models.table $$t $$1; s=$$?; \
+	printf '| configuration | states | verdict | time |\n|---|---|---|---|\n'; cat $$t; rm $$t; return $$s; }; f
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -15,6 +17,10 @@ bin build:       ## bin/holdfast
 
 test: deps       ## all tests, on real redis-server processes, with the race detector
 	go test -race -timeout 25m ./...
+	@$(MODELS) -models.full
+
+models:          ## two model checkers: every state of small configurations, and what breaks each rule (two minutes)
+	@$(MODELS) -models.large
 
 lint:            ## formatting, vet, staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }

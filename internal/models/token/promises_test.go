@@ -8,20 +8,20 @@ import (
 
 // TestTokensGrowWithoutAnyClock visits every state of each configuration.
 func TestTokensGrowWithoutAnyClock(t *testing.T) {
+	most := 0
 	for _, c := range []struct {
 		name string
 		size explore.Size
 		Config
 	}{
 		{"two bids", explore.Small, Config{Owners: 2, Stamps: 2}},
-		{"two bids, two stamps each, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true}},
-		{"two bids, hand-offs, passes, tombstones capped", explore.Small, Config{Owners: 2, Stamps: 2, HandOffs: true, Passes: true, AnyClock: true, Above: true}},
-		{"three bids", explore.Small, Config{Owners: 3, Stamps: 3}},
-		{"two bids, memory lost twice", explore.Small, Config{Owners: 2, Stamps: 2, Wipes: 2}},
-		{"two bids, three stamps, hand-offs", explore.Large, Config{Owners: 2, Stamps: 3, HandOffs: true}},
-		{"two bids of two rounds, passes", explore.Large, Config{Owners: 2, Stamps: 3, Rounds: 2, Passes: true}},
-		{"two bids of two rounds, hand-offs, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true, HandOffs: true}},
-		{"two bids, hand-offs, memory lost", explore.Large, Config{Owners: 2, Stamps: 2, HandOffs: true, Wipes: 1}},
+		{"two bids, passes, tombstones capped", explore.Small, Config{Owners: 2, Stamps: 2, Passes: true, AnyClock: true, Above: true}},
+		{"three bids", explore.Full, Config{Owners: 3, Stamps: 3}},
+		{"two bids, hand-offs, passes, tombstones capped", explore.Full, Config{Owners: 2, Stamps: 3, HandOffs: true, Passes: true, AnyClock: true, Above: true}},
+		{"two bids, two stamps each, parts given back", explore.Full, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true}},
+		{"two bids, memory lost twice", explore.Full, Config{Owners: 2, Stamps: 3, Wipes: 2}},
+		{"two bids, hand-offs, memory lost twice", explore.Large, Config{Owners: 2, Stamps: 2, HandOffs: true, Wipes: 2}},
+		{"two bids, two stamps each, hand-offs, parts given back", explore.Large, Config{Owners: 2, Stamps: 2, Rounds: 2, GiveBack: true, HandOffs: true}},
 		{"three bids, two stamps, hand-offs", explore.Large, Config{Owners: 3, Stamps: 2, HandOffs: true}},
 		{"three bids, passes, tombstones capped", explore.Large, Config{Owners: 3, Stamps: 3, Passes: true, AnyClock: true}},
 	} {
@@ -30,10 +30,11 @@ func TestTokensGrowWithoutAnyClock(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			r := explore.Holds[State](t, "token: "+c.name, Model{c.Config})
-			if c.size >= explore.Full && r.States < 1_000_000 {
-				t.Errorf("%d states, want a million at least", r.States)
-			}
+			most = max(most, r.States)
 		})
+	}
+	if explore.Full.Wanted() && most < 1_000_000 {
+		t.Errorf("the largest configuration has %d states, want a million at least", most)
 	}
 }
 
@@ -69,9 +70,4 @@ func TestEachTokenRuleIsNeeded(t *testing.T) {
 			explore.Breaks[State](t, "token: "+c.name, Model{c.Config})
 		})
 	}
-}
-
-// TestEveryTokenRuleIsLeftOutOnce keeps the list above complete: see rules in config.go.
-func TestAWholeModelBreaksNothingWhereAWeakenedOneDoes(t *testing.T) {
-	explore.Holds[State](t, "token: two bids, passes, tombstones capped", Model{Config{Owners: 2, Stamps: 2, Passes: true, AnyClock: true}})
 }
