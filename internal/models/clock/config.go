@@ -52,7 +52,6 @@ const (
 	RepairBelieved         // extend.lua: no repair when the owner does not believe any more
 	ReleaseOwnOnly         // release.lua: only the owner's own record
 	ReleaseCovered         // release.lua: only what was granted to a stamp it covers
-	Tombstone              // release.lua: seen rises above what is released
 	Quarantine             // admit.lua: a node without memory does not vote for TTL + W
 	QuarantineTTL          // admit.lua: for TTL + W, not for W only
 	QuarantineW            // admit.lua: for TTL + W, not for TTL only

@@ -53,13 +53,10 @@ func (m Model) release(n *Node, clock, owner, highest int8) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
-	tomb := max(n.Seen, min(highest+1, clock+window))
+	n.Seen = max(n.Seen, min(highest+1, clock+window))
 	if mine {
-		tomb = max(tomb, n.Token+1)
+		n.Seen = max(n.Seen, n.Token+1)
 		n.Owner, n.Token, n.Expiry = 0, 0, 0
-	}
-	if m.keeps(Tombstone) {
-		n.Seen = tomb
 	}
 }
 

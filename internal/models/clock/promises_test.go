@@ -91,3 +91,24 @@ func TestAnIdleClientBelievesJumpedClocksAtOnce(t *testing.T) {
 	}
 	explore.Breaks[State](t, "clock: limit: a majority of clocks jumps, and an idle client comes", Model{following.but(func(c *Config) { c.Busy = false })})
 }
+
+// TestWhatTheClockModelCannotShow leaves out rules that are not needed for the promises
+// here; doc.go says why. If one of these fails, the rule has become needed: move it above.
+func TestWhatTheClockModelCannotShow(t *testing.T) {
+	if !explore.Full.Wanted() {
+		t.Skip("with -models.full: half a million states each")
+	}
+	renewing := anyClock.but(func(c *Config) { c.Renewals[0] = 2 })
+	for _, c := range []struct {
+		name string
+		Config
+	}{
+		{"repair without the owner's deadline", renewing.but(func(c *Config) { c.Without = RepairBelieved })},
+		{"repair without tokens", renewing.but(func(c *Config) { c.Without = RepairTokens })},
+		{"a quarantine of TTL without W", wrongClocks.but(func(c *Config) { c.Without, c.Wipes, c.Horizon = QuarantineW, 1, 12 })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			explore.Holds[State](t, "clock: not needed here: "+c.name, Model{c.Config})
+		})
+	}
+}
