@@ -24,10 +24,10 @@ func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	if live && n.Owner != owner && !passed {
 		return false
 	}
-	if stamp <= n.Seen && m.keeps(HigherTokens) {
+	if 2*stamp <= n.Seen && m.keeps(HigherTokens) {
 		return false
 	}
-	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, stamp+m.TTL, max(n.Seen, stamp)
+	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, stamp+m.TTL, max(n.Seen, 2*stamp)
 	return true
 }
 
@@ -41,10 +41,10 @@ func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 		}
 	case n.live(clock) && n.Owner != owner:
 		return false
-	case n.Seen > token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
+	case n.Seen > 2*token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
 		return false
 	}
-	n.Owner, n.Token, n.Expiry, n.Seen = owner, token, expiry, max(n.Seen, token)
+	n.Owner, n.Token, n.Expiry, n.Seen = owner, token, expiry, max(n.Seen, 2*token)
 	return true
 }
 
@@ -53,9 +53,9 @@ func (m Model) release(n *Node, clock, owner, highest int8) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
-	n.Seen = max(n.Seen, min(highest+1, clock+window))
+	n.Seen = max(n.Seen, min(2*highest+1, 2*(clock+window)))
 	if mine {
-		n.Seen = max(n.Seen, n.Token+1)
+		n.Seen = max(n.Seen, 2*n.Token+1)
 		n.Owner, n.Token, n.Expiry = 0, 0, 0
 	}
 }

@@ -75,7 +75,7 @@ type Node struct {
 	Owner  int8 // from 1; 0: nobody, or given back
 	Token  int8 // 0 marks a claim
 	Expiry int8 // by its clock
-	Seen   int8
+	Seen   int8 // twice the highest token seen; a tombstone is one more: above it, below the next stamp
 	Away   int8 // Votes, Forgot, or until when it does not vote, by its clock
 	By     [most]Yes
 }

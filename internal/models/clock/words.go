@@ -53,8 +53,8 @@ func (m Model) say(before *State, step explore.Step, after *State) string {
 		return fmt.Sprintf("node %d (clock %d) carries out renewal %d of %s: owner %s until %d",
 			n, clock, step.X+1, who, owner(node), node.Expiry-start)
 	case releases:
-		return fmt.Sprintf("node %d (clock %d) carries out a release of %s up to stamp %d: owner %s, seen %d",
-			n, clock, who, step.X-start, owner(node), node.Seen-start)
+		return fmt.Sprintf("node %d (clock %d) carries out a release of %s up to stamp %d: owner %s, seen %s",
+			n, clock, who, step.X-start, owner(node), seen(node))
 	case handsOff:
 		return fmt.Sprintf("node %d (clock %d) hands the free name to %s: a claim until %d", n, clock, who, node.Expiry-start)
 	case jumps:
@@ -75,4 +75,9 @@ func owner(n *Node) string {
 		return "nobody"
 	}
 	return name(int(n.Owner - 1))
+}
+
+// seen is the highest token a node has seen; + marks a tombstone above it.
+func seen(n *Node) string {
+	return fmt.Sprint(n.Seen/2-start) + [...]string{"", "+"}[n.Seen%2]
 }

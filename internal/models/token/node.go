@@ -23,12 +23,12 @@ func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
 	if n.Live && n.Owner != 0 && !mine && !passed {
 		return refused // held
 	}
-	if stamp <= n.Floor || stamp <= n.Seen && m.keeps(HigherTokens) {
+	if stamp <= n.Floor || 2*stamp <= n.Seen && m.keeps(HigherTokens) {
 		return refused // its window, or the token rule
 	}
 	n.Owner, n.Token, n.Live = owner, stamp, true
 	if m.keeps(GrantsAreSeen) {
-		n.Seen = max(n.Seen, stamp)
+		n.Seen = max(n.Seen, 2*stamp)
 	}
 	return yes
 }
@@ -43,10 +43,10 @@ func (m Model) extend(n *Node, owner, token uint8) answer {
 		// Prolonged. seen is not asked: nobody was granted here since.
 	case n.Live && n.Owner != 0 && !mine:
 		return refused
-	case n.Seen > token && m.keeps(RepairTokens):
+	case n.Seen > 2*token && m.keeps(RepairTokens):
 		return refused
 	}
-	n.Owner, n.Token, n.Live, n.Seen = owner, token, true, max(n.Seen, token)
+	n.Owner, n.Token, n.Live, n.Seen = owner, token, true, max(n.Seen, 2*token)
 	return yes
 }
 
@@ -57,7 +57,7 @@ func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
-	tomb := highest + 1
+	tomb := 2*highest + 1
 	if behind {
 		tomb = 0
 	}
@@ -69,7 +69,7 @@ func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8
 		}
 	}
 	if mine && m.keeps(OwnTombstone) {
-		tomb = max(tomb, n.Token+1)
+		tomb = max(tomb, 2*n.Token+1)
 	}
 	if m.keeps(SeenNeverFalls) {
 		tomb = max(tomb, n.Seen)

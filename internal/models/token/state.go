@@ -42,7 +42,7 @@ type Node struct {
 	Owner uint8 // of the record, from 1; 0: nobody, or it was given back
 	Token uint8 // the owner's T; 0 marks a claim
 	Live  bool  // the record has not expired
-	Seen  uint8 // the highest token seen
+	Seen  uint8 // twice the highest token seen; a tombstone is one more: above it, below the next stamp
 	Floor uint8 // since it lost its memory: stamps up to this one are too old for its window
 	By    [most]Mail
 }

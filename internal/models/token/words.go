@@ -48,7 +48,7 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 		if step.Y == 1 {
 			clock = ", its clock far behind"
 		}
-		return fmt.Sprintf("node %d carries out a release of %s up to stamp %d%s: seen is %d now (%s)", n, who, step.X, clock, is.Seen, had(was))
+		return fmt.Sprintf("node %d carries out a release of %s up to stamp %d%s: seen is %s now (%s)", n, who, step.X, clock, seen(is), had(was))
 	case handsOff:
 		return fmt.Sprintf("node %d hands the free name to %s: a claim", n, who)
 	case expires:
@@ -63,11 +63,14 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 func had(n Node) string {
 	switch {
 	case n.Owner == 0:
-		return fmt.Sprintf("it had seen %d, free", n.Seen)
+		return fmt.Sprintf("it had seen %s, free", seen(n))
 	case n.Token == 0:
-		return fmt.Sprintf("it had seen %d, a claim of %s", n.Seen, name(n.Owner))
+		return fmt.Sprintf("it had seen %s, a claim of %s", seen(n), name(n.Owner))
 	case !n.Live:
-		return fmt.Sprintf("it had seen %d, expired: %s", n.Seen, name(n.Owner))
+		return fmt.Sprintf("it had seen %s, expired: %s", seen(n), name(n.Owner))
 	}
-	return fmt.Sprintf("it had seen %d, owner %s with token %d", n.Seen, name(n.Owner), n.Token)
+	return fmt.Sprintf("it had seen %s, owner %s with token %d", seen(n), name(n.Owner), n.Token)
 }
+
+// seen is the highest token a node has seen; + marks a tombstone above it.
+func seen(n Node) string { return fmt.Sprint(n.Seen/2) + [...]string{"", "+"}[n.Seen%2] }
