@@ -12,6 +12,9 @@
 //	symmetry.go  nodes that the adversary may treat alike are alike
 //	words.go     a step, as a trace tells it
 //
+// scripts_test.go runs every call on many small records both here and by internal/nodemodel,
+// the scripts' executable specification: the two agree on the answer and on what is stored.
+//
 // # What is modelled
 //
 // The window of acquire.lua and extend.lua; expiry at stamp + TTL by the node's clock;

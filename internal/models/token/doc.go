@@ -12,6 +12,9 @@
 //	symmetry.go  states that differ only by names are one
 //	words.go     a step, as a trace tells it
 //
+// scripts_test.go runs every call on every record both here and by internal/nodemodel, the
+// scripts' executable specification: the two agree on the answer and on what is stored.
+//
 // # What is modelled
 //
 // acquire.lua: the answer to a repeated command, the token rule, expired records, a pass
