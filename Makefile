@@ -4,7 +4,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 MODELS = f() { t=$$(mktemp) && go test -count=1 ./internal/models/... -models.table $$t $$1; s=$$?; \
-	printf '| configuration | states | verdict | time |\n|---|---|---|---|\n'; cat $$t; rm $$t; return $$s; }; f
+	printf '| configuration | states | verdict | memory | time |\n|---|---|---|---|---|\n'; cat $$t; rm $$t; return $$s; }; f
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"

@@ -10,6 +10,7 @@ type Result struct {
 	Trace  []string      // how, in words, from the first state
 	Full   bool          // every reachable state was visited
 	Took   time.Duration // wall clock
+	Bytes  int           // what the states took
 }
 
 // Run visits the states of a model, breadth first, until a promise is broken, all are
@@ -38,6 +39,6 @@ func Run[S comparable](m Model[S], limit int) (r Result) {
 		before = *v.at(from)
 		m.Steps(before, visit)
 	}
-	r.States, r.Full, r.Took = v.n, from == v.n && r.Broken == "", time.Since(begun)
+	r.States, r.Bytes, r.Full, r.Took = v.n, v.bytes(), from == v.n && r.Broken == "", time.Since(begun)
 	return r
 }

@@ -74,7 +74,7 @@ func row(t *testing.T, name string, r Result) {
 	if r.Broken != "" {
 		verdict = "VIOLATED: " + r.Broken
 	}
-	line := fmt.Sprintf("| %s | %d | %s | %.1f s |\n", name, r.States, verdict, r.Took.Round(10*time.Millisecond).Seconds())
+	line := fmt.Sprintf("| %s | %d | %s | %d MiB | %.1f s |", name, r.States, verdict, r.Bytes>>20, r.Took.Round(10*time.Millisecond).Seconds())
 	t.Log(line)
 	if *table == "" {
 		return
@@ -84,7 +84,7 @@ func row(t *testing.T, name string, r Result) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteString(line); err != nil {
+	if _, err := f.WriteString(line + "\n"); err != nil {
 		t.Fatal(err)
 	}
 }

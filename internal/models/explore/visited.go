@@ -1,6 +1,9 @@
 package explore
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"unsafe"
+)
 
 // chunk is how many states are stored together: growing copies no state.
 const chunk = 1 << 14
@@ -57,4 +60,10 @@ func (v *visited[S]) grow() {
 		}
 		v.slots[slot] = int32(i + 1)
 	}
+}
+
+// bytes is what is stored.
+func (v *visited[S]) bytes() int {
+	var s S
+	return len(v.states)*chunk*(int(unsafe.Sizeof(s))+4) + 4*len(v.slots)
 }
