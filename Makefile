@@ -1,13 +1,14 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin sim minority scale fuzz bench
+.PHONY: help demo test lint deps build bin sim models mutants chaos chaos-rivals minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
 N ?= 1000000
 FIRST ?= 1
+T ?= 10m
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no server needed)
 	@bin/holdfast demo
@@ -15,12 +16,10 @@ demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no s
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## all tests, on real redis-server processes, with the race detector
+test: deps       ## all tests, on real redis-server processes, with the race detector; a million simulated attempts; the models
 	go test -race -timeout 25m ./...
-	@scripts/sim.sh $(N)
-
-sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: that world again
-	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
+	@scripts/sim.sh 1000000
+	@scripts/models.sh -models.full
 
 lint:            ## formatting, vet, staticcheck
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
@@ -29,6 +28,21 @@ lint:            ## formatting, vet, staticcheck
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt where they are missing
 	@scripts/deps.sh
+
+sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: that world again
+	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
+
+models:          ## two model checkers: every state of small configurations, and what breaks each rule (two minutes)
+	@scripts/models.sh -models.large
+
+chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/5: no two may believe in one lock
+	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for $(T)
+
+chaos-rivals: deps ## other locks under the same faults, each for T (10m): what the harness finds in them
+	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for $(T)
+
+mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
+	go run ./internal/mutants -run '$(ONLY)'
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed

@@ -1,0 +1,88 @@
+package clock
+
+// What one node does with a message, as the scripts have it. The door of acquire and
+// extend, the window and the guard, is in open.
+
+// open reports whether a node lets an acquire or extend with a stamp in.
+func (m Model) open(s *State, n int, stamp int8) bool {
+	if s.Nodes[n].Away != Votes {
+		return false
+	}
+	return abs(stamp-s.Clock(n)) <= window || !m.keeps(Window)
+}
+
+// live: somebody holds the name on the node, or has a claim to it.
+func (n *Node) live(clock int8) bool { return n.Owner != 0 && clock < n.Expiry }
+
+// acquire is acquire.lua; it reports whether the answer is granted.
+func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
+	live := n.live(clock)
+	if live && n.Owner == owner && n.Token == stamp {
+		return true
+	}
+	passed := from != 0 && (n.Owner == from || !m.keeps(PassNamesOwner))
+	if live && n.Owner != owner && !passed {
+		return false
+	}
+	if 2*stamp <= n.Seen && m.keeps(HigherTokens) {
+		return false
+	}
+	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, stamp+m.TTL, max(n.Seen, 2*stamp)
+	return true
+}
+
+// extend is extend.lua; it reports whether the answer is extended or repaired.
+func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
+	expiry := stamp + m.TTL
+	switch {
+	case n.Owner == owner && n.Token == token:
+		if m.keeps(ExpiryNeverFalls) {
+			expiry = max(expiry, n.Expiry)
+		}
+	case n.live(clock) && n.Owner != owner:
+		return false
+	case n.Seen > 2*token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
+		return false
+	}
+	n.Owner, n.Token, n.Expiry, n.Seen = owner, token, expiry, max(n.Seen, 2*token)
+	return true
+}
+
+// release is release.lua. It passes every door.
+func (m Model) release(n *Node, clock, owner, highest int8) {
+	mine := n.Owner != 0 &&
+		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
+		(n.Token <= highest || !m.keeps(ReleaseCovered))
+	n.Seen = max(n.Seen, min(2*highest+1, 2*(clock+window)))
+	if mine {
+		n.Seen = max(n.Seen, 2*n.Token+1)
+		n.Owner, n.Token, n.Expiry = 0, 0, 0
+	}
+}
+
+// handOff is handoff.lua.
+func (m Model) handOff(n *Node, clock, owner int8) {
+	n.Owner, n.Token, n.Expiry = owner, 0, clock+m.Claim
+}
+
+// forget is a restart, a flush or an eviction.
+func (m Model) forget(n *Node) {
+	*n = Node{Off: n.Off, By: n.By, Away: Forgot}
+	if !m.keeps(Quarantine) {
+		n.Away = Votes
+	}
+}
+
+// admit is admit.lua, asked with a stamp: a node without memory begins its quarantine,
+// and votes when it is over; one whose clock went back begins anew.
+func (m Model) admit(n *Node, clock, stamp int8) {
+	if n.Away == Votes || abs(stamp-clock) > window && m.keeps(ConfirmedStamp) {
+		return
+	}
+	switch {
+	case n.Away == Forgot, n.Away-clock > m.quarantine():
+		n.Away = clock + m.quarantine()
+	case clock >= n.Away:
+		n.Away = Votes
+	}
+}

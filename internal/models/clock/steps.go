@@ -1,0 +1,154 @@
+package clock
+
+import "github.com/holdfast-go/holdfast/internal/models/explore"
+
+// What can happen. A message that was sent can be carried out in every later state that
+// the door lets it into.
+const (
+	ticks    explore.Rule = iota // time passes
+	draws                        // a client draws a stamp and asks all nodes
+	wins                         // it has a majority, in time
+	renews                       // it sends a renewal to all nodes
+	extended                     // renewal X has a majority
+	gives                        // it gives a minority back and bids on
+	ends                         // it gives up, or back
+	passes                       // it ends its lease in favour of client X
+	reads                        // it reads the nodes' clocks
+	acquires                     // a node carries out the acquire of round X
+	extends                      // a node carries out renewal X
+	releases                     // a node carries out a release up to stamp X
+	handsOff                     // a node reserves the free name
+	jumps                        // a node's clock is X from the true time now
+	forgets                      // a node loses its memory
+	admits                       // a node is asked to vote, with the stamp X
+)
+
+// Steps implements [explore.Model].
+func (m Model) Steps(s State, visit func(explore.Step, State)) {
+	if s.Now < start+m.Horizon {
+		t := s
+		m.tick(&t)
+		visit(explore.Step{Rule: ticks}, t)
+	}
+	for i := range m.Clients {
+		m.clientSteps(&s, i, visit)
+		for n := range nodes {
+			m.mailSteps(&s, i, n, visit)
+		}
+	}
+	for n := range nodes {
+		m.nodeSteps(&s, n, visit)
+	}
+}
+
+// clientSteps are what a client does by itself.
+func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
+	step := func(r explore.Rule, x int, do func(t *State)) {
+		t := *s
+		do(&t)
+		if t != *s {
+			visit(explore.Step{Rule: r, Who: int8(i), X: int8(x)}, t)
+		}
+	}
+	c := &s.Clients[i]
+	more := c.Rounds < max(m.Rounds, 1)
+	if (c.Phase == Idle && !(m.Passes && i == 1) || c.Phase == Bidding || c.Phase == Between) && more && !c.Moved {
+		step(draws, 0, func(t *State) { m.draw(t, i) })
+	}
+	if c.Phase == Bidding && s.yes(i, Granted) >= m.need() {
+		step(wins, 0, func(t *State) { m.win(t, i) })
+	}
+	if c.Phase == Bidding && m.GiveBack && more && s.yes(i, Granted) > 0 {
+		step(gives, 0, func(t *State) {
+			c := &t.Clients[i]
+			c.Phase, c.Above, c.Freed = Between, 0, c.Freed|FreedFirst
+			t.forgetYes(i, Granted)
+			m.drop(t, i)
+		})
+	}
+	if c.Phase == Holding && c.Count < m.Renewals[i] && s.Now > c.lastSent() {
+		step(renews, 0, func(t *State) { m.renew(t, i) })
+	}
+	for k := range int(c.Count) {
+		if (c.Phase == Holding || c.Phase == Lapsed) && s.yes(i, m.answers(k)) >= m.need() && m.deadline(c.At[k]) > c.Until {
+			step(extended, k, func(t *State) { m.extended(t, i, k) })
+		}
+	}
+	if m.Passes && i == 0 && c.Phase == Holding && s.Clients[1].Phase == Idle {
+		step(passes, 1, func(t *State) { m.pass(t, i, 1) })
+	}
+	if m.Releases && (c.Phase == Bidding || c.Phase == Between || c.Phase == Holding) {
+		step(ends, 0, func(t *State) { m.end(t, i) })
+	}
+	if m.Follow != Never && c.Phase == Idle {
+		step(reads, 0, func(t *State) { m.read(t, i) })
+	}
+}
+
+// mailSteps are what a node does with what a client sent it.
+func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
+	c, owner, clock := &s.Clients[i], int8(i+1), s.Clock(n)
+	step := func(r explore.Rule, x int8, do func(t *State, n *Node)) {
+		t := *s
+		do(&t, &t.Nodes[n])
+		if t != *s {
+			visit(explore.Step{Rule: r, Who: int8(i), Node: int8(n), X: x}, t)
+		}
+	}
+	for r, stamp := range c.Stamps[:c.Rounds] {
+		if m.open(s, n, stamp) {
+			step(acquires, int8(r), func(_ *State, n *Node) {
+				if m.acquire(n, clock, owner, stamp, c.From) && c.Phase == Bidding && r == int(c.Rounds)-1 {
+					n.By[i] |= Granted
+				}
+			})
+		}
+	}
+	for k := range int(c.Count) {
+		if m.open(s, n, c.Stamp[k]) {
+			step(extends, int8(k), func(_ *State, n *Node) {
+				if m.extend(n, clock, owner, c.Token(), c.Stamp[k], c.Last[k]) && (c.Phase == Holding || c.Phase == Lapsed) {
+					n.By[i] |= Extended(k)
+				}
+			})
+		}
+	}
+	if c.Freed&FreedFirst != 0 {
+		step(releases, c.Stamps[0], func(_ *State, n *Node) { m.release(n, clock, owner, c.Stamps[0]) })
+	}
+	if c.Freed&FreedAll != 0 {
+		step(releases, c.Highest(), func(_ *State, n *Node) { m.release(n, clock, owner, c.Highest()) })
+	}
+	if m.Claim > 0 && c.Phase == Bidding && s.Nodes[n].Away == Votes && !s.Nodes[n].live(clock) {
+		step(handsOff, 0, func(_ *State, n *Node) { m.handOff(n, clock, owner) })
+	}
+}
+
+// nodeSteps are what happens to a node.
+func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
+	step := func(r explore.Rule, x int8, do func(t *State, n *Node)) {
+		t := *s
+		do(&t, &t.Nodes[n])
+		if t != *s {
+			visit(explore.Step{Rule: r, Node: int8(n), X: x}, t)
+		}
+	}
+	clock := s.Clock(n)
+	attacked := n == 0 || !m.Minority
+	if attacked && int(s.Jumps) < m.Jumps {
+		for off := -m.Reach; off <= m.Reach; off++ {
+			if off != s.Nodes[n].Off {
+				step(jumps, off, func(t *State, n *Node) { t.Jumps++; n.Off = off })
+			}
+		}
+	}
+	if attacked && int(s.Wipes) < m.Wipes {
+		step(forgets, 0, func(t *State, n *Node) { t.Wipes++; m.forget(n) })
+	}
+	if s.Nodes[n].Away != Votes {
+		for i := range m.Clients {
+			stamp := s.Now + s.Clients[i].Lead
+			step(admits, stamp, func(_ *State, n *Node) { m.admit(n, clock, stamp) })
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package clock
+
+// Nodes that the adversary may treat alike are alike: only their names differ.
+
+// Canonical implements [explore.Model]: the nodes are put in order.
+func (m Model) Canonical(s State) State {
+	first := 0
+	if m.Minority {
+		first = 1
+	}
+	var k [nodes]uint64
+	for n := range s.Nodes {
+		k[n] = s.Nodes[n].key()
+	}
+	for _, pair := range [...][2]int{{0, 1}, {1, 2}, {0, 1}} {
+		if a, b := pair[0], pair[1]; a >= first && k[a] > k[b] {
+			k[a], k[b] = k[b], k[a]
+			s.Nodes[a], s.Nodes[b] = s.Nodes[b], s.Nodes[a]
+		}
+	}
+	return s
+}
+
+// key is a node as a number: a different one for every different node.
+func (n *Node) key() (k uint64) {
+	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Away} {
+		k = k<<8 | uint64(uint8(x))
+	}
+	for _, by := range n.By {
+		k = k<<4 | uint64(by) // at most 1 + 2 + 4
+	}
+	return k
+}

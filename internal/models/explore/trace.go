@@ -1,0 +1,37 @@
+package explore
+
+// trace tells the steps from the first state to state number last, and one more, which
+// breaks a promise; and which, in the names of the trace.
+//
+// States are kept in their canonical form, in which names change from step to step. So the
+// way is walked again from the first state, by steps that lead to the same canonical
+// states: names then stay what they are.
+func trace[S comparable](m Model[S], v *visited[S], last int, broken Step) (said []string, promise string) {
+	var way []int
+	for i := last; i > 0; i = v.parent(i) {
+		way = append(way, i)
+	}
+	s := m.Initial()
+	for i := len(way) - 1; i >= 0; i-- {
+		want, found := *v.at(way[i]), false
+		before := s
+		m.Steps(before, func(step Step, after S) {
+			if !found && m.Canonical(after) == want {
+				said = append(said, m.Say(before, step, after))
+				s, found = after, true
+			}
+		})
+		if !found {
+			panic("explore: a state is not reached from its parent: Steps or Canonical depends on names")
+		}
+	}
+	// The last step was found from the canonical form of s: any that breaks a promise is as good.
+	m.Steps(s, func(step Step, after S) {
+		if promise == "" && step.Rule == broken.Rule {
+			if promise = m.Broken(s, step, after); promise != "" {
+				said = append(said, m.Say(s, step, after))
+			}
+		}
+	})
+	return said, promise
+}

@@ -1,0 +1,69 @@
+package explore
+
+import (
+	"hash/maphash"
+	"unsafe"
+)
+
+// chunk is how many states are stored together: growing copies no state.
+const chunk = 1 << 14
+
+// visited is the states met so far, numbered in the order in which they were met. A hash
+// finds the place where a state may be; it is there only if it equals.
+type visited[S comparable] struct {
+	seed    maphash.Seed
+	states  [][]S
+	parents [][]int32 // the state from which each was met first
+	n       int
+	slots   []int32 // number + 1, or 0; open addressing
+}
+
+func newVisited[S comparable]() *visited[S] {
+	return &visited[S]{seed: maphash.MakeSeed(), slots: make([]int32, 1<<16)}
+}
+
+func (v *visited[S]) at(i int) *S      { return &v.states[i/chunk][i%chunk] }
+func (v *visited[S]) parent(i int) int { return int(v.parents[i/chunk][i%chunk]) }
+func (v *visited[S]) hash(s S) (i int) {
+	return int(maphash.Comparable(v.seed, s) & uint64(len(v.slots)-1))
+}
+func (v *visited[S]) after(slot int) int { return (slot + 1) & (len(v.slots) - 1) }
+
+// add stores a state and reports whether it is new.
+func (v *visited[S]) add(s S, parent int) bool {
+	slot := v.hash(s)
+	for ; v.slots[slot] != 0; slot = v.after(slot) {
+		if *v.at(int(v.slots[slot]) - 1) == s {
+			return false
+		}
+	}
+	if v.n%chunk == 0 {
+		v.states = append(v.states, make([]S, chunk))
+		v.parents = append(v.parents, make([]int32, chunk))
+	}
+	v.states[v.n/chunk][v.n%chunk] = s
+	v.parents[v.n/chunk][v.n%chunk] = int32(parent)
+	v.n++
+	v.slots[slot] = int32(v.n)
+	if v.n*2 > len(v.slots) {
+		v.grow()
+	}
+	return true
+}
+
+func (v *visited[S]) grow() {
+	v.slots = make([]int32, 2*len(v.slots))
+	for i := range v.n {
+		slot := v.hash(*v.at(i))
+		for v.slots[slot] != 0 {
+			slot = v.after(slot)
+		}
+		v.slots[slot] = int32(i + 1)
+	}
+}
+
+// bytes is what is stored.
+func (v *visited[S]) bytes() int {
+	var s S
+	return len(v.states)*chunk*(int(unsafe.Sizeof(s))+4) + 4*len(v.slots)
+}

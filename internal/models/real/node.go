@@ -1,0 +1,63 @@
+package real
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Window is W of the node.
+const Window = 250 * time.Millisecond
+
+// Epoch is an instant to count from, in microseconds.
+const Epoch = 1_800_000_000_000_000
+
+// Lock is what the calls are for.
+var Lock = nodescript.Lock{Name: "x", Private: true}
+
+// Node is one node that votes, and whose record can be set at will.
+type Node struct {
+	node    *nodemodel.Node
+	scripts *nodescript.Scripts
+	now     int64
+}
+
+// NewNode returns a node of three.
+func NewNode(t *testing.T, maxTTL time.Duration) *Node {
+	t.Helper()
+	config := nodescript.Config{N: 3, MaxTTL: maxTTL, Window: Window, Cluster: "models"}
+	n := &Node{now: Epoch, scripts: nodescript.NewScripts(config, "run")}
+	n.node = nodemodel.New("node", func() int64 { return n.now }, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
+	if r := n.node.Eval(context.Background(), n.scripts.Admit, nodescript.AdmitCall(config, n.now), n.scripts.Load()...); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	n.node.Set(nodescript.GuardKey, config.String()+" run", 1000*time.Hour)
+	return n
+}
+
+// Owner is an owner as scripts know it, by its number in a model: longer than a ticket.
+func Owner(number int) string { return "model~client~owner number " + string(rune('0'+number)) }
+
+// Run carries out a call on a record at an instant of the node's clock. It returns the
+// first letter of the answer, and what the record is then. The zero Record is no record.
+func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.Call) (answer string, is nodescript.Record) {
+	t.Helper()
+	n.now = now
+	n.node.Del(nodescript.RecordKey(Lock.Name))
+	if was != (nodescript.Record{}) {
+		n.node.Set(nodescript.RecordKey(Lock.Name), was.String(), time.Hour)
+	}
+	said := n.node.EvalSHA(context.Background(), []node.Call{{SHA: n.scripts.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
+	if said.Err != nil {
+		t.Fatal(said.Err)
+	}
+	view, err := nodescript.ParseView(n.node.Eval(context.Background(), nodescript.InspectText(), nodescript.InspectCall(Lock)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said.Value[:1], view.Record
+}

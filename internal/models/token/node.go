@@ -1,0 +1,108 @@
+package token
+
+// What one node does with a message, as the scripts have it. Clocks are left out: a record
+// expires whenever the adversary says so, and every stamp is inside the window.
+
+// answer is what a node says.
+type answer uint8
+
+const (
+	refused answer = iota // held, stale or lost
+	yes                   // granted, extended or repaired
+	again                 // granted, as it was before: nothing changed
+)
+
+// acquire is acquire.lua: take the name for an owner, with a stamp. from is the owner
+// in the same process that passes its lease on, or 0.
+func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
+	mine := n.Owner == owner
+	if n.Live && mine && (n.Token == stamp || n.Token == 0 && !m.keeps(ClaimIsNoGrant)) {
+		return again
+	}
+	passed := n.Owner == from && from != 0 || from != 0 && !m.keeps(PassNamesOwner)
+	if n.Live && n.Owner != 0 && !mine && !passed {
+		return refused // held
+	}
+	if stamp <= n.Floor || 2*stamp <= n.Seen && m.keeps(HigherTokens) {
+		return refused // its window, or the token rule
+	}
+	n.Owner, n.Token, n.Live = owner, stamp, true
+	if m.keeps(GrantsAreSeen) {
+		n.Seen = max(n.Seen, 2*stamp)
+	}
+	return yes
+}
+
+// extend is extend.lua: prolong the owner's lease, or bring it to a node that lacks it.
+// That is refused where a later lease was seen. (Its other condition, that the owner
+// still believes, is about time: see the clock model.)
+func (m Model) extend(n *Node, owner, token uint8) answer {
+	mine := n.Owner == owner
+	switch {
+	case mine && (n.Token == token || !m.keeps(ExtendNamesToken)):
+		// Prolonged. seen is not asked: nobody was granted here since.
+	case n.Live && n.Owner != 0 && !mine:
+		return refused
+	case n.Seen > 2*token && m.keeps(RepairTokens):
+		return refused
+	}
+	n.Owner, n.Token, n.Live, n.Seen = owner, token, true, max(n.Seen, 2*token)
+	return yes
+}
+
+// release is release.lua: give back what was granted to the owner for stamps up to
+// highest, and leave a tombstone above. behind says that the node's clock is so far behind
+// that the tombstone is capped. It returns the highest stamp that cannot come back.
+func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8) {
+	mine := n.Owner != 0 &&
+		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
+		(n.Token <= highest || !m.keeps(ReleaseCovered))
+	tomb := 2*highest + 1
+	if behind {
+		tomb = 0
+	}
+	covers = highest
+	if behind {
+		covers = 0
+		if mine {
+			covers = n.Token
+		}
+	}
+	if mine && m.keeps(OwnTombstone) {
+		tomb = max(tomb, 2*n.Token+1)
+	}
+	if m.keeps(SeenNeverFalls) {
+		tomb = max(tomb, n.Seen)
+	}
+	if !m.keeps(Tombstone) {
+		tomb = n.Seen
+	}
+	n.Seen = tomb
+	if mine {
+		n.Owner, n.Token, n.Live = 0, 0, false
+	}
+	return covers
+}
+
+// handOff is handoff.lua: the free name is reserved for an owner. A claim is a record
+// without a token.
+func (m Model) handOff(n *Node, owner uint8) {
+	n.Owner, n.Token, n.Live = owner, 0, true
+	if !m.keeps(ClaimKeepsSeen) {
+		n.Seen = 0
+	}
+}
+
+// forget is a restart, a flush or an eviction, and the quarantine after it: when the node
+// votes again, the stamps drawn before are too old for its window, and so are extends that
+// were sent before.
+func (m Model) forget(n *Node, drawn uint8) {
+	by := n.By
+	*n = Node{By: by}
+	if m.keeps(Quarantine) {
+		n.Floor = drawn
+		for i := range n.By {
+			n.By[i] &^= Extends
+		}
+	}
+}

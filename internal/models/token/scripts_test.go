@@ -1,0 +1,125 @@
+package token
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/models/real"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// TestTheTokenModelsNodeDoesWhatTheScriptsDo runs every call on every record both ways.
+func TestTheTokenModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
+	if said := difference(t, None); said != "" {
+		t.Error(said)
+	}
+}
+
+// TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts shows that the comparison would see it.
+func TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts(t *testing.T) {
+	for r := HigherTokens; r <= ReleaseCovered; r++ {
+		if said := difference(t, r); said == "" {
+			t.Errorf("without rule %d the model's node does what the scripts do", r)
+		} else {
+			t.Log(said)
+		}
+	}
+}
+
+// ttl is long enough for nothing to expire by itself.
+const ttl = 4 * real.Window
+
+// micros is a stamp of the model as scripts have it: all are inside the window.
+func micros(stamp uint8) int64 { return real.Epoch + 1000*int64(stamp) }
+
+// record is a record of the model as scripts have it.
+func record(n Node) (r nodescript.Record) {
+	if n.Seen != 0 {
+		r.Seen = micros(n.Seen/2) + int64(n.Seen%2)
+	}
+	if n.Owner != 0 {
+		r.Owner, r.Expiry = real.Owner(int(n.Owner)), real.Epoch-1
+		if n.Live {
+			r.Expiry = real.Epoch + ttl.Microseconds()
+		}
+	}
+	if n.Token != 0 {
+		r.Token = micros(n.Token)
+	}
+	return r
+}
+
+// timeless is a record without its instants: the model knows only whether it is over.
+func timeless(r nodescript.Record, now int64) nodescript.Record {
+	if r.Owner != "" {
+		r.Expiry = map[bool]int64{false: 1, true: 2}[now < r.Expiry]
+	}
+	return r
+}
+
+// difference is the first call that the model, without a rule, and the scripts answer or
+// carry out differently; "" if there is none.
+func difference(t *testing.T, without Rule) (said string) {
+	m, node, owner := Model{Config{Without: without}}, real.NewNode(t, ttl), real.Owner(1)
+	check := func(was, is Node, now int64, yes bool, yeses string, call nodescript.Call) {
+		if said != "" {
+			return
+		}
+		answer, got := node.Run(t, now, record(was), call)
+		want := record(is)
+		if timeless(got, real.Epoch) != timeless(want, real.Epoch) || strings.Contains(yeses, answer) != yes {
+			said = fmt.Sprintf("%v on %+v: the script answers %s, the model %v; the script stores\n%+v, the model\n%+v",
+				call, was, answer, yes, got, want)
+		}
+	}
+	for _, was := range records() {
+		for stamp := uint8(1); stamp <= 3; stamp++ {
+			for from := range uint8(3) {
+				is := was
+				said := m.acquire(&is, 1, stamp, from)
+				call := nodescript.AcquireCall(real.Lock, owner, micros(stamp), ttl)
+				if from != 0 {
+					call = nodescript.PassCall(real.Lock, owner, micros(stamp), ttl, real.Owner(int(from)))
+				}
+				check(was, is, real.Epoch, said != refused, "G", call)
+			}
+			is := was
+			yes := m.extend(&is, 1, stamp) != refused
+			check(was, is, real.Epoch, yes, "ER",
+				nodescript.ExtendCall(real.Lock, owner, micros(stamp), real.Epoch, real.Epoch, ttl, real.Window))
+			for _, behind := range []bool{false, true} {
+				is, now := was, int64(real.Epoch)
+				if behind {
+					now -= time.Hour.Microseconds()
+				}
+				m.release(&is, 1, stamp, behind)
+				if is.Seen == 0 {
+					continue // nothing was seen, and the cap is a time that the model has no number for
+				}
+				mine := was.Owner == 1 && was.Token <= stamp
+				check(was, is, now, mine, "D", nodescript.ReleaseCall(real.Lock, owner, micros(stamp)))
+			}
+		}
+	}
+	return said
+}
+
+// records are all that a node can have of nobody, of A and of B.
+func records() (all []Node) {
+	all = append(all, Node{})
+	for seen := uint8(1); seen <= 7; seen++ {
+		all = append(all, Node{Seen: seen})
+		for owner := uint8(1); owner <= 2; owner++ {
+			for token := uint8(0); 2*token <= seen; token++ {
+				for _, live := range []bool{false, true} {
+					if token > 0 || live {
+						all = append(all, Node{Owner: owner, Token: token, Live: live, Seen: seen})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
