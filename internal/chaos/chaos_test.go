@@ -1,0 +1,82 @@
+//go:build linux
+
+package chaos
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+var flags = DeclareFlags()
+
+func TestMain(m *testing.M) {
+	BeClient(nil)
+	os.Exit(m.Run())
+}
+
+// short is a run for the usual tests: few clients, faults close to each other.
+func short(d time.Duration) Plan {
+	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
+}
+
+// The lock under every fault that it promises to survive; and under those that it does not, where
+// overlaps are counted and only what the token guards must hold.
+func TestChaos(t *testing.T) {
+	t.Run("within", func(t *testing.T) {
+		p := short(15 * time.Second)
+		if *flags.For > 0 {
+			p = Plan{}
+		}
+		r := Run(t, flags.Apply(p))
+		r.Publish(t, *flags.Report)
+		r.Demand(t)
+	})
+	t.Run("outside", func(t *testing.T) {
+		p := short(6 * time.Second)
+		if *flags.For > 0 {
+			p = Plan{}
+		}
+		p = flags.Apply(p)
+		switch {
+		case *flags.Outside > 0:
+			p.For, p.Verbose = *flags.Outside, true
+		case *flags.For > 0:
+			p.For = *flags.For / 5
+		}
+		p.Outside, p.Pause = true, 20
+		if p.Kinds == nil {
+			p.Kinds = outsideKinds
+		}
+		r := Run(t, p)
+		r.Publish(t, *flags.Report)
+		r.Tolerate(t)
+	})
+}
+
+// A lock that nobody should use must be found out, or the runs above prove nothing.
+func TestAnUnsafeLockIsFoundOut(t *testing.T) {
+	for name, p := range map[string]Plan{
+		"one server without persistence": {Locker: "plain", Nodes: 1, Kinds: []string{"server killed, empty again", "FLUSHALL"}},
+		// Holdfast with a quarantine that false vouchers cut short.
+		"no quarantine": {Kinds: []string{"FLUSHALL and a false voucher", "client frozen"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			usual := short(8 * time.Second)
+			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
+			var r *Report
+			for range 5 { // what is found by chance may need another look
+				if r = Run(t, p); r.Overlaps > 0 {
+					break
+				}
+			}
+			t.Log(r.Markdown())
+			if r.Overlaps == 0 {
+				t.Error("no overlap was found")
+			}
+			if r.Illegal == 0 {
+				t.Error("the linearizability checker found nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Faults of servers' wall clocks.
+
+var clockKinds = []kind{
+	{name: "clock steps", needs: 3, begin: onClocks(false, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + a.leap(r))
+		time.Sleep(between(r, 500*time.Millisecond, 6*time.Second))
+	})},
+	{name: "clock goes there and back", needs: 3, begin: onClocks(false, func(a *arena, r *rand.Rand, n *node) {
+		for range 3 + r.IntN(10) {
+			n.server.Step(n.skew + a.leap(r))
+			time.Sleep(between(r, 0, 300*time.Millisecond))
+			n.server.Step(n.skew)
+			time.Sleep(between(r, 0, 300*time.Millisecond))
+		}
+	})},
+	{name: "clock too fast, too slow or still", needs: 3, begin: onClocks(false, func(_ *arena, r *rand.Rand, n *node) {
+		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
+		time.Sleep(between(r, time.Second, 6*time.Second))
+	})},
+	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + []time.Duration{-3, -1, 1, 2, 3}[a.plan.Seed%5]*time.Second)
+		time.Sleep(between(r, 3*time.Second, 5*time.Second))
+	})},
+	{name: "clocks of a majority step each its own way", outside: true, begin: onClocks(true, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + between(r, -3*time.Second, 3*time.Second))
+		time.Sleep(between(r, 3*time.Second, 5*time.Second))
+	})},
+}
+
+// leap is by how much a clock is wrong. Some steps come often, so that clocks that are wrong one after the
+// other agree with each other.
+func (a *arena) leap(r *rand.Rand) time.Duration {
+	if r.IntN(3) == 0 {
+		return between(r, -2*a.plan.TTL, 2*a.plan.TTL)
+	}
+	steps := []time.Duration{a.plan.Window / 2, a.plan.Window, 2 * a.plan.Window, a.plan.TTL, a.plan.TTL + a.plan.Window, time.Minute, time.Hour, 3 * time.Hour}
+	d := steps[r.IntN(len(steps))]
+	if r.IntN(2) == 0 {
+		return -d
+	}
+	return d
+}
+
+// onClocks makes a fault of clocks: of a minority, counting those that are wrong already, or of
+// a bare majority.
+func onClocks(majority bool, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
+	return func(a *arena, r *rand.Rand) *deed {
+		wrong := 0
+		for _, n := range a.nodes {
+			if n.busy.clock {
+				wrong++
+			}
+		}
+		most := (len(a.nodes)-1)/2 - wrong
+		want := 1 + a.rng.IntN(max(1, most))
+		if majority {
+			want, most = len(a.nodes)/2+1, len(a.nodes)-wrong
+		}
+		if want > most {
+			return nil
+		}
+		taken := a.take(want, clockPart)
+		same := r.Uint64() // they err alike, so that they agree with each other
+		return &deed{taken, func() {
+			defer a.release(taken, clockPart)
+			each(taken, func(n *node) {
+				seed := same
+				if r := rand.New(rand.NewPCG(same, 1)); r.IntN(2) == 0 && !majority {
+					seed += uint64(a.index(n))
+				}
+				a.mu.Lock()
+				struck := *n // its server may be replaced meanwhile, by one whose clock is right
+				a.mu.Unlock()
+				if majority {
+					seed += uint64(a.index(n)) << 32
+				}
+				f(a, rand.New(rand.NewPCG(seed, 0)), &struck)
+				struck.server.Step(n.skew)
+			})
+		}}
+	}
+}
