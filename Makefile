@@ -1,11 +1,12 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin minority scale fuzz bench
+.PHONY: help demo test lint deps build bin minority scale fuzz bench chaos chaos-rivals
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
+T ?= 10m
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no server needed)
 	@bin/holdfast demo
@@ -35,3 +36,9 @@ fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 
 bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): bench/results; BENCH=-quick for 5
 	cd bench && go run . all $(BENCH)
+
+chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/5: no two may believe in one lock
+	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for $(T)
+
+chaos-rivals: deps ## other locks under the same faults, each for T (10m): what the harness finds in them
+	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for $(T)

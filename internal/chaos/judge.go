@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -109,24 +108,21 @@ func (a *arena) count(r *Report, all []belief) {
 	}
 }
 
-// blame names the faults that were under way, or the one that began last before.
+// blame names the fault that began last before, and says if it was still under way.
 func (a *arena) blame(at int64) string {
-	var under []string
-	last := "none before"
+	var last *injury
 	for _, in := range a.injuries {
-		if in.From > at {
-			continue
-		}
-		last = "after: " + in.Kind
-		if (in.To == 0 || in.To > at) && !slices.Contains(under, in.Kind) {
-			under = append(under, in.Kind)
+		if in.From <= at && (last == nil || in.From > last.From) {
+			last = in
 		}
 	}
-	if len(under) == 0 {
-		return last
+	switch {
+	case last == nil:
+		return "before the first"
+	case last.To == 0 || last.To > at:
+		return "during: " + last.Kind
 	}
-	slices.Sort(under)
-	return strings.Join(under, " + ")
+	return "after: " + last.Kind
 }
 
 func (a *arena) describe(what string, c clash) string {

@@ -23,7 +23,7 @@ type Report struct {
 
 	Grants, Losses       int
 	Overlaps, Inversions int
-	ByFault              map[string]int // overlaps, by what was under way
+	ByFault              map[string]int // overlaps, by the fault that began last before
 	Clashes              []string       // each overlap and inversion
 
 	Open, Guarded, Counter Writes
@@ -153,7 +153,7 @@ func (r *Report) Markdown() string {
 			row(k, m[k])
 		}
 	}
-	table("overlaps began during", r.ByFault)
+	table("overlaps began, by the fault that came last", r.ByFault)
 	table("faults inflicted", r.Faults)
 	table("refusals", r.Refusals)
 	table("clients that must be refused: refusals", r.MisfitsRefused)
