@@ -15,7 +15,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// short is a run for the usual tests: few clients, faults close to each other.
+// short is a run for the usual tests: few clients, faults close to each other. Such runs go side
+// by side: what they judge does not depend on how quick the machine is.
 func short(d time.Duration) Plan {
 	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
 }
@@ -27,15 +28,19 @@ func TestChaos(t *testing.T) {
 		p := short(15 * time.Second)
 		if *flags.For > 0 {
 			p = Plan{}
+		} else {
+			t.Parallel()
 		}
 		r := Run(t, flags.Apply(p))
 		r.Publish(t, *flags.Report)
 		r.Demand(t)
 	})
 	t.Run("outside", func(t *testing.T) {
-		p := short(6 * time.Second)
+		p := short(8 * time.Second)
 		if *flags.For > 0 {
 			p = Plan{}
+		} else {
+			t.Parallel()
 		}
 		p = flags.Apply(p)
 		switch {
@@ -56,13 +61,15 @@ func TestChaos(t *testing.T) {
 
 // A lock that nobody should use must be found out, or the runs above prove nothing.
 func TestAnUnsafeLockIsFoundOut(t *testing.T) {
+	t.Parallel()
 	for name, p := range map[string]Plan{
 		"one server without persistence": {Locker: "plain", Nodes: 1, Kinds: []string{"server killed, empty again", "FLUSHALL"}},
 		// Holdfast with a quarantine that false vouchers cut short.
 		"no quarantine": {Kinds: []string{"FLUSHALL and a false voucher", "client frozen"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			usual := short(8 * time.Second)
+			t.Parallel()
+			usual := short(7 * time.Second)
 			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
 			var r *Report
 			for range 5 { // what is found by chance may need another look

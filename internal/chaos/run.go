@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,6 +77,11 @@ const patience = 30 * time.Second
 func Run(t testing.TB, p Plan) *Report {
 	t.Helper()
 	p = p.withDefaults()
+	for _, k := range p.Kinds {
+		if !slices.Contains(Kinds(), k) {
+			t.Fatalf("chaos: no fault is called %q; there are: %s", k, strings.Join(Kinds(), ", "))
+		}
+	}
 	t.Logf("chaos: %s, %d nodes, %d clients × %d, %d names, TTL %s, W %s, seed %d", p.Locker, p.Nodes, p.Clients, p.Loops, p.Names, p.TTL, p.Window, p.Seed)
 	a := &arena{t: t, plan: p, dir: t.TempDir(), rng: rand.New(rand.NewPCG(p.Seed, 0)), slots: make([]*process, p.Clients), began: Monotonic()}
 	a.resource = redistest.Start(t)
