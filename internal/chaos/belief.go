@@ -29,6 +29,7 @@ type belief struct {
 // wish is a wait for a lock; got is false for one that ended with its process.
 type wish struct {
 	client   int
+	name     string
 	from, to int64
 	got      bool
 }
@@ -71,7 +72,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		case has:
 			l.wanting, l.holding = false, true
 			l.from, l.token, l.deadline = e.At, e.Token, e.Deadline
-			wishes = append(wishes, wish{p.id, l.wanted, e.At, true})
+			wishes = append(wishes, wish{p.id, l.name, l.wanted, e.At, true})
 		case keeps:
 			l.deadline = e.Deadline
 		case over:
@@ -92,7 +93,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		case l.holding:
 			finish(l, end)
 		case l.wanting && end > l.wanted:
-			wishes = append(wishes, wish{p.id, l.wanted, end, false})
+			wishes = append(wishes, wish{p.id, l.name, l.wanted, end, false})
 		}
 	}
 	return list, wishes

@@ -46,7 +46,9 @@ func (a *arena) judge(r *Report, ended int64) {
 			all, wishes = append(all, b...), append(wishes, w...)
 		}
 	}
-	r.LongestWait, r.MedianWait = a.starvation(wishes, frozen)
+	var hungriest wish
+	r.LongestWait, hungriest, r.MedianWait = a.starvation(wishes, frozen)
+	r.Hungriest = fmt.Sprintf("client %d for %s, from %.3f to %.3f", hungriest.client, hungriest.name, a.since(hungriest.from), a.since(hungriest.to))
 	r.ByFault = map[string]int{}
 	names := byName(all)
 	for _, list := range names {
@@ -61,7 +63,7 @@ func (a *arena) judge(r *Report, ended int64) {
 		}
 	}
 	a.count(r, all)
-	if r.Overlaps+r.Inversions > 0 || a.t.Failed() {
+	if len(r.Broken()) > 0 || a.t.Failed() {
 		r.Kept = a.keep(r)
 	}
 	for name, list := range names {

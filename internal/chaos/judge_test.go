@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -122,7 +123,7 @@ func TestWaitsCountWhileAMajorityIsWellAndTheProcessRuns(t *testing.T) {
 		t.Fatalf("sick in %v, want %v", ill, want)
 	}
 	frozen := map[int][]span{1: {{5 * s, 6 * s}}}
-	got, _ := a.starvation([]wish{{1, 4 * s, 13 * s, true}, {2, 12 * s, 13 * s, true}}, frozen)
+	got, _, _ := a.starvation([]wish{{1, "x", 4 * s, 13 * s, true}, {2, "x", 12 * s, 13 * s, true}}, frozen)
 	if got != 7*time.Second { // 9 s, one of them sick, one stopped
 		t.Errorf("the longest wait is %s, want 7s", got)
 	}
@@ -176,5 +177,60 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 	}
 	if _, err := os.Stat(f.path); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhatIsLeftBehindIsFound(t *testing.T) {
+	t.Parallel()
+	a := &arena{t: t, plan: Plan{Names: 2}, nodes: []*node{{server: redistest.Start(t)}}}
+	s := a.nodes[0].server
+	record := func(owner string, left time.Duration) string {
+		now := time.Now().UnixMicro()
+		return nodescript.Record{Seen: now, Token: now, Expiry: now + left.Microseconds(), Owner: owner}.String()
+	}
+	for name, c := range map[string]struct {
+		key, value string
+		ghosts     int
+	}{
+		"a plain key":            {"lock-1", "somebody", 1},
+		"a lease":                {nodescript.RecordKey("lock-0"), record("somebody", time.Minute), 1},
+		"a lease that is over":   {nodescript.RecordKey("lock-0"), record("somebody", -time.Second), 0},
+		"a tombstone":            {nodescript.RecordKey("lock-0"), record("", 0), 0},
+		"what is not a record":   {nodescript.RecordKey("lock-0"), "?", 1},
+		"something else's value": {"other", "x", 0},
+	} {
+		s.MustDo(t, "FLUSHALL")
+		s.MustDo(t, "SET", c.key, c.value)
+		if got := a.ghosts(); len(got) != c.ghosts {
+			t.Errorf("%s: found %q, want %d", name, got, c.ghosts)
+		}
+	}
+}
+
+func TestReportsNameEachBrokenPromise(t *testing.T) {
+	good := func() *Report {
+		return &Report{Plan: Plan{}.withDefaults(), Grants: 1, Faults: map[string]int{aliased: 1}, MisfitsRefused: map[string]int{aliased: 1}, MisfitsGranted: map[string]int{}}
+	}
+	if list := good().Broken(); len(list) > 0 {
+		t.Fatalf("a good report: %q", list)
+	}
+	for what, spoil := range map[string]func(*Report){
+		"no lease":           func(r *Report) { r.Grants = 0 },
+		"overlap":            func(r *Report) { r.Overlaps = 1 },
+		"inversion":          func(r *Report) { r.Inversions = 1 },
+		"guarded write":      func(r *Report) { r.Guarded.Lost = 1 },
+		"counter write":      func(r *Report) { r.Counter.Lost = 1 },
+		"starvation":         func(r *Report) { r.LongestWait = time.Hour },
+		"no recovery":        func(r *Report) { r.Recovery = -1 },
+		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
+		"not linearizable":   func(r *Report) { r.Illegal = 1 },
+		"not decided":        func(r *Report) { r.Unknown = 1 },
+		"misfit not refused": func(r *Report) { r.MisfitsRefused = nil },
+		"misfit granted":     func(r *Report) { r.MisfitsGranted[aliased] = 1 },
+	} {
+		r := good()
+		if spoil(r); len(r.Broken()) != 1 {
+			t.Errorf("%s: %q", what, r.Broken())
+		}
 	}
 }

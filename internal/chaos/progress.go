@@ -64,7 +64,7 @@ func outside(from, to int64, spans []span) time.Duration {
 
 // starvation is the longest time for which a wish lasted while a majority was well and its own process
 // ran. One pause may lie in the sickness as well; what is left is then too short, never too long.
-func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest, median time.Duration) {
+func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest time.Duration, hungriest wish, median time.Duration) {
 	sick := a.sick()
 	var waits []time.Duration
 	for _, w := range wishes {
@@ -75,12 +75,14 @@ func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest, media
 		if d > longest {
 			well := outside(w.from, w.to, sick)
 			well -= d - outside(w.from, w.to, frozen[w.client])
-			longest = max(longest, well)
+			if well > longest {
+				longest, hungriest = well, w
+			}
 		}
 	}
 	if len(waits) > 0 {
 		slices.Sort(waits)
 		median = waits[len(waits)/2]
 	}
-	return longest, median
+	return longest, hungriest, median
 }

@@ -32,6 +32,7 @@ type Report struct {
 	MisfitsRefused, MisfitsGranted map[string]int
 
 	LongestWait  time.Duration // while a majority was well
+	Hungriest    string        // who that was
 	MedianWait   time.Duration
 	LatestNotice time.Duration // by how much a running process noticed its deadline too late
 	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
@@ -64,7 +65,7 @@ func (r *Report) Broken() (list []string) {
 	say(r.Inversions > 0, "%d token inversions", r.Inversions)
 	say(r.Guarded.Lost > 0, "%d of %d guarded writes lost", r.Guarded.Lost, r.Guarded.Acked)
 	say(r.Counter.Lost > 0, "%d of %d counter writes lost", r.Counter.Lost, r.Counter.Acked)
-	say(r.LongestWait > r.starved(), "somebody waited for %s while a majority was well", r.LongestWait)
+	say(r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
 	say(r.Recovery < 0, "no lease of each name within %s after the faults", patience)
 	say(len(r.Ghosts) > 0, "left behind: %s", strings.Join(r.Ghosts, ", "))
 	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
@@ -133,7 +134,7 @@ func (r *Report) Markdown() string {
 		row("clients stopped between the last look and the write", r.Stopped)
 	}
 	row("wait: median", r.MedianWait.Round(time.Millisecond))
-	row("wait: longest while a majority was well", r.LongestWait.Round(time.Millisecond))
+	row("wait: longest while a majority was well", fmt.Sprintf("%s (%s)", r.LongestWait.Round(time.Millisecond), r.Hungriest))
 	row("from the end of faults to a lease of each name", r.Recovery.Round(time.Millisecond))
 	row("left behind", len(r.Ghosts))
 	row("latest notice of a deadline, of a process that ran", r.LatestNotice.Round(10*time.Microsecond))
