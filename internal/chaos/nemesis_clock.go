@@ -5,6 +5,8 @@ package chaos
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // Faults of servers' wall clocks.
@@ -26,6 +28,7 @@ var clockKinds = []kind{
 		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
 		time.Sleep(between(r, time.Second, 6*time.Second))
 	})},
+	{name: "wrong clocks take turns", needs: 3, begin: inTurn},
 	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + []time.Duration{-3, -1, 1, 2, 3}[a.plan.Seed%5]*time.Second)
 		time.Sleep(between(r, 3*time.Second, 5*time.Second))
@@ -88,4 +91,36 @@ func onClocks(majority bool, f func(*arena, *rand.Rand, *node)) func(*arena, *ra
 			})
 		}}
 	}
+}
+
+// inTurn makes a minority of the clocks wrong, then at once another one by as much, and so on: at no
+// instant a majority is, but who remembers what each of them showed last sees one.
+func inTurn(a *arena, r *rand.Rand) *deed {
+	for _, n := range a.nodes {
+		if n.busy.clock {
+			return nil
+		}
+	}
+	taken := a.take(len(a.nodes), clockPart)
+	servers := map[*node]*redistest.Server{}
+	for _, n := range taken {
+		servers[n] = n.server
+	}
+	return &deed{taken, func() {
+		defer a.release(taken, clockPart)
+		d, minority := a.leap(r), (len(taken)-1)/2
+		for turn := range 4 + r.IntN(8) {
+			var wrong []*node
+			for i := range minority {
+				wrong = append(wrong, taken[(turn*minority+i)%len(taken)])
+			}
+			for _, n := range wrong {
+				servers[n].Step(n.skew + d)
+			}
+			time.Sleep(between(r, 0, []time.Duration{100 * time.Millisecond, 2 * time.Second}[r.IntN(2)]))
+			for _, n := range wrong {
+				servers[n].Step(n.skew)
+			}
+		}
+	}}
 }
