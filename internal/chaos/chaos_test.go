@@ -25,6 +25,9 @@ func short(d time.Duration) Plan {
 // The lock under every fault that it promises to survive; and under those that it does not, where
 // overlaps are counted and only what the token guards must hold.
 func TestChaos(t *testing.T) {
+	if *flags.For == 0 && *flags.Outside == 0 {
+		t.Parallel()
+	}
 	t.Run("within", func(t *testing.T) {
 		p := short(15 * time.Second)
 		if *flags.For > 0 {

@@ -62,12 +62,19 @@ func (r Role) play(t *teller, open Open) error {
 		stop()
 	}()
 	l, err := open(r)
-	if err != nil {
+	for err != nil {
 		if r.Misfit != "" { // refused before it asked anybody
 			t.tell(Event{What: tried, Name: r.Misfit})
 			return nil
 		}
-		return err
+		// Some locks want their server to be there when they are made.
+		r.note("open: failed")
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+		l, err = open(r)
 	}
 	defer l.Close()
 	if r.Misfit != "" {

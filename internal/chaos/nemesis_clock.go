@@ -12,11 +12,11 @@ import (
 // Faults of servers' wall clocks.
 
 var clockKinds = []kind{
-	{name: "clock steps", needs: 3, begin: onClocks(false, func(a *arena, r *rand.Rand, n *node) {
+	{name: "clock steps", needs: 3, begin: onClocks(false, 0.5, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + a.leap(r))
 		time.Sleep(between(r, 500*time.Millisecond, 6*time.Second))
 	})},
-	{name: "clock goes there and back", needs: 3, begin: onClocks(false, func(a *arena, r *rand.Rand, n *node) {
+	{name: "clock goes there and back", needs: 3, begin: onClocks(false, 0.5, func(a *arena, r *rand.Rand, n *node) {
 		for range 3 + r.IntN(10) {
 			n.server.Step(n.skew + a.leap(r))
 			time.Sleep(between(r, 0, 300*time.Millisecond))
@@ -24,17 +24,17 @@ var clockKinds = []kind{
 			time.Sleep(between(r, 0, 300*time.Millisecond))
 		}
 	})},
-	{name: "clock too fast, too slow or still", needs: 3, begin: onClocks(false, func(_ *arena, r *rand.Rand, n *node) {
+	{name: "clock too fast, too slow or still", needs: 3, begin: onClocks(false, 0.5, func(_ *arena, r *rand.Rand, n *node) {
 		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
 		time.Sleep(between(r, time.Second, 6*time.Second))
 	})},
 	{name: "wrong clocks take turns", needs: 3, begin: inTurn},
-	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, func(a *arena, r *rand.Rand, n *node) {
-		n.server.Step(n.skew + []time.Duration{-3, -1, 1, 2, 3}[a.plan.Seed%5]*time.Second)
+	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
 		time.Sleep(between(r, 3*time.Second, 5*time.Second))
 	})},
-	{name: "clocks of a majority step each its own way", outside: true, begin: onClocks(true, func(a *arena, r *rand.Rand, n *node) {
-		n.server.Step(n.skew + between(r, -3*time.Second, 3*time.Second))
+	{name: "clocks of a majority step each its own way", outside: true, begin: onClocks(true, 0, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
 		time.Sleep(between(r, 3*time.Second, 5*time.Second))
 	})},
 }
@@ -54,8 +54,8 @@ func (a *arena) leap(r *rand.Rand) time.Duration {
 }
 
 // onClocks makes a fault of clocks: of a minority, counting those that are wrong already, or of
-// a bare majority.
-func onClocks(majority bool, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
+// a bare majority. With the probability alike they err in the same way, and agree with each other.
+func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		wrong := 0
 		for _, n := range a.nodes {
@@ -72,22 +72,20 @@ func onClocks(majority bool, f func(*arena, *rand.Rand, *node)) func(*arena, *ra
 			return nil
 		}
 		taken := a.take(want, clockPart)
-		same := r.Uint64() // they err alike, so that they agree with each other
+		struck, seeds := map[*node]node{}, map[*node]uint64{}
+		seed, same := r.Uint64(), r.Float64() < alike
+		for _, n := range taken {
+			// A copy: the server may be replaced meanwhile, by one whose clock is right.
+			if struck[n], seeds[n] = *n, seed; !same {
+				seeds[n] = r.Uint64()
+			}
+		}
 		return &deed{taken, func() {
 			defer a.release(taken, clockPart)
 			each(taken, func(n *node) {
-				seed := same
-				if r := rand.New(rand.NewPCG(same, 1)); r.IntN(2) == 0 && !majority {
-					seed += uint64(a.index(n))
-				}
-				a.mu.Lock()
-				struck := *n // its server may be replaced meanwhile, by one whose clock is right
-				a.mu.Unlock()
-				if majority {
-					seed += uint64(a.index(n)) << 32
-				}
-				f(a, rand.New(rand.NewPCG(seed, 0)), &struck)
-				struck.server.Step(n.skew)
+				s := struck[n]
+				f(a, rand.New(rand.NewPCG(seeds[n], 0)), &s)
+				s.server.Step(n.skew)
 			})
 		}}
 	}
