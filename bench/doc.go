@@ -34,4 +34,6 @@
 //	stats.go            medians, ratios; demands.go: what is demanded of them
 //	report.go, report_waiting.go, chart.go: what is written
 //	profile.go          pprof of Holdfast in a crowd
+//
+// chaos_test.go puts the same rivals under the faults of internal/chaos: make chaos-rivals.
 package main

@@ -48,7 +48,7 @@ func (s *Server) prepareClock() error {
 	if err := os.WriteFile(filepath.Join(s.dir, "clockshim.so"), lib, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(s.clockPath(), make([]byte, 16), 0o600)
+	return os.WriteFile(s.clockPath(), make([]byte, 32), 0o600)
 }
 
 func (s *Server) clockEnv() []string {
@@ -64,6 +64,16 @@ func (s *Server) Step(d time.Duration) {
 	// the old nor the new setting says.
 	s.setWord(0, d.Microseconds())
 	s.setWord(1, 0)
+	s.setWord(2, 0)
+}
+
+// Rate has the server's wall clock run at f times its pace from now on, beginning with
+// what it shows. [Server.Step] ends that.
+func (s *Server) Rate(f float64) {
+	s.t.Helper()
+	s.setWord(2, 0) // before the instant from which it counts
+	s.setWord(3, time.Now().UnixMicro())
+	s.setWord(2, int64((f-1)*1e6))
 }
 
 // SetClock stops the server's wall clock at exactly this many microseconds since the

@@ -56,6 +56,26 @@ func TestSetClockStopsTheWallClock(t *testing.T) {
 	}
 }
 
+func TestRateMakesTheWallClockDrift(t *testing.T) {
+	t.Parallel()
+	s := Start(t, WithClock())
+	s.Step(time.Hour)
+	for _, f := range []float64{0.5, 3} {
+		before := time.Now()
+		s.Rate(f)
+		after := time.Now()
+		time.Sleep(20 * time.Millisecond)
+		least := time.Since(after)
+		got := time.UnixMicro(micros(t, s, "TIME")).Sub(before.Add(time.Hour))
+		most := time.Since(before)
+		low, high := time.Duration(f*float64(least)), time.Duration(f*float64(most))
+		if got < low-3*time.Millisecond || got > high+3*time.Millisecond {
+			t.Errorf("at %g times its pace the clock went on by %s in %s to %s", f, got, least, most)
+		}
+		s.Step(time.Hour)
+	}
+}
+
 func TestExpiryFollowsTheWallClock(t *testing.T) {
 	t.Parallel()
 	s := Start(t, WithClock())

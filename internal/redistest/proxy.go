@@ -24,6 +24,8 @@ type Proxy struct {
 	links    map[*link]struct{}
 	delay    [2]time.Duration // by direction
 	swallow  [2]bool
+	treat    func(command []string) Treatment
+	passed   int64 // commands forwarded
 	closed   bool
 }
 
@@ -70,6 +72,10 @@ func (p *Proxy) BlackHole(on bool) { p.swallowing(on, on) }
 // DropReplies is [Proxy.BlackHole] for replies only: requests arrive and are
 // executed, their senders never hear of it.
 func (p *Proxy) DropReplies(on bool) { p.swallowing(false, on) }
+
+// DropRequests is [Proxy.BlackHole] for requests only: nothing new arrives, but what was
+// asked before is still answered, and what was published is still heard.
+func (p *Proxy) DropRequests(on bool) { p.swallowing(on, false) }
 
 func (p *Proxy) swallowing(request, reply bool) {
 	p.set(func() {

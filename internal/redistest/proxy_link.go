@@ -31,8 +31,12 @@ func (l *link) end() {
 }
 
 type chunk struct {
-	data []byte
-	due  time.Time
+	data  []byte
+	due   time.Time
+	after int64 // with overtaken: until so many commands have passed, due at the latest
+	// overtaken: see [Treatment].
+	overtaken bool
+	commands  int64 // how many it contains
 }
 
 // pipe is one direction of a link. A reader fills its queue at once, so that the
@@ -41,6 +45,7 @@ type pipe struct {
 	*link
 	direction int
 	queue     []chunk
+	cut       cutter // of requests
 	eof       bool
 }
 
@@ -98,7 +103,7 @@ func (p *Proxy) read(q *pipe, from net.Conn) {
 		n, err := from.Read(buf)
 		p.set(func() {
 			if n > 0 {
-				q.queue = append(q.queue, chunk{append([]byte(nil), buf[:n]...), time.Now().Add(p.delay[q.direction])})
+				p.enqueue(q, append([]byte(nil), buf[:n]...))
 			}
 			q.eof = err != nil
 		})
@@ -113,7 +118,7 @@ func (p *Proxy) read(q *pipe, from net.Conn) {
 func (p *Proxy) write(q *pipe, to net.Conn) bool {
 	for {
 		c, ok := p.next(q)
-		if !ok || !p.sleepUntil(c.due) || !p.stall(q) {
+		if !ok || !p.wait(q, c) || !p.stall(q) {
 			return p.emptied(q)
 		}
 		if p.swallowed(q) {
@@ -122,6 +127,9 @@ func (p *Proxy) write(q *pipe, to net.Conn) bool {
 		// An error here means that the receiver is gone. The queue is emptied all
 		// the same: a server must not be held up by a client that hung up.
 		_, _ = to.Write(c.data)
+		if c.commands > 0 {
+			p.set(func() { p.passed += c.commands })
+		}
 	}
 }
 

@@ -204,6 +204,20 @@ func (s *Server) Restart() {
 	s.restart(true)
 }
 
+// RestartWith is [Server.Restart] with other arguments in place of those of [Args], also for
+// later restarts.
+func (s *Server) RestartWith(args ...string) {
+	s.t.Helper()
+	s.Kill()
+	s.mu.Lock()
+	s.cfg.args = args
+	s.mu.Unlock()
+	s.restart(true)
+}
+
+// Dir is where the server keeps its files. They may be changed while it is killed.
+func (s *Server) Dir() string { return s.dir }
+
 // RestartLoading is [Server.Restart] without waiting until the data is loaded: the
 // server answers, possibly with LOADING.
 func (s *Server) RestartLoading() {

@@ -1,0 +1,216 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+
+	"github.com/holdfast-go/holdfast/internal/chaos"
+)
+
+// Other locks under the faults that Holdfast is put under, in the same harness. They are controls: where their
+// protocols allow two holders, the harness must find two. Each is used as its documentation says.
+
+var chaosFlags = chaos.DeclareFlags()
+
+func TestMain(m *testing.M) {
+	chaos.BeClient(map[string]chaos.Open{
+		"redsync":     chaosRedsync,
+		"redislock":   chaosRedislock,
+		"rueidislock": chaosRueidislock,
+	})
+	os.Exit(m.Run())
+}
+
+// chaosLock is what the rivals have in common.
+type chaosLock struct {
+	lock  func(ctx context.Context, name string) (chaos.Held, error)
+	close func()
+}
+
+func (l chaosLock) Lock(ctx context.Context, name string) (chaos.Held, error) {
+	return l.lock(ctx, name)
+}
+func (l chaosLock) Close() { l.close() }
+
+type chaosHeld struct {
+	deadline time.Time
+	done     <-chan struct{}
+	unlock   func(ctx context.Context) error
+}
+
+func (h chaosHeld) Token() int64                     { return 0 } // none of them has any
+func (h chaosHeld) Deadline() time.Time              { return h.deadline }
+func (h chaosHeld) Done() <-chan struct{}            { return h.done }
+func (h chaosHeld) Unlock(ctx context.Context) error { return h.unlock(ctx) }
+
+// redsync says until when a lock is valid; it does not renew by itself.
+func chaosRedsync(r chaos.Role) (chaos.Locker, error) {
+	var pools []redsyncredis.Pool
+	var ends []func()
+	for _, u := range r.Nodes {
+		p, end, err := goredisPool(u)
+		if err != nil {
+			return nil, err
+		}
+		pools, ends = append(pools, p), append(ends, end)
+	}
+	sync := redsync.New(pools...)
+	return chaosLock{
+		lock: func(ctx context.Context, name string) (chaos.Held, error) {
+			m := sync.NewMutex(name, redsync.WithExpiry(r.TTL))
+			if err := m.LockContext(ctx); err != nil {
+				return nil, err
+			}
+			return chaosHeld{deadline: m.Until(), unlock: func(ctx context.Context) error {
+				ok, err := m.UnlockContext(ctx)
+				if !ok {
+					return fmt.Errorf("not unlocked: %w", err)
+				}
+				return nil
+			}}, nil
+		},
+		close: func() {
+			for _, end := range ends {
+				end()
+			}
+		},
+	}, nil
+}
+
+// redislock does not say until when a lock is valid: a TTL from when it was asked for. It
+// is asked once at a time, so that this instant is known.
+func chaosRedislock(r chaos.Role) (chaos.Locker, error) {
+	c := redis.NewClient(&redis.Options{Addr: address(r.Nodes[0])})
+	locks := redislock.New(c)
+	return chaosLock{
+		lock: func(ctx context.Context, name string) (chaos.Held, error) {
+			for {
+				asked := time.Now()
+				held, err := locks.Obtain(ctx, name, r.TTL, nil)
+				if err == nil {
+					return chaosHeld{deadline: asked.Add(r.TTL), unlock: held.Release}, nil
+				}
+				if err != redislock.ErrNotObtained {
+					return nil, err
+				}
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(16 * time.Millisecond):
+				}
+			}
+		},
+		close: func() { _ = c.Close() },
+	}, nil
+}
+
+// rueidislock renews, and ends a context when it cannot.
+func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
+	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
+		ClientOption: rueidis.ClientOption{InitAddress: []string{address(r.Nodes[0])}},
+		KeyMajority:  1, NoLoopTracking: true, KeyValidity: r.TTL, TryNextAfter: 500 * time.Millisecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return chaosLock{
+		lock: func(ctx context.Context, name string) (chaos.Held, error) {
+			// Bounded: a waiter that missed the news waits for ever otherwise.
+			bounded, stop := context.WithTimeout(ctx, 2*r.TTL)
+			defer stop()
+			type got struct {
+				ctx    context.Context
+				cancel context.CancelFunc
+				err    error
+			}
+			// Its context ends with the one it is given, so the wait is bounded from outside.
+			whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
+			c := make(chan got, 1)
+			go func() {
+				held, release, err := l.WithContext(whole, name)
+				c <- got{held, release, err}
+			}()
+			select {
+			case g := <-c:
+				if g.err != nil {
+					cancel()
+					return nil, g.err
+				}
+				return chaosHeld{done: g.ctx.Done(), unlock: func(context.Context) error { g.cancel(); cancel(); return nil }}, nil
+			case <-bounded.Done():
+				cancel()
+				if g := <-c; g.err == nil { // it came after all
+					g.cancel()
+				}
+				return nil, bounded.Err()
+			}
+		},
+		close: l.Close,
+	}, nil
+}
+
+// TestRivalsUnderFaults runs each lock for -chaos.for under what Holdfast promises to survive on as many nodes,
+// and prints what was found. A rival that lets two in is what it is; a harness that finds none is broken.
+func TestRivalsUnderFaults(t *testing.T) {
+	if *chaosFlags.For == 0 {
+		t.Skip("takes minutes and judges others; run: make chaos-rivals")
+	}
+	type entry struct {
+		locker string
+		nodes  int
+	}
+	var reports []*chaos.Report
+	for _, e := range []entry{{"holdfast", 5}, {"redsync", 5}, {"holdfast", 1}, {"redislock", 1}, {"rueidislock", 1}, {"plain", 1}} {
+		t.Run(fmt.Sprintf("%s-%d", e.locker, e.nodes), func(t *testing.T) {
+			p := chaosFlags.Apply(chaos.Plan{Locker: e.locker, Nodes: e.nodes})
+			p.Nodes = e.nodes
+			r := chaos.Run(t, p)
+			r.Publish(t, *chaosFlags.Report)
+			reports = append(reports, r)
+			switch {
+			case e.locker == "holdfast":
+				r.Demand(t)
+			case e.locker == "plain" && r.Overlaps == 0:
+				t.Error("nobody was found to hold a lock together with another: is the harness asleep?")
+			}
+		})
+	}
+	fmt.Println(chaosTable(reports))
+}
+
+// chaosTable is one line for each lock, and which fault came last before its overlaps began.
+func chaosTable(reports []*chaos.Report) string {
+	var b strings.Builder
+	b.WriteString("| lock | nodes | faults | leases | overlaps | updates lost, open register | acknowledged | most overlaps began |\n|---|---|---|---|---|---|---|---|\n")
+	for _, r := range reports {
+		faults := 0
+		for _, n := range r.Faults {
+			faults += n
+		}
+		var worst []string
+		for k := range r.ByFault {
+			worst = append(worst, k)
+		}
+		slices.SortFunc(worst, func(x, y string) int { return r.ByFault[y] - r.ByFault[x] })
+		for i, k := range worst {
+			worst[i] = fmt.Sprintf("%s (%d)", k, r.ByFault[k])
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | **%d** | %d | %d | %s |\n", r.Plan.Locker, r.Plan.Nodes, faults, r.Grants, r.Overlaps,
+			r.Open.Lost, r.Open.Acked, strings.Join(worst[:min(4, len(worst))], "; "))
+	}
+	return b.String()
+}

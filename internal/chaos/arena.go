@@ -1,0 +1,150 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// arena is what a run consists of: nodes, clients, the resource, and what was done to them.
+type arena struct {
+	t        testing.TB
+	plan     Plan
+	nodes    []*node
+	resource *redistest.Server
+	dir      string // of counter files
+	began    int64
+
+	mu        sync.Mutex
+	rng       *rand.Rand
+	slots     []*process // the clients there are now
+	processes []*process // and all there ever were
+	nextID    int
+	injuries  []*injury
+	amnesia   int   // faults under way that take memory
+	forgot    int64 // when the last of them ended
+	calm      int   // faults under way that must not meet one
+	wantCalm  bool  // the next such fault waits
+}
+
+// injury is a fault that happened.
+type injury struct {
+	Kind     string
+	From, To int64 // To is 0 while it lasts
+	Nodes    []int // that it may keep from voting
+}
+
+func (a *arena) startClient(slot int) {
+	a.mu.Lock()
+	id := a.nextID
+	a.nextID++
+	a.mu.Unlock()
+	p := startProcess(a.t, a.role(id))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.slots[slot] = p
+	a.processes = append(a.processes, p)
+}
+
+func (a *arena) role(id int) Role {
+	return Role{
+		Client: id, Locker: a.plan.Locker, Nodes: urls(a.nodes, id%sides), Names: a.plan.names(), TTL: a.plan.TTL, Window: a.plan.Window,
+		Loops: a.plan.Loops, Resource: a.resource.Addr(), Dir: a.dir, Pause: a.plan.Pause,
+	}
+}
+
+// pickClient chooses a client, rather one that holds a lock.
+func (a *arena) pickClient() (slot int) {
+	order := a.rng.Perm(len(a.slots))
+	if a.rng.IntN(4) > 0 {
+		for _, i := range order {
+			if a.slots[i] != nil && a.slots[i].holds() {
+				return i
+			}
+		}
+	}
+	return order[0]
+}
+
+// howMany is how many nodes a fault takes that may take all.
+func (a *arena) howMany() int {
+	n := len(a.nodes)
+	switch r := a.rng.IntN(100); {
+	case a.plan.Most:
+		return n/2 + 1 + a.rng.IntN(n-n/2)
+	case r < 55:
+		return 1
+	case r < 75:
+		return (n - 1) / 2
+	case r < 92:
+		return n/2 + 1
+	}
+	return n
+}
+
+// take reserves a part of up to n nodes, as many as are free.
+func (a *arena) take(n int, part func(*busy) *bool) (taken []*node) {
+	for _, i := range a.rng.Perm(len(a.nodes)) {
+		if b := part(&a.nodes[i].busy); len(taken) < n && !*b {
+			*b = true
+			taken = append(taken, a.nodes[i])
+		}
+	}
+	return taken
+}
+
+// release gives the part back.
+func (a *arena) release(taken []*node, part func(*busy) *bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, n := range taken {
+		*part(&n.busy) = false
+	}
+}
+
+func (a *arena) index(n *node) int { return slices.Index(a.nodes, n) }
+
+func processPart(b *busy) *bool { return &b.process }
+func clockPart(b *busy) *bool   { return &b.clock }
+func networkPart(side int) func(*busy) *bool {
+	return func(b *busy) *bool { return &b.network[side] }
+}
+
+// between draws a duration.
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Float64()*float64(most-least))
+}
+
+// each runs f for every node at the same time.
+func each(nodes []*node, f func(*node)) {
+	var wait sync.WaitGroup
+	for _, n := range nodes {
+		wait.Go(func() { f(n) })
+	}
+	wait.Wait()
+}
+
+// do runs a command on a node's server; what fails is only told, for the server may be busy dying.
+func (a *arena) do(s *redistest.Server, args ...any) any {
+	v, err := s.Do(args...)
+	if err != nil {
+		a.t.Logf("chaos: %v: %v", args, err)
+	}
+	return v
+}
+
+func (a *arena) names() []string { return a.plan.names() }
+
+func (p Plan) names() (list []string) {
+	for i := range p.Names {
+		list = append(list, fmt.Sprintf("lock-%d", i))
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+)
+
+var flags = DeclareFlags()
+
+func TestMain(m *testing.M) {
+	BeClient(map[string]Open{"backwards": openBackwards})
+	os.Exit(m.Run())
+}
+
+// short is a run for the usual tests: few clients, faults close to each other. Such runs go side
+// by side: what they judge does not depend on how quick the machine is.
+func short(d time.Duration) Plan {
+	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
+}
+
+// The lock under every fault that it promises to survive; and under those that it does not, where
+// overlaps are counted and only what the token guards must hold.
+func TestChaos(t *testing.T) {
+	if *flags.For == 0 && *flags.Outside == 0 {
+		t.Parallel()
+	}
+	t.Run("within", func(t *testing.T) {
+		p := short(15 * time.Second)
+		if *flags.For > 0 {
+			p = Plan{}
+		} else {
+			t.Parallel()
+		}
+		r := Run(t, flags.Apply(p))
+		r.Publish(t, *flags.Report)
+		r.Demand(t)
+	})
+	t.Run("outside", func(t *testing.T) {
+		p := short(8 * time.Second)
+		if *flags.For > 0 || *flags.Outside > 0 {
+			p = Plan{}
+		} else {
+			t.Parallel()
+		}
+		p = flags.Apply(p)
+		switch {
+		case *flags.Outside > 0:
+			p.For, p.Verbose = *flags.Outside, true
+		case *flags.For > 0:
+			p.For = *flags.For / 5
+		}
+		p.Outside, p.Pause = true, 20
+		if p.Keep == "" { // overlaps are expected: not every run's are worth keeping
+			p.Keep = t.TempDir()
+		}
+		if p.Kinds == nil {
+			p.Kinds = outsideKinds
+		}
+		r := Run(t, p)
+		r.Publish(t, *flags.Report)
+		r.Tolerate(t)
+	})
+}
+
+// A lock that nobody should use must be found out, or the runs above prove nothing.
+func TestAnUnsafeLockIsFoundOut(t *testing.T) {
+	t.Parallel()
+	overlapping := func(r *Report) bool { return r.Overlaps > 0 }
+	for name, c := range map[string]struct {
+		plan  Plan
+		found func(*Report) bool
+	}{
+		"one server without persistence": {Plan{Locker: "plain", Nodes: 1, Kinds: []string{"server killed, empty again", "FLUSHALL"}}, overlapping},
+		// Holdfast with a quarantine that false vouchers cut short.
+		"no quarantine":    {Plan{Kinds: []string{"FLUSHALL and a false voucher", "client frozen"}}, overlapping},
+		"tokens backwards": {Plan{Locker: "backwards", Kinds: []string{"client killed"}}, func(r *Report) bool { return r.Inversions > 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, usual := c.plan, short(7*time.Second)
+			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
+			var r *Report
+			for range 5 { // what is found by chance may need another look
+				if r = Run(t, p); c.found(r) {
+					break
+				}
+			}
+			t.Log(r.Markdown())
+			if !c.found(r) {
+				t.Error("it was not found")
+			}
+			if r.Illegal == 0 {
+				t.Error("the linearizability checker found nothing")
+			}
+		})
+	}
+}
+
+// openBackwards opens Holdfast with tokens that fall.
+func openBackwards(r Role) (Locker, error) {
+	l, err := openHoldfast(r)
+	return backwards{l}, err
+}
+
+type backwards struct{ Locker }
+
+func (b backwards) Lock(ctx context.Context, name string) (Held, error) {
+	h, err := b.Locker.Lock(ctx, name)
+	return backwardsHeld{h}, err
+}
+
+type backwardsHeld struct{ Held }
+
+func (h backwardsHeld) Token() int64 { return 1<<52 - h.Held.Token() }

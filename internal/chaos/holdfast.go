@@ -1,0 +1,124 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// Lockers of this module, by name.
+var lockers = map[string]Open{
+	"holdfast": openHoldfast,
+	"plain":    openPlain,
+}
+
+// cluster is the name of the node set: clients reach it under different addresses.
+const cluster = "chaos"
+
+type holdfastLocker struct {
+	client *holdfast.Client
+	role   Role
+}
+
+func openHoldfast(r Role) (Locker, error) {
+	nodes, err := rueidisnode.Open(r.Nodes...)
+	if err != nil {
+		return nil, err
+	}
+	maxTTL := r.MaxTTL
+	if maxTTL == 0 {
+		maxTTL = r.TTL
+	}
+	c, err := holdfast.New(holdfast.Config{
+		Nodes: nodes, TTL: r.TTL, MaxTTL: maxTTL, Window: r.Window, NodeTimeout: 300 * time.Millisecond,
+		Cluster: cluster, Label: fmt.Sprintf("client-%d", r.Client), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &holdfastLocker{c, r}, nil
+}
+
+func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
+	lease, err := l.client.Mutex(name, holdfast.OnWait(l.refused)).Lock(ctx)
+	if err != nil {
+		l.refused(err)
+		return nil, err
+	}
+	return heldLease{lease}, nil
+}
+
+func (l *holdfastLocker) try(ctx context.Context, name string) error {
+	lease, err := l.client.Mutex(name).TryLock(ctx)
+	if err != nil {
+		l.refused(err)
+		return err
+	}
+	return lease.Unlock(ctx)
+}
+
+func (l *holdfastLocker) Close() { _ = l.client.Close() }
+
+// refused counts what the nodes said, in words that do not differ from node to node.
+func (l *holdfastLocker) refused(err error) {
+	var none *holdfast.UnavailableError
+	var held *holdfast.HeldError
+	var nodes []holdfast.NodeAnswer
+	switch {
+	case errors.As(err, &none):
+		l.role.Note("lock: no quorum")
+		nodes = none.Nodes
+	case errors.As(err, &held):
+		nodes = held.Nodes
+	}
+	for _, n := range nodes {
+		if what := refusal(n.Said); what != "" {
+			l.role.Note("node: " + what)
+		}
+	}
+}
+
+// refusals are the beginnings of what nodes say when they do not vote.
+var refusals = []string{
+	"clock off by", "the call arrived too late", "restarting", "configuration differs", "is the same server",
+	"has seen a later token", "has seen a token from the future", "maxmemory-policy is", "it is a slave", "refused", "timed out",
+	"connection lost", "OOM", "had forgotten the lease", "the clocks of a majority",
+}
+
+func refusal(said string) string {
+	if rest, ok := strings.CutPrefix(said, "quarantined for another "); ok {
+		if _, why, ok := strings.Cut(rest, ": "); ok {
+			return "quarantined: " + why
+		}
+		return "quarantined"
+	}
+	for _, r := range refusals {
+		if strings.Contains(said, r) {
+			return r
+		}
+	}
+	switch said {
+	case "granted", "no answer yet", "done":
+		return ""
+	}
+	if strings.HasPrefix(said, "held ") {
+		return ""
+	}
+	if len(said) > 60 {
+		said = said[:60]
+	}
+	return "other: " + said
+}
+
+type heldLease struct{ *holdfast.Lease }
+
+func (h heldLease) Token() int64          { return h.Fence() }
+func (h heldLease) Done() <-chan struct{} { return h.Context().Done() }

@@ -1,0 +1,173 @@
+//go:build linux
+
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// judge fills in what the clients' words and the resources tell.
+func (a *arena) judge(r *Report, ended int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Length = time.Duration(ended - a.began)
+	for _, in := range a.injuries {
+		r.Faults[in.Kind]++
+	}
+	var all []belief
+	var wishes []wish
+	frozen := map[int][]span{}
+	for _, p := range a.processes {
+		p.mu.Lock()
+		for _, e := range p.events {
+			for what, n := range e.Notes {
+				r.Refusals[what] += n
+			}
+			switch {
+			case e.What == fault:
+				a.t.Errorf("client %d: %s", p.id, e.Name)
+			case p.role.Misfit != "" && e.What == has:
+				r.MisfitsGranted[e.Name]++
+			case p.role.Misfit != "" && e.What == tried:
+				r.MisfitsRefused[e.Name]++
+			case e.What == stops:
+				r.Stopped++
+			}
+		}
+		frozen[p.id] = p.frozen
+		p.mu.Unlock()
+		if p.role.Misfit == "" {
+			b, w := p.beliefs(ended)
+			all, wishes = append(all, b...), append(wishes, w...)
+		}
+	}
+	var hungriest wish
+	r.LongestWait, hungriest, r.MedianWait = a.starvation(wishes, frozen)
+	r.Hungriest = fmt.Sprintf("client %d for %s, from %.3f to %.3f", hungriest.client, hungriest.name, a.since(hungriest.from), a.since(hungriest.to))
+	r.ByFault = map[string]int{}
+	names := byName(all)
+	for _, list := range names {
+		for _, c := range overlaps(list) {
+			r.Overlaps++
+			r.ByFault[a.blame(c.at)]++
+			r.Clashes = append(r.Clashes, a.describe("overlap", c))
+		}
+		for _, c := range inversions(list) {
+			r.Inversions++
+			r.Clashes = append(r.Clashes, a.describe("inversion", c))
+		}
+	}
+	a.count(r, all)
+	if len(r.Broken()) > 0 || a.t.Failed() {
+		r.Kept = a.keep(r)
+	}
+	for name, list := range names {
+		for _, fenced := range []bool{false, true} {
+			if fenced && list[0].token == 0 {
+				continue
+			}
+			w, bad, unknown := linear(list, fenced, r.Kept, name)
+			r.Windows, r.Illegal, r.Unknown = r.Windows+w, r.Illegal+bad, r.Unknown+unknown
+		}
+	}
+	slices.Sort(r.Clashes)
+}
+
+// count adds up leases and writes.
+func (a *arena) count(r *Report, all []belief) {
+	lists := map[string]map[string]map[string]bool{open_: a.lists(open_), guarded: a.lists(guarded)}
+	counted := map[string]int64{}
+	for _, b := range all {
+		r.Grants++
+		if b.lost {
+			r.Losses++
+		}
+		r.LatestNotice = max(r.LatestNotice, b.late)
+		for _, kind := range b.acked {
+			w := r.writes(kind)
+			w.Acked++
+			if kind == counter {
+				counted[b.name]++
+			} else if !lists[kind][b.name][b.element] {
+				w.Lost++
+			}
+		}
+		for _, kind := range b.refused {
+			r.writes(kind).Refused++
+		}
+	}
+	for name, acked := range counted {
+		n, _, err := newCounterFile(a.dir, name).load()
+		if err != nil {
+			a.t.Error(err)
+		}
+		r.writes(counter).Lost += int(max(0, acked-n))
+	}
+}
+
+// blame names the fault that began last before, and says if it was still under way.
+func (a *arena) blame(at int64) string {
+	var last *injury
+	for _, in := range a.injuries {
+		if in.From <= at && (last == nil || in.From > last.From) {
+			last = in
+		}
+	}
+	switch {
+	case last == nil:
+		return "before the first"
+	case last.To == 0 || last.To > at:
+		return "during: " + last.Kind
+	}
+	return "after: " + last.Kind
+}
+
+func (a *arena) describe(what string, c clash) string {
+	one := func(b belief) string {
+		return fmt.Sprintf("client %d.%d lease %d token %d from %.6f to %.6f", b.client, b.loop, b.lease, b.token, a.since(b.from), a.since(b.to))
+	}
+	return fmt.Sprintf("%10.6f %s of %s: %s; %s; %s", a.since(c.at), what, c.first.name, one(c.first), one(c.second), a.blame(c.at))
+}
+
+// keep writes down what was said and done, for somebody to look at.
+func (a *arena) keep(r *Report) string {
+	dir := a.plan.Keep
+	var err error
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "chaos-")
+	} else {
+		dir = filepath.Join(dir, fmt.Sprintf("%s-%d", a.plan.Locker, a.plan.Seed))
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		a.t.Error(err)
+		return ""
+	}
+	write := func(file string, f func(*json.Encoder)) {
+		o, err := os.Create(filepath.Join(dir, file))
+		if err != nil {
+			a.t.Error(err)
+			return
+		}
+		defer o.Close()
+		f(json.NewEncoder(o))
+	}
+	write("faults.jsonl", func(e *json.Encoder) {
+		for _, in := range a.injuries {
+			_ = e.Encode(in)
+		}
+	})
+	for _, p := range a.processes {
+		write(fmt.Sprintf("client-%d.jsonl", p.id), func(e *json.Encoder) {
+			for _, ev := range p.events {
+				_ = e.Encode(ev)
+			}
+		})
+	}
+	return dir
+}

@@ -1,0 +1,236 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// The judges, on histories of which it is known whether they are right.
+
+// told is what a process said: each lease began, had a deadline and ended.
+func told(leases ...[4]int64) *process {
+	p := &process{id: 1}
+	for i, l := range leases {
+		e := Event{Name: "x", Loop: i, Lease: 1, What: wants, At: 1}
+		p.events = append(p.events, e)
+		e.What, e.At, e.Deadline, e.Token = has, l[0], l[1], l[3]
+		p.events = append(p.events, e)
+		if l[2] != 0 {
+			e.What, e.At = over, l[2]
+			p.events = append(p.events, e)
+		}
+	}
+	return p
+}
+
+func TestJudgesTellGoodHistoriesFromBadOnes(t *testing.T) {
+	for name, c := range map[string]struct {
+		p                    *process
+		overlaps, inversions int
+	}{
+		"one after the other":                 {told([4]int64{10, 90, 20, 1}, [4]int64{20, 90, 30, 2}), 0, 0},
+		"two at the same time":                {told([4]int64{10, 90, 21, 1}, [4]int64{20, 90, 30, 2}), 1, 0},
+		"one inside another":                  {told([4]int64{10, 90, 50, 1}, [4]int64{20, 90, 25, 2}, [4]int64{30, 90, 35, 3}), 2, 0},
+		"unlocked after its deadline":         {told([4]int64{10, 15, 40, 1}, [4]int64{20, 90, 30, 2}), 0, 0},
+		"never ended, with a deadline":        {told([4]int64{10, 15, 0, 1}, [4]int64{20, 90, 30, 2}), 0, 0},
+		"never ended, without a deadline":     {told([4]int64{10, 0, 0, 1}, [4]int64{20, 90, 30, 2}), 1, 0},
+		"a token below that before":           {told([4]int64{10, 90, 20, 2}, [4]int64{20, 90, 30, 1}), 0, 1},
+		"one token twice":                     {told([4]int64{10, 90, 20, 2}, [4]int64{20, 90, 30, 2}), 0, 1},
+		"returned when it was over, of old":   {told([4]int64{10, 90, 20, 2}, [4]int64{30, 25, 31, 1}), 0, 0},
+		"both wrong":                          {told([4]int64{10, 90, 25, 2}, [4]int64{20, 90, 30, 1}), 1, 1},
+		"without tokens, one after the other": {told([4]int64{10, 90, 20, 0}, [4]int64{20, 90, 30, 0}), 0, 0},
+	} {
+		all, _ := c.p.beliefs(1000)
+		list := byName(all)["x"]
+		if got := len(overlaps(list)); got != c.overlaps {
+			t.Errorf("%s: %d overlaps, want %d", name, got, c.overlaps)
+		}
+		if got := len(inversions(list)); got != c.inversions {
+			t.Errorf("%s: %d inversions, want %d", name, got, c.inversions)
+		}
+		_, bad, unknown := linear(list, false, "", "")
+		if (bad > 0) != (c.overlaps > 0) || unknown > 0 {
+			t.Errorf("%s: as a mutex %d windows are illegal, %d undecided; overlaps %d", name, bad, unknown, c.overlaps)
+		}
+		if list[0].token == 0 {
+			continue
+		}
+		_, bad, _ = linear(list, true, "", "")
+		if (bad > 0) != (c.overlaps+c.inversions > 0) {
+			t.Errorf("%s: as a fenced mutex %d windows are illegal; overlaps %d, inversions %d", name, bad, c.overlaps, c.inversions)
+		}
+	}
+}
+
+func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
+	var leases [][4]int64
+	for i := range int64(1000) {
+		leases = append(leases, [4]int64{100 + 10*i, 1e9, 109 + 10*i, i + 1})
+	}
+	for _, at := range []int{0, 1, window - 2, window - 1, window, 998} {
+		bad := append([][4]int64(nil), leases...)
+		bad[at][2] += 5 // into the next
+		all, _ := told(bad...).beliefs(1e9)
+		keep := t.TempDir()
+		if windows, illegal, _ := linear(byName(all)["x"], true, keep, "x"); illegal == 0 {
+			t.Errorf("an overlap of lease %d is not found in %d windows", at, windows)
+		}
+		if drawn, _ := filepath.Glob(filepath.Join(keep, "*.html")); len(drawn) != 1 {
+			t.Errorf("%d pictures of it", len(drawn))
+		}
+	}
+	all, _ := told(leases...).beliefs(1e9)
+	if windows, illegal, unknown := linear(byName(all)["x"], true, "", "x"); windows < 6 || illegal+unknown > 0 {
+		t.Errorf("a good history: %d of %d windows illegal, %d undecided", illegal, windows, unknown)
+	}
+}
+
+func TestAProcessThatStoodStillBelievesUntilItsDeadlineOnly(t *testing.T) {
+	p := told([4]int64{10, 30, 90, 1}, [4]int64{10, 0, 90, 1})
+	p.frozen = []span{{20, 80}}
+	list, _ := p.beliefs(1000)
+	for _, b := range list {
+		want := int64(30)
+		if b.loop == 1 { // it does not say until when it would have believed
+			want = 20
+		}
+		if b.to != want || b.late != 0 {
+			t.Errorf("loop %d believed until %d, want %d; late by %d, want 0", b.loop, b.to, want, b.late)
+		}
+	}
+}
+
+func TestWaitsCountWhileAMajorityIsWellAndTheProcessRuns(t *testing.T) {
+	p := Plan{TTL: time.Second, Window: 100 * time.Millisecond}
+	s := int64(time.Second)
+	a := &arena{plan: p, nodes: make([]*node, 3), injuries: []*injury{
+		{From: 10 * s, To: 20 * s, Nodes: []int{0}},
+		{From: 12 * s, To: 14 * s, Nodes: []int{1}},
+	}}
+	ill := a.sick()
+	if want := (span{12 * s, 14*s + int64(p.settling())}); len(ill) != 1 || ill[0] != want {
+		t.Fatalf("sick in %v, want %v", ill, want)
+	}
+	frozen := map[int][]span{1: {{5 * s, 6 * s}}}
+	got, _, _ := a.starvation([]wish{{1, "x", 4 * s, 13 * s, true}, {2, "x", 12 * s, 13 * s, true}}, frozen)
+	if got != 7*time.Second { // 9 s, one of them sick, one stopped
+		t.Errorf("the longest wait is %s, want 7s", got)
+	}
+}
+
+func TestLostAndOldWritesAreFound(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { _ = c.Close() })
+	ctx := context.Background()
+	o, g := register{c, open_}, register{c, guarded}
+	// Both read before either writes: the first write is lost from the open register.
+	for _, r := range []register{o, g} {
+		tokens := map[string]int64{"a": 0, "b": 0}
+		if r == g {
+			tokens = map[string]int64{"a": 7, "b": 8}
+		}
+		before := map[string]string{}
+		for _, e := range []string{"a", "b"} {
+			last, err := r.read(ctx, "x", tokens[e])
+			if err != nil {
+				t.Fatal(err)
+			}
+			before[e] = last
+		}
+		if err := r.write(ctx, "x", tokens["b"], "b", before["b"]); err != nil {
+			t.Fatal(err)
+		}
+		err := r.write(ctx, "x", tokens["a"], "a", before["a"])
+		in, lerr := r.list(ctx, "x")
+		if lerr != nil {
+			t.Fatal(lerr)
+		}
+		switch {
+		case r == g && (!errors.Is(err, errOldToken) || !in["b"]):
+			t.Errorf("guarded: the older token's write: %v; the list is %v", err, in)
+		case r == o && (err != nil || in["b"] || !in["a"]):
+			t.Errorf("open: %v; the list is %v, want b lost", err, in)
+		}
+	}
+	f := newCounterFile(t.TempDir(), "x")
+	if err := f.write(8, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.read(7); !errors.Is(err, errOldToken) {
+		t.Errorf("an older token reads: %v", err)
+	}
+	if n, _, err := f.load(); n != 1 || err != nil {
+		t.Errorf("the counter is %d, %v", n, err)
+	}
+	if _, err := os.Stat(f.path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsLeftBehindIsFound(t *testing.T) {
+	t.Parallel()
+	a := &arena{t: t, plan: Plan{Names: 2}, nodes: []*node{{server: redistest.Start(t)}}}
+	s := a.nodes[0].server
+	record := func(owner string, left time.Duration) string {
+		now := time.Now().UnixMicro()
+		return nodescript.Record{Seen: now, Token: now, Expiry: now + left.Microseconds(), Owner: owner}.String()
+	}
+	for name, c := range map[string]struct {
+		key, value string
+		ghosts     int
+	}{
+		"a plain key":            {"lock-1", "somebody", 1},
+		"a lease":                {nodescript.RecordKey("lock-0"), record("somebody", time.Minute), 1},
+		"a lease that is over":   {nodescript.RecordKey("lock-0"), record("somebody", -time.Second), 0},
+		"a tombstone":            {nodescript.RecordKey("lock-0"), record("", 0), 0},
+		"what is not a record":   {nodescript.RecordKey("lock-0"), "?", 1},
+		"something else's value": {"other", "x", 0},
+	} {
+		s.MustDo(t, "FLUSHALL")
+		s.MustDo(t, "SET", c.key, c.value)
+		if got := a.ghosts(); len(got) != c.ghosts {
+			t.Errorf("%s: found %q, want %d", name, got, c.ghosts)
+		}
+	}
+}
+
+func TestReportsNameEachBrokenPromise(t *testing.T) {
+	good := func() *Report {
+		return &Report{Plan: Plan{}.withDefaults(), Grants: 1, Faults: map[string]int{aliased: 1}, MisfitsRefused: map[string]int{aliased: 1}, MisfitsGranted: map[string]int{}}
+	}
+	if list := good().Broken(); len(list) > 0 {
+		t.Fatalf("a good report: %q", list)
+	}
+	for what, spoil := range map[string]func(*Report){
+		"no lease":           func(r *Report) { r.Grants = 0 },
+		"overlap":            func(r *Report) { r.Overlaps = 1 },
+		"inversion":          func(r *Report) { r.Inversions = 1 },
+		"guarded write":      func(r *Report) { r.Guarded.Lost = 1 },
+		"counter write":      func(r *Report) { r.Counter.Lost = 1 },
+		"starvation":         func(r *Report) { r.LongestWait = time.Hour },
+		"no recovery":        func(r *Report) { r.Recovery = -1 },
+		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
+		"not linearizable":   func(r *Report) { r.Illegal = 1 },
+		"not decided":        func(r *Report) { r.Unknown = 1 },
+		"misfit not refused": func(r *Report) { r.MisfitsRefused = nil },
+		"misfit granted":     func(r *Report) { r.MisfitsGranted[aliased] = 1 },
+	} {
+		r := good()
+		if spoil(r); len(r.Broken()) != 1 {
+			t.Errorf("%s: %q", what, r.Broken())
+		}
+	}
+}

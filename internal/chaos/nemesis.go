@@ -1,0 +1,165 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// kind is one kind of fault.
+type kind struct {
+	name string
+
+	// forgets: nodes may lose memory by it. calm: it must not meet such a fault. outside: the
+	// lock's assumptions do not hold while it lasts, or after it.
+	forgets, calm, outside bool
+	needs                  int  // so many nodes at least
+	ours                   bool // it is about Holdfast's own clients
+
+	// begin chooses whom it hits, and reserves them, under the arena's mu; nil if there is
+	// nobody free. What it returns does the fault from beginning to end.
+	begin func(a *arena, r *rand.Rand) *deed
+}
+
+// deed is a fault that is ready to happen.
+type deed struct {
+	nodes []*node // that may not vote meanwhile
+	do    func()
+}
+
+var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, misfitKinds)
+
+// Kinds are the names of all kinds of faults, those outside of the assumptions last.
+func Kinds() (list []string) {
+	for _, outside := range []bool{false, true} {
+		for _, k := range kinds {
+			if k.outside == outside {
+				list = append(list, k.name)
+			}
+		}
+	}
+	return list
+}
+
+func (p Plan) deck() (deck []*kind) {
+	for i := range kinds {
+		k := &kinds[i]
+		switch {
+		case len(p.Kinds) > 0 && !slices.Contains(p.Kinds, k.name):
+		case len(p.Kinds) == 0 && k.outside && !p.Outside:
+		case k.needs > p.Nodes, k.ours && p.Locker != "holdfast":
+		default:
+			deck = append(deck, k)
+		}
+	}
+	return deck
+}
+
+// outside reports whether any of the faults breaks the lock's assumptions.
+func (p Plan) outside() bool {
+	return slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.outside })
+}
+
+// torment inflicts faults until the time is over, and returns when the last has ended. Kinds come in
+// rounds, in another order each time; faults overlap.
+func (a *arena) torment(until time.Time) {
+	var under sync.WaitGroup
+	defer under.Wait()
+	var deck []*kind
+	seed := uint64(0)
+	for time.Now().Before(until) {
+		if len(deck) == 0 {
+			deck = a.plan.deck()
+			a.mu.Lock()
+			a.rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+			a.mu.Unlock()
+			if len(deck) == 0 {
+				time.Sleep(time.Until(until))
+				return
+			}
+		}
+		// The first that can happen now; the others keep their places.
+		pause := 50 * time.Millisecond
+		for i, k := range deck {
+			seed++
+			if d := a.begin(k, rand.New(rand.NewPCG(a.plan.Seed, seed))); d != nil {
+				under.Go(d.do)
+				deck = slices.Delete(deck, i, i+1)
+				pause = a.gap()
+				break
+			}
+		}
+		time.Sleep(min(pause, time.Until(until)))
+	}
+}
+
+func (a *arena) gap() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
+}
+
+// begin lets a fault of a kind begin, if it can.
+func (a *arena) begin(k *kind, r *rand.Rand) *deed {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	quiet := a.amnesia == 0 && Monotonic()-a.forgot > int64(a.plan.quarantine()+time.Second)
+	switch {
+	case k.forgets && (a.calm > 0 || a.wantCalm):
+		return nil
+	case k.calm && !quiet:
+		a.wantCalm = true
+		return nil
+	}
+	d := k.begin(a, r)
+	if d == nil {
+		return nil
+	}
+	in := &injury{Kind: k.name, From: Monotonic()}
+	for _, n := range d.nodes {
+		in.Nodes = append(in.Nodes, a.index(n))
+	}
+	a.injuries = append(a.injuries, in)
+	if k.forgets {
+		a.amnesia++
+	}
+	if k.calm {
+		a.calm++
+		a.wantCalm = false
+	}
+	do := d.do
+	d.do = func() {
+		if a.plan.Verbose {
+			a.t.Logf("%7.3f  %s %v", a.since(in.From), k.name, in.Nodes)
+		}
+		// Also where a fault fails the test and ends its goroutine.
+		defer func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			in.To = Monotonic()
+			if k.forgets {
+				a.amnesia--
+				a.forgot = in.To
+			}
+			if k.calm {
+				a.calm--
+			}
+		}()
+		do()
+	}
+	return d
+}
+
+func (a *arena) since(at int64) float64 { return time.Duration(at - a.began).Seconds() }
+
+func (in injury) String() string { return fmt.Sprintf("%s %v", in.Kind, in.Nodes) }
+
+// outsideKinds are the faults of a run outside of the assumptions: those, and what may then do harm.
+var outsideKinds = []string{
+	"clocks of a majority step together", "clocks of a majority step each its own way", "some keys evicted", "FLUSHALL and a false voucher",
+	"client killed", "client frozen", "server killed, AOF cut back", "partition",
+}

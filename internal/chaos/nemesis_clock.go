@@ -1,0 +1,124 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Faults of servers' wall clocks.
+
+var clockKinds = []kind{
+	{name: "clock steps", needs: 3, begin: onClocks(false, 0.5, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + a.leap(r))
+		time.Sleep(between(r, 500*time.Millisecond, 6*time.Second))
+	})},
+	{name: "clock goes there and back", needs: 3, begin: onClocks(false, 0.5, func(a *arena, r *rand.Rand, n *node) {
+		for range 3 + r.IntN(10) {
+			n.server.Step(n.skew + a.leap(r))
+			time.Sleep(between(r, 0, 300*time.Millisecond))
+			n.server.Step(n.skew)
+			time.Sleep(between(r, 0, 300*time.Millisecond))
+		}
+	})},
+	{name: "clock too fast, too slow or still", needs: 3, begin: onClocks(false, 0.5, func(_ *arena, r *rand.Rand, n *node) {
+		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
+		time.Sleep(between(r, time.Second, 6*time.Second))
+	})},
+	{name: "wrong clocks take turns", needs: 3, begin: inTurn},
+	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
+		time.Sleep(between(r, 3*time.Second, 5*time.Second))
+	})},
+	{name: "clocks of a majority step each its own way", outside: true, begin: onClocks(true, 0, func(a *arena, r *rand.Rand, n *node) {
+		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
+		time.Sleep(between(r, 3*time.Second, 5*time.Second))
+	})},
+}
+
+// leap is by how much a clock is wrong. Some steps come often, so that clocks that are wrong one after the
+// other agree with each other.
+func (a *arena) leap(r *rand.Rand) time.Duration {
+	if r.IntN(3) == 0 {
+		return between(r, -2*a.plan.TTL, 2*a.plan.TTL)
+	}
+	steps := []time.Duration{a.plan.Window / 2, a.plan.Window, 2 * a.plan.Window, a.plan.TTL, a.plan.TTL + a.plan.Window, time.Minute, time.Hour, 3 * time.Hour}
+	d := steps[r.IntN(len(steps))]
+	if r.IntN(2) == 0 {
+		return -d
+	}
+	return d
+}
+
+// onClocks makes a fault of clocks: of a minority, counting those that are wrong already, or of
+// a bare majority. With the probability alike they err in the same way, and agree with each other.
+func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
+	return func(a *arena, r *rand.Rand) *deed {
+		wrong := 0
+		for _, n := range a.nodes {
+			if n.busy.clock {
+				wrong++
+			}
+		}
+		most := (len(a.nodes)-1)/2 - wrong
+		want := 1 + a.rng.IntN(max(1, most))
+		if majority {
+			want, most = len(a.nodes)/2+1, len(a.nodes)-wrong
+		}
+		if want > most {
+			return nil
+		}
+		taken := a.take(want, clockPart)
+		struck, seeds := map[*node]node{}, map[*node]uint64{}
+		seed, same := r.Uint64(), r.Float64() < alike
+		for _, n := range taken {
+			// A copy: the server may be replaced meanwhile, by one whose clock is right.
+			if struck[n], seeds[n] = *n, seed; !same {
+				seeds[n] = r.Uint64()
+			}
+		}
+		return &deed{taken, func() {
+			defer a.release(taken, clockPart)
+			each(taken, func(n *node) {
+				s := struck[n]
+				f(a, rand.New(rand.NewPCG(seeds[n], 0)), &s)
+				s.server.Step(n.skew)
+			})
+		}}
+	}
+}
+
+// inTurn makes a minority of the clocks wrong, then at once another one by as much, and so on: at no
+// instant a majority is, but who remembers what each of them showed last sees one.
+func inTurn(a *arena, r *rand.Rand) *deed {
+	for _, n := range a.nodes {
+		if n.busy.clock {
+			return nil
+		}
+	}
+	taken := a.take(len(a.nodes), clockPart)
+	servers := map[*node]*redistest.Server{}
+	for _, n := range taken {
+		servers[n] = n.server
+	}
+	return &deed{taken, func() {
+		defer a.release(taken, clockPart)
+		d, minority := a.leap(r), (len(taken)-1)/2
+		for turn := range 4 + r.IntN(8) {
+			var wrong []*node
+			for i := range minority {
+				wrong = append(wrong, taken[(turn*minority+i)%len(taken)])
+			}
+			for _, n := range wrong {
+				servers[n].Step(n.skew + d)
+			}
+			time.Sleep(between(r, 0, []time.Duration{100 * time.Millisecond, 2 * time.Second}[r.IntN(2)]))
+			for _, n := range wrong {
+				servers[n].Step(n.skew)
+			}
+		}
+	}}
+}

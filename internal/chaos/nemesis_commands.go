@@ -1,0 +1,46 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Faults of single commands, while those beside them pass.
+
+var commandKinds = []kind{
+	{name: "commands delayed", begin: onNetwork(treated(func(r *rand.Rand) redistest.Treatment {
+		return redistest.Treatment{Delay: between(r, 0, []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, 2500 * time.Millisecond}[r.IntN(3)])}
+	}))},
+	{name: "commands sent twice", begin: onNetwork(treated(func(r *rand.Rand) redistest.Treatment {
+		return redistest.Treatment{Copies: []time.Duration{0, between(r, 0, []time.Duration{20 * time.Millisecond, 300 * time.Millisecond, 4 * time.Second}[r.IntN(3)])}}
+	}))},
+	{name: "commands overtaken", begin: onNetwork(treated(func(r *rand.Rand) redistest.Treatment {
+		return redistest.Treatment{Overtaken: 1 + r.IntN(20), Delay: between(r, 0, 500*time.Millisecond)}
+	}))},
+}
+
+// treated treats one in four of the commands that locks are made of. What opens a
+// connection is left alone: it would only be slow.
+func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest.Proxy) {
+	return func(r *rand.Rand, p *redistest.Proxy) {
+		// Its own generator: the proxy calls when it likes.
+		own := rand.New(rand.NewPCG(r.Uint64(), 0))
+		p.Treat(func(command []string) redistest.Treatment {
+			if len(command) == 0 || own.IntN(4) > 0 {
+				return redistest.Treatment{}
+			}
+			switch strings.ToUpper(command[0]) {
+			case "EVALSHA", "SET":
+				return f(own)
+			}
+			return redistest.Treatment{}
+		})
+		time.Sleep(between(r, 500*time.Millisecond, 4*time.Second))
+		p.Treat(nil)
+	}
+}

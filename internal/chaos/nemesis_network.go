@@ -1,0 +1,78 @@
+//go:build linux
+
+package chaos
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Faults of the network between some clients and some nodes.
+
+var networkKinds = []kind{
+	{name: "partition", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+		p.BlackHole(true)
+		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
+		p.BlackHole(false)
+	})},
+	{name: "partition of requests only", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+		p.DropRequests(true)
+		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
+		p.DropRequests(false)
+	})},
+	{name: "partition of replies only", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+		p.DropReplies(true)
+		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
+		p.DropReplies(false)
+	})},
+	{name: "connections refused", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+		p.Cut(true)
+		time.Sleep(between(r, 0, 3*time.Second))
+		p.Cut(false)
+	})},
+	{name: "connections stall, then deliver", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+		for range 1 + r.IntN(4) {
+			p.StallExisting()
+			time.Sleep(between(r, 50*time.Millisecond, 2*time.Second))
+			p.Release()
+		}
+	})},
+}
+
+// onNetwork makes a fault of the ways from one side's clients, or from all, to some nodes.
+func onNetwork(f func(*rand.Rand, *redistest.Proxy)) func(*arena, *rand.Rand) *deed {
+	return func(a *arena, r *rand.Rand) *deed {
+		first, n := r.IntN(sides), a.howMany()
+		cut := map[int][]*node{first: a.take(n, networkPart(first))}
+		if r.IntN(3) == 0 {
+			cut[1-first] = a.take(n, networkPart(1-first))
+		}
+		if len(cut[0])+len(cut[1]) == 0 {
+			return nil
+		}
+		seed := r.Uint64()
+		d := &deed{do: func() {
+			defer func() {
+				for side, taken := range cut {
+					a.release(taken, networkPart(side))
+				}
+			}()
+			both := make(chan struct{}, sides)
+			for side := range sides {
+				go func() {
+					each(cut[side], func(n *node) { f(rand.New(rand.NewPCG(seed, uint64(a.index(n)*sides+side))), n.proxies[side]) })
+					both <- struct{}{}
+				}()
+			}
+			for range sides {
+				<-both
+			}
+		}}
+		for _, taken := range cut {
+			d.nodes = append(d.nodes, taken...)
+		}
+		return d
+	}
+}

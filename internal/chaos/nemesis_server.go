@@ -1,0 +1,168 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Faults of server processes.
+
+var serverKinds = []kind{
+	{name: "server killed, empty again", forgets: true, begin: onProcesses(killed(emptied))},
+	{name: "server killed, AOF cut back", forgets: true, begin: onProcesses(killed(cutBack))},
+	{name: "server killed, back to a snapshot", forgets: true, begin: onProcesses(killed(snapshot))},
+	{name: "server frozen", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+		n.server.Freeze()
+		time.Sleep(between(r, 300*time.Millisecond, 4*time.Second))
+		n.server.Thaw()
+	})},
+	{name: "replica promoted in its place", forgets: true, begin: onProcesses(promoted)},
+	{name: "CLIENT PAUSE", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+		d := between(r, 200*time.Millisecond, 2500*time.Millisecond)
+		a.do(n.server, "CLIENT", "PAUSE", d.Milliseconds(), []string{"ALL", "WRITE"}[r.IntN(2)])
+		time.Sleep(d + 50*time.Millisecond)
+	})},
+	{name: "CLIENT KILL, callers", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+		for range 1 + r.IntN(5) {
+			a.do(n.server, "CLIENT", "KILL", "TYPE", "normal")
+			time.Sleep(between(r, 0, 200*time.Millisecond))
+		}
+	})},
+	{name: "CLIENT KILL, listeners", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+		for range 1 + r.IntN(5) {
+			a.do(n.server, "CLIENT", "KILL", "TYPE", "pubsub")
+			time.Sleep(between(r, 0, 200*time.Millisecond))
+		}
+	})},
+}
+
+// onProcesses makes a fault of one to all nodes' server processes, all at the same time.
+func onProcesses(f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
+	return func(a *arena, r *rand.Rand) *deed {
+		taken := a.take(a.howMany(), processPart)
+		if taken == nil {
+			return nil
+		}
+		seeds := map[*node]uint64{}
+		for _, n := range taken {
+			seeds[n] = r.Uint64()
+		}
+		return &deed{taken, func() {
+			defer a.release(taken, processPart)
+			each(taken, func(n *node) { f(a, rand.New(rand.NewPCG(seeds[n], 0)), n) })
+		}}
+	}
+}
+
+// killed is a fault in which a server is killed, and starts again from what back has left of its files.
+func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []string)) func(*arena, *rand.Rand, *node) {
+	return func(a *arena, r *rand.Rand, n *node) {
+		args := back(r, n.server, n.server.Kill)
+		if r.IntN(2) == 0 {
+			time.Sleep(between(r, 0, 3*time.Second))
+		}
+		n.server.RestartWith(args...)
+		if !slices.Equal(args, serverArgs) {
+			a.do(n.server, "CONFIG", "SET", "appendonly", "yes")
+		}
+	}
+}
+
+func aofDir(s *redistest.Server) string { return filepath.Join(s.Dir(), "appendonlydir") }
+
+func emptied(_ *rand.Rand, s *redistest.Server, kill func()) []string {
+	kill()
+	_ = os.RemoveAll(aofDir(s))
+	_ = os.Remove(filepath.Join(s.Dir(), "dump.rdb"))
+	return serverArgs
+}
+
+// cutBack leaves what was on disk some time before, as a machine does that lost its power.
+func cutBack(r *rand.Rand, s *redistest.Server, kill func()) []string {
+	path, before := growingAOF(s)
+	time.Sleep(between(r, 100*time.Millisecond, 1500*time.Millisecond))
+	kill()
+	if last, now := growingAOF(s); last == path && now > before {
+		_ = os.Truncate(path, before+r.Int64N(now-before))
+	}
+	return serverArgs
+}
+
+// growingAOF is the file that is appended to, and its length.
+func growingAOF(s *redistest.Server) (path string, size int64) {
+	list, _ := filepath.Glob(filepath.Join(aofDir(s), "*.incr.aof"))
+	slices.SortFunc(list, func(a, b string) int { return len(a) - len(b) })
+	if len(list) == 0 {
+		return "", 0
+	}
+	path = list[len(list)-1]
+	if i, err := os.Stat(path); err == nil {
+		size = i.Size()
+	}
+	return path, size
+}
+
+// snapshot leaves an RDB file that was written some time before.
+func snapshot(r *rand.Rand, s *redistest.Server, kill func()) []string {
+	_, _ = s.Do("SAVE") // fails while the AOF is rewritten: then an older snapshot is loaded, or none
+	time.Sleep(between(r, 100*time.Millisecond, 3*time.Second))
+	kill()
+	_ = os.RemoveAll(aofDir(s))
+	return append(slices.Clone(serverArgs), "--appendonly", "no")
+}
+
+// promoted puts a replica in the place of a node's server, as a failover does: with what it had
+// received until then. Half of the times the former server comes back in the same way.
+func promoted(a *arena, r *rand.Rand, n *node) {
+	old, fresh := n.server, startServer(a.t)
+	fresh.Step(n.skew)
+	if !a.follow(fresh, old) {
+		fresh.Kill()
+		return
+	}
+	a.replace(r, n, fresh)
+	if r.IntN(2) == 0 {
+		time.Sleep(between(r, 0, 2*time.Second))
+		if a.follow(old, fresh) {
+			a.replace(r, n, old)
+			time.Sleep(100 * time.Millisecond)
+			fresh.Kill()
+			return
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
+	old.Kill()
+}
+
+// follow makes s a replica of master and waits until it has its data.
+func (a *arena) follow(s, master *redistest.Server) bool {
+	a.do(s, "REPLICAOF", "127.0.0.1", fmt.Sprint(master.Port()))
+	for range 200 {
+		if info, _ := a.do(s, "INFO", "replication").(string); strings.Contains(info, "master_link_status:up") {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return false
+}
+
+// replace promotes a replica and puts it in the node's place. Sometimes it stopped to follow
+// its master before.
+func (a *arena) replace(r *rand.Rand, n *node, s *redistest.Server) {
+	a.do(s, "REPLICAOF", "NO", "ONE")
+	if r.IntN(2) == 0 {
+		time.Sleep(between(r, 0, 1500*time.Millisecond))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n.replace(s)
+}

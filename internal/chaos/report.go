@@ -1,0 +1,183 @@
+//go:build linux
+
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Report is what came of a run.
+type Report struct {
+	Plan   Plan
+	Length time.Duration
+
+	Faults   map[string]int // by kind
+	Refusals map[string]int // by what was said
+
+	Grants, Losses       int
+	Overlaps, Inversions int
+	ByFault              map[string]int // overlaps, by the fault that began last before
+	Clashes              []string       // each overlap and inversion
+
+	Open, Guarded, Counter Writes
+	Stopped                int // how often a client stopped itself between its last look and its write
+
+	MisfitsRefused, MisfitsGranted map[string]int
+
+	LongestWait  time.Duration // while a majority was well
+	Hungriest    string        // who that was
+	MedianWait   time.Duration
+	LatestNotice time.Duration // by how much a running process noticed its deadline too late
+	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
+	Ghosts       []string
+
+	Windows, Illegal, Unknown int    // of the linearizability checker
+	Kept                      string // where the history of a bad run is
+}
+
+// Writes is what became of writes to a resource.
+type Writes struct{ Acked, Refused, Lost int }
+
+func (r *Report) writes(kind string) *Writes {
+	return map[string]*Writes{open_: &r.Open, guarded: &r.Guarded, counter: &r.Counter}[kind]
+}
+
+// starved is what a wait may take while a majority is well. Those before it may die, each for a TTL, and
+// dead clients take their names with them all the time.
+func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
+
+// Broken lists which promises did not hold.
+func (r *Report) Broken() (list []string) {
+	say := func(bad bool, format string, args ...any) {
+		if bad {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	say(r.Grants == 0, "nobody got a lock")
+	say(r.Overlaps > 0, "%d overlaps of believed leases", r.Overlaps)
+	say(r.Inversions > 0, "%d token inversions", r.Inversions)
+	say(r.Guarded.Lost > 0, "%d of %d guarded writes lost", r.Guarded.Lost, r.Guarded.Acked)
+	say(r.Counter.Lost > 0, "%d of %d counter writes lost", r.Counter.Lost, r.Counter.Acked)
+	say(r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
+	say(r.Recovery < 0, "no lease of each name within %s after the faults", patience)
+	say(len(r.Ghosts) > 0, "left behind: %s", strings.Join(r.Ghosts, ", "))
+	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
+	say(r.Unknown > 0, "%d of %d windows not decided in time", r.Unknown, r.Windows)
+	for _, m := range []string{aliased, fewer, otherwise} {
+		say(r.Faults[m] > 0 && r.MisfitsRefused[m] == 0, "nobody refused a %s", m)
+	}
+	for _, m := range slices.Sorted(maps.Keys(r.MisfitsGranted)) {
+		say(true, "%d leases granted to %s", r.MisfitsGranted[m], m)
+	}
+	return list
+}
+
+// Demand fails the test for each promise that did not hold.
+func (r *Report) Demand(t testing.TB) {
+	t.Helper()
+	for _, b := range r.Broken() {
+		t.Error(b)
+	}
+	for i, c := range r.Clashes {
+		if i == 20 {
+			t.Logf("and %d more", len(r.Clashes)-i)
+			break
+		}
+		t.Log(c)
+	}
+	if r.Kept != "" {
+		t.Logf("the history is in %s", r.Kept)
+	}
+}
+
+// Tolerate is [Report.Demand] for a run outside of the assumptions: overlaps are counted and no
+// failure, and nor is what follows from them. What a token guards must hold all the same.
+func (r *Report) Tolerate(t testing.TB) {
+	t.Helper()
+	if r.Grants == 0 {
+		t.Error("nobody got a lock")
+	}
+	if r.Guarded.Lost > 0 || r.Counter.Lost > 0 {
+		t.Errorf("%d of %d guarded writes lost, %d of %d to the counter", r.Guarded.Lost, r.Guarded.Acked, r.Counter.Lost, r.Counter.Acked)
+	}
+}
+
+// Markdown is the report for people.
+func (r *Report) Markdown() string {
+	var b strings.Builder
+	p := r.Plan
+	where := "within the assumptions"
+	if p.outside() {
+		where = "outside of the assumptions"
+	}
+	fmt.Fprintf(&b, "## %s, %s\n\n%s of faults about every %s, seed %d; %d nodes, %d client processes with %d loops each, %d names, TTL %s, W %s.\n\n",
+		p.Locker, where, p.For, p.Every, p.Seed, p.Nodes, p.Clients, p.Loops, p.Names, p.TTL, p.Window)
+	row := func(what string, v any) { fmt.Fprintf(&b, "| %s | %v |\n", what, v) }
+	b.WriteString("| result | |\n|---|---|\n")
+	row("leases granted", r.Grants)
+	row("of these lost before they were given back", r.Losses)
+	row("**overlaps of believed leases**", r.Overlaps)
+	if r.Guarded.Acked > 0 {
+		row("**token inversions**", r.Inversions)
+		row("**guarded register: updates lost** / acknowledged / refused", r.Guarded)
+	}
+	row("counter file: updates lost / acknowledged / refused", r.Counter)
+	row("open register: updates lost / acknowledged / refused", r.Open)
+	if p.Pause > 0 {
+		row("clients stopped between the last look and the write", r.Stopped)
+	}
+	row("wait: median", r.MedianWait.Round(time.Millisecond))
+	row("wait: longest while a majority was well", fmt.Sprintf("%s (%s)", r.LongestWait.Round(time.Millisecond), r.Hungriest))
+	row("from the end of faults to a lease of each name", r.Recovery.Round(time.Millisecond))
+	row("left behind", len(r.Ghosts))
+	row("latest notice of a deadline, of a process that ran", r.LatestNotice.Round(10*time.Microsecond))
+	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))
+	table := func(head string, m map[string]int) {
+		if len(m) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", head)
+		keys := slices.SortedFunc(maps.Keys(m), func(x, y string) int {
+			if m[x] != m[y] {
+				return m[y] - m[x]
+			}
+			return strings.Compare(x, y)
+		})
+		for _, k := range keys {
+			row(k, m[k])
+		}
+	}
+	table("overlaps began, by the fault that came last", r.ByFault)
+	table("faults inflicted", r.Faults)
+	table("refusals", r.Refusals)
+	table("clients that must be refused: refusals", r.MisfitsRefused)
+	table("clients that must be refused: leases", r.MisfitsGranted)
+	return b.String()
+}
+
+// String is lost / acked / refused.
+func (w Writes) String() string { return fmt.Sprintf("%d / %d / %d", w.Lost, w.Acked, w.Refused) }
+
+// Publish prints the report, and appends it to a file unless file is "".
+func (r *Report) Publish(t testing.TB, file string) {
+	t.Helper()
+	fmt.Println(r.Markdown())
+	if file == "" {
+		return
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.WriteString(r.Markdown() + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

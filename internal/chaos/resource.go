@@ -1,0 +1,152 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// What the lock protects.
+//
+// A register holds a list to which each holder appends an element of its own, by reading
+// it, working, and writing it back. As in a linked list only the last element is in the register; what
+// was before it is noted once. An element that was acknowledged and is not in the list at
+// the end is a lost update. There is an open register, and a guarded one that refuses a token
+// below the highest it has seen. The holder shows its token when it reads, before all else.
+//
+// A counter is a number in a file, with the token beside it.
+
+// The resources, as events call them.
+const (
+	open_   = "open"
+	guarded = "guarded"
+	counter = "counter"
+)
+
+var errOldToken = errors.New("refused: the token is old")
+
+type register struct {
+	client *redis.Client
+	kind   string
+}
+
+func (r register) keys(name string) []string {
+	return []string{r.kind + ":last:" + name, r.kind + ":before:" + name, r.kind + ":token:" + name}
+}
+
+// A token of 0 is that of a lock that has none, and of the open register.
+var (
+	readRegister = redis.NewScript(`
+		if ARGV[1] + 0 < (redis.call('GET', KEYS[3]) or 0) + 0 then return 'old' end
+		redis.call('SET', KEYS[3], ARGV[1])
+		return '=' .. (redis.call('GET', KEYS[1]) or '')`)
+	writeRegister = redis.NewScript(`
+		if ARGV[1] + 0 < (redis.call('GET', KEYS[3]) or 0) + 0 then return 'old' end
+		redis.call('SET', KEYS[3], ARGV[1])
+		redis.call('SET', KEYS[1], ARGV[2])
+		redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+		return '='`)
+)
+
+func (r register) run(ctx context.Context, s *redis.Script, name string, args ...any) (string, error) {
+	v, err := s.Run(ctx, r.client, r.keys(name), args...).Text()
+	if err == nil && v == "old" {
+		return "", errOldToken
+	}
+	if err != nil {
+		return "", fmt.Errorf("resource: %w", err)
+	}
+	return v[1:], nil
+}
+
+func (r register) read(ctx context.Context, name string, token int64) (last string, err error) {
+	return r.run(ctx, readRegister, name, token)
+}
+
+func (r register) write(ctx context.Context, name string, token int64, element, before string) error {
+	_, err := r.run(ctx, writeRegister, name, token, element, before)
+	return err
+}
+
+// list is what a register holds at the end.
+func (r register) list(ctx context.Context, name string) (map[string]bool, error) {
+	keys := r.keys(name)
+	before, err := r.client.HGetAll(ctx, keys[1]).Result()
+	if err != nil {
+		return nil, err
+	}
+	last, err := r.client.Get(ctx, keys[0]).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	in := map[string]bool{}
+	for ; last != ""; last = before[last] {
+		if in[last] {
+			return nil, fmt.Errorf("resource: %s of %s is a ring at %s", r.kind, name, last)
+		}
+		in[last] = true
+	}
+	return in, nil
+}
+
+// counterFile is a number and the highest token ever shown.
+type counterFile struct{ path string }
+
+func newCounterFile(dir, name string) counterFile {
+	return counterFile{filepath.Join(dir, "counter-"+name)}
+}
+
+func (c counterFile) read(token int64) (n int64, err error) {
+	err = c.access(token, func(now int64) int64 { n = now; return now })
+	return n, err
+}
+
+func (c counterFile) write(token, n int64) error {
+	return c.access(token, func(int64) int64 { return n })
+}
+
+// access is atomic: the resource itself is sound, what is between a read and a write is the
+// lock's affair.
+func (c counterFile) access(token int64, change func(int64) int64) error {
+	guard, err := os.OpenFile(c.path+".guard", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer guard.Close()
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		err = syscall.Flock(int(guard.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		return err
+	}
+	n, highest, err := c.load()
+	switch {
+	case err != nil:
+		return err
+	case token < highest:
+		return errOldToken
+	}
+	// By rename: whoever is killed here leaves the old file or the new one.
+	if err := os.WriteFile(c.path+".next", fmt.Appendf(nil, "%d %d\n", change(n), token), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(c.path+".next", c.path)
+}
+
+func (c counterFile) load() (n, highest int64, err error) {
+	b, err := os.ReadFile(c.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, 0, nil
+	}
+	if err == nil {
+		_, err = fmt.Sscan(string(b), &n, &highest)
+	}
+	return n, highest, err
+}

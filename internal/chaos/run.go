@@ -1,0 +1,190 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// Plan is what a run is to be.
+type Plan struct {
+	Locker  string        // by name
+	For     time.Duration // how long faults go on
+	Seed    uint64        // of what is chosen; when things happen is chance all the same
+	Nodes   int
+	Clients int
+	Loops   int // goroutines that lock, of each client
+	Names   int
+	TTL     time.Duration
+	Window  time.Duration
+	Every   time.Duration // mean time between two faults
+	Kinds   []string      // nil: all that Outside allows
+	Most    bool          // faults that may take all servers always take a majority at least
+	Outside bool          // also faults outside of the assumptions
+	Pause   int           // see [Role]
+	Keep    string        // folder for what a failed run leaves; "": a new one
+	Verbose bool          // tell of each fault
+}
+
+// withDefaults fills in what is zero.
+func (p Plan) withDefaults() Plan {
+	or := func(i *int, v int) {
+		if *i == 0 {
+			*i = v
+		}
+	}
+	if p.Locker == "" {
+		p.Locker = "holdfast"
+	}
+	or(&p.Nodes, 5)
+	or(&p.Clients, 20)
+	or(&p.Loops, 2)
+	or(&p.Names, 5)
+	if p.TTL == 0 {
+		p.TTL = 2 * time.Second
+	}
+	if p.Window == 0 {
+		p.Window = p.TTL / 10
+	}
+	if p.Every == 0 {
+		p.Every = 5 * time.Second
+	}
+	if p.Seed == 0 {
+		p.Seed = rand.Uint64()
+	}
+	return p
+}
+
+// quarantine is how long a node that forgot does not vote.
+func (p Plan) quarantine() time.Duration { return p.TTL + p.Window }
+
+// patience bounds what should take a moment on a machine that does other things too.
+const patience = 30 * time.Second
+
+// Run runs a lock under faults and returns what came of it. It fails the test only where
+// the harness itself does: what the lock did is in the report.
+func Run(t testing.TB, p Plan) *Report {
+	t.Helper()
+	p = p.withDefaults()
+	for _, k := range p.Kinds {
+		if !slices.Contains(Kinds(), k) {
+			t.Fatalf("chaos: no fault is called %q; there are: %s", k, strings.Join(Kinds(), ", "))
+		}
+	}
+	t.Logf("chaos: %s, %d nodes, %d clients × %d, %d names, TTL %s, W %s, seed %d", p.Locker, p.Nodes, p.Clients, p.Loops, p.Names, p.TTL, p.Window, p.Seed)
+	a := &arena{t: t, plan: p, dir: t.TempDir(), rng: rand.New(rand.NewPCG(p.Seed, 0)), slots: make([]*process, p.Clients), began: Monotonic()}
+	a.resource = redistest.Start(t)
+	a.nodes = newNodes(t, a.rng, p.Nodes, p.Window)
+	t.Cleanup(func() {
+		for _, c := range a.processes {
+			c.kill()
+		}
+	})
+	for i := range a.slots {
+		a.startClient(i)
+	}
+	redistest.Eventually(t, patience, "a first lease of each name", func() bool { return a.leasedSince(0) })
+
+	a.torment(time.Now().Add(p.For))
+
+	healed := Monotonic()
+	for _, c := range a.processes {
+		c.thaw()
+	}
+	recovery := time.Duration(-1)
+	for time.Duration(Monotonic()-healed) < patience {
+		if a.leasedSince(healed) {
+			recovery = time.Duration(Monotonic() - healed)
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ended := Monotonic()
+	a.dismiss()
+	time.Sleep(p.quarantine() + time.Second)
+
+	r := &Report{Plan: p, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, Recovery: recovery}
+	r.Ghosts = a.ghosts()
+	a.judge(r, ended)
+	return r
+}
+
+// leasedSince reports whether each name was locked since then.
+func (a *arena) leasedSince(at int64) bool {
+	missing := a.names()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.processes {
+		p.mu.Lock()
+		for i := len(p.events) - 1; i >= 0 && p.events[i].At > at; i-- {
+			if e := p.events[i]; e.What == has {
+				missing = slices.DeleteFunc(missing, func(n string) bool { return n == e.Name })
+			}
+		}
+		p.mu.Unlock()
+	}
+	return len(missing) == 0
+}
+
+// dismiss has all clients end by themselves.
+func (a *arena) dismiss() {
+	var wait sync.WaitGroup
+	for _, p := range a.processes {
+		if p.killed != 0 || p.role.Misfit != "" {
+			continue
+		}
+		wait.Go(func() {
+			if err := p.leave(patience); err != nil {
+				a.t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// ghosts are locks that nodes still hold although every lease must be over.
+func (a *arena) ghosts() (list []string) {
+	for i, n := range a.nodes {
+		for _, name := range a.names() {
+			where := " of " + name + " on node " + string(rune('0'+i))
+			if v := a.do(n.server, "GET", name); v != nil {
+				list = append(list, "plain key"+where)
+			}
+			text, ok := a.do(n.server, "GET", nodescript.RecordKey(name)).(string)
+			if !ok {
+				continue
+			}
+			r, err := nodescript.ParseRecord(text)
+			if now := time.Now().Add(n.skew).UnixMicro(); err != nil || r.Owner != "" && r.Expiry > now {
+				list = append(list, "record"+where)
+			}
+		}
+	}
+	return list
+}
+
+// lists are the registers' contents at the end.
+func (a *arena) lists(kind string) map[string]map[string]bool {
+	c := redis.NewClient(&redis.Options{Addr: a.resource.Addr()})
+	defer c.Close()
+	lists := map[string]map[string]bool{}
+	for _, name := range a.names() {
+		l, err := register{c, kind}.list(context.Background(), name)
+		if err != nil {
+			a.t.Error(err)
+		}
+		lists[name] = l
+	}
+	return lists
+}

@@ -1,0 +1,164 @@
+package redistest
+
+import (
+	"bytes"
+	"net"
+	"strconv"
+	"time"
+)
+
+// Single commands: what a proxy does to one request and not to those beside it.
+
+// Treatment is what becomes of one command. The zero value forwards it.
+type Treatment struct {
+	// Delay holds the command back for so long, and with it what its client sends later
+	// on this connection; commands of other connections overtake it. It arrives also
+	// if its client hangs up.
+	Delay time.Duration
+
+	// Overtaken holds it back until so many commands on other connections have passed,
+	// Delay at the longest.
+	Overtaken int
+
+	// Copies are sent so much later than it was, each on a connection of its own; what
+	// the server answers to them is swallowed.
+	Copies []time.Duration
+}
+
+// Treat has f decide about each command that begins from now on; nil ends that. f must not
+// call the proxy. Connections that do not speak RESP are left alone.
+func (p *Proxy) Treat(f func(command []string) Treatment) { p.set(func() { p.treat = f }) }
+
+// enqueue puts what was read into a pipe's queue. It needs mu.
+func (p *Proxy) enqueue(q *pipe, data []byte) {
+	due := time.Now().Add(p.delay[q.direction])
+	if q.direction == replies {
+		q.queue = append(q.queue, chunk{data: data, due: due})
+		return
+	}
+	q.cut.rest = append(q.cut.rest, data...)
+	if p.treat == nil {
+		if whole, n := q.cut.all(); len(whole) > 0 {
+			q.queue = append(q.queue, chunk{data: whole, due: due, commands: n})
+		}
+		return
+	}
+	for {
+		one, words := q.cut.next()
+		if len(one) == 0 {
+			return
+		}
+		t := p.treat(words)
+		c := chunk{data: one, due: due.Add(t.Delay), commands: 1}
+		if t.Overtaken > 0 {
+			c.overtaken, c.after = true, p.passed+int64(t.Overtaken)
+			time.AfterFunc(time.Until(c.due), func() { p.set(func() {}) })
+		}
+		q.queue = append(q.queue, c)
+		for _, d := range t.Copies {
+			p.wg.Go(func() { p.copy(one, due.Add(d)) })
+		}
+	}
+}
+
+// copy sends a command once more. Nobody hears the answer.
+func (p *Proxy) copy(command []byte, due time.Time) {
+	if !p.sleepUntil(due) {
+		return
+	}
+	p.mu.Lock()
+	target, swallowed := p.target, p.swallow[requests]
+	p.mu.Unlock()
+	if swallowed {
+		return
+	}
+	c, err := net.DialTimeout("tcp", target, time.Second)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second)) // a frozen server may take it later
+	if _, err := c.Write(command); err == nil {
+		_, _ = c.Read(make([]byte, 512))
+	}
+}
+
+// wait holds a chunk back until it is due; false means that the link broke.
+func (p *Proxy) wait(q *pipe, c chunk) bool {
+	if !c.overtaken {
+		return p.sleepUntil(c.due)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.passed < c.after && time.Now().Before(c.due) && !q.ended && !p.closed {
+		p.change.Wait()
+	}
+	return !q.ended && !p.closed
+}
+
+// cutter cuts a stream of requests where commands end.
+type cutter struct {
+	rest []byte
+	raw  bool // not RESP, or not as a client writes it: never cut again
+}
+
+// all returns every command that is there as a whole, and how many these are.
+func (c *cutter) all() (whole []byte, n int64) {
+	for {
+		one, _ := c.next()
+		if len(one) == 0 {
+			return whole, n
+		}
+		whole, n = append(whole, one...), n+1
+	}
+}
+
+// next returns a command and its words; nothing if it has not come as a whole.
+func (c *cutter) next() (one []byte, words []string) {
+	size := 0
+	if !c.raw {
+		size, words, c.raw = command(c.rest)
+	}
+	if c.raw {
+		size, words = len(c.rest), nil
+	}
+	one, c.rest = c.rest[:size:size], c.rest[size:]
+	return one, words
+}
+
+// command finds the end of the first command in b: 0 if that is not there yet.
+func command(b []byte) (size int, words []string, malformed bool) {
+	line := func(kind byte) (n int, ok bool) {
+		if size >= len(b) {
+			return 0, false
+		}
+		if b[size] != kind {
+			malformed = true
+			return 0, false
+		}
+		end := bytes.Index(b[size:], []byte("\r\n"))
+		if end < 0 {
+			malformed = len(b)-size > 32
+			return 0, false
+		}
+		n, err := strconv.Atoi(string(b[size+1 : size+end]))
+		malformed = err != nil || n < 0
+		size += end + 2
+		return n, !malformed
+	}
+	count, ok := line('*')
+	for i := 0; ok && i < count; i++ {
+		var n int
+		if n, ok = line('$'); !ok {
+			break
+		}
+		if ok = size+n+2 <= len(b); ok {
+			words = append(words, string(b[size:size+n]))
+			size += n + 2
+		}
+	}
+	if !ok {
+		return 0, nil, malformed
+	}
+	return size, words, false
+}

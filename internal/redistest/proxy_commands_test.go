@@ -1,0 +1,123 @@
+package redistest
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// once treats the first command called name, and no other.
+func once(name string, t Treatment) func([]string) Treatment {
+	var done atomic.Bool
+	return func(command []string) Treatment {
+		if len(command) > 0 && strings.EqualFold(command[0], name) && done.CompareAndSwap(false, true) {
+			return t
+		}
+		return Treatment{}
+	}
+}
+
+func TestADelayedCommandIsOvertakenByOtherConnections(t *testing.T) {
+	t.Parallel()
+	s, p := behind(t)
+	slow, quick := dial(t, p), dial(t, p)
+	p.Treat(once("RPUSH", Treatment{Delay: 300 * time.Millisecond}))
+	first := make(chan error, 1)
+	go func() { first <- slow.RPush(within(t, patience), "order", "first").Err() }()
+	time.Sleep(50 * time.Millisecond)
+	if err := quick.RPush(t.Context(), "order", "second").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+	if got := s.MustDo(t, "LINDEX", "order", 0); got != "second" {
+		t.Errorf("first to arrive is %v, want the one that was not delayed", got)
+	}
+}
+
+func TestACommandWaitsUntilOthersHavePassed(t *testing.T) {
+	t.Parallel()
+	s, p := behind(t)
+	slow, quick := dial(t, p), dial(t, p)
+	p.Treat(once("RPUSH", Treatment{Overtaken: 2, Delay: patience}))
+	first := make(chan error, 1)
+	go func() { first <- slow.RPush(within(t, patience), "order", "first").Err() }()
+	time.Sleep(50 * time.Millisecond)
+	for range 2 {
+		if got := s.MustDo(t, "LLEN", "order"); got != int64(0) {
+			t.Errorf("%v commands arrived before two others had passed", got)
+		}
+		if err := quick.Ping(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-first; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCopiesAreExecutedAndTheirAnswersSwallowed(t *testing.T) {
+	t.Parallel()
+	s, p := behind(t)
+	c := dial(t, p)
+	p.Treat(once("INCR", Treatment{Copies: []time.Duration{0, 50 * time.Millisecond}}))
+	if err := c.Incr(t.Context(), "n").Err(); err != nil {
+		t.Fatal(err)
+	}
+	Eventually(t, patience, "three increments", func() bool { return s.MustDo(t, "GET", "n") == "3" })
+	p.Treat(nil)
+	if got, err := c.Incr(t.Context(), "n").Result(); err != nil || got != 4 {
+		t.Errorf("the next command is answered %v, %v; want 4", got, err)
+	}
+}
+
+func TestDropRequestsLetsRepliesThrough(t *testing.T) {
+	t.Parallel()
+	s, p := behind(t)
+	heard := dial(t, p).Subscribe(t.Context(), "news")
+	t.Cleanup(func() { _ = heard.Close() })
+	if _, err := heard.Receive(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, p)
+	p.DropRequests(true)
+	if err := c.Incr(within(t, 50*time.Millisecond), "n").Err(); err == nil {
+		t.Error("a request was answered")
+	}
+	s.MustDo(t, "PUBLISH", "news", "x")
+	if m, err := heard.ReceiveMessage(within(t, patience)); err != nil || m.Payload != "x" {
+		t.Errorf("heard %v, %v", m, err)
+	}
+	p.DropRequests(false)
+	if got := s.MustDo(t, "GET", "n"); got != nil {
+		t.Errorf("%v requests came through", got)
+	}
+}
+
+func TestRequestsAreCutWhereCommandsEnd(t *testing.T) {
+	t.Parallel()
+	const ping, set = "*1\r\n$4\r\nPING\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$6\r\na\r\nb\r\n\r\n"
+	for _, at := range []int{1, 5, len(ping), len(ping) + 9, len(ping) + len(set) - 1} {
+		var c cutter
+		stream, got := ping+set+ping, ""
+		for _, part := range []string{stream[:at], stream[at:]} {
+			c.rest = append(c.rest, part...)
+			for {
+				one, words := c.next()
+				if len(one) == 0 {
+					break
+				}
+				got += strings.Join(words, ",") + ";"
+			}
+		}
+		if got != "PING;SET,k,a\r\nb\r\n;PING;" || len(c.rest) > 0 || c.raw {
+			t.Errorf("cut at %d: %q, rest %q", at, got, c.rest)
+		}
+	}
+	c := cutter{rest: []byte("GET / HTTP/1.1\r\n")}
+	if one, _ := c.next(); string(one) != "GET / HTTP/1.1\r\n" || !c.raw {
+		t.Errorf("what is no RESP is %q, raw %v", one, c.raw)
+	}
+}
