@@ -41,7 +41,7 @@ var onNodes = []mutant{{
 }, {
 	name: "a minority's clock may be wrong: no window", promise: exclusion, file: lua + "acquire.lua",
 	old: "local ahead = T - clock", new: "local ahead = 0",
-	pkg: rootPkg, check: "TestOneNodeWithAWrongClockCostsItsVoteOnly/1h0m0s", says: `holders at a time`,
+	pkg: rootPkg, check: "TestAWrongClockIsNoVoteForTwoHolders", says: "two holders",
 }, {
 	name: "no guard check", promise: memory, file: lua + "acquire.lua",
 	old: "if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end", new: "if false then return 'N' end",
