@@ -119,6 +119,26 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 	}
 }
 
+// Who gives a lock back while the nodes cannot be reached has given it back: it does not
+// stay taken for its TTL when they can be again.
+func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
+	for _, d := range drivers {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5)
+			net := s.network()
+			c := s.ready(s.client(net.via(t, d), slow, func(c *holdfast.Config) { c.MaxTTL = 20 * time.Second }))
+			lease := lock(t, c, "x")
+			net.all(func(p *redistest.Proxy) { p.Cut(true) })
+			if err := lease.Unlock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+				t.Errorf("Unlock of a lock whose nodes are cut off: %v; want ErrUnavailable", err)
+			}
+			net.all(func(p *redistest.Proxy) { p.Cut(false) })
+			redistest.Eventually(t, 2*soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
+		})
+	}
+}
+
 // The acquire stays on one connection while the release goes over another.
 func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	for _, d := range drivers {

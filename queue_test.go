@@ -181,7 +181,7 @@ func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 		for i := range 3 {
 			c := s.ready(s.client())
 			wait.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 				defer cancel()
 				l, err := c.Mutex("x").Lock(ctx)
 				if err != nil {

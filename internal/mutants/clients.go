@@ -32,7 +32,7 @@ var inClients = []mutant{{
 }, {
 	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/quorum/timebase.go",
 	old: "case !t.known, idle:", new: "case !t.known, idle, now != 0:",
-	pkg: rootPkg, check: "TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders/1h0m0s", says: "holders at a time|an error that names the clocks",
+	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
 }, {
 	name: "a token that a node has seen is not followed", promise: order, file: "internal/waiting/bid.go",
 	old: "b.fan.Raise(ans.Seen)", new: "_ = ans.Seen",
@@ -48,7 +48,7 @@ var inClients = []mutant{{
 }, {
 	name: "a release that did not get through is not repeated", promise: nothing, file: "internal/fanout/seat.go",
 	old: "if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {", new: "if false {",
-	pkg: rootPkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "to be gone from every node",
+	pkg: rootPkg, check: "TestAReleaseThatWasCutOffIsRepeated", says: "nothing of ours left",
 }, {
 	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
@@ -60,10 +60,10 @@ var inClients = []mutant{{
 }, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/renewal/lease.go",
 	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
-	pkg: "internal/renewal", check: "TestALeaseThatNobodyCanRenewEndsAtItsDeadline", says: "the lease ended after",
+	pkg: "internal/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
 }, {
-	name: "a suspended host's leases are not looked through", promise: told, file: "internal/renewal/keeper.go",
-	old: "e.check()", new: "_ = e",
+	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/renewal/keeper.go",
+	old: "pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)", new: "pause = max(k.heap[0].due.Sub(now), 0)",
 	pkg: "internal/renewal", check: "TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes", says: "the loss was noticed",
 }, {
 	name: "a clock that stops while the host is suspended", promise: told, file: "internal/clock/steady_linux.go",

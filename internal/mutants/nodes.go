@@ -110,6 +110,10 @@ var admissions = []mutant{{
 	old: "return quarantine(@QUARANTINE@, 'it restarted')", new: "return ready()",
 	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
+	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "admit.lua",
+	old: "and not promoted then", new: "then",
+	pkg: rootPkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",
+}, {
 	name: "admission ignores evicted_keys", promise: memory, file: lua + "admit.lua",
 	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
 	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
