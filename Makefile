@@ -30,7 +30,7 @@ minority: deps   ## measures what one sick node of five costs; demands at most 1
 scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults (15 minutes)
 	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps' . -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000
 
-mutants: deps    ## weakens the lock in 45 places, one at a time; each must be noticed by a named test (10 minutes); ONLY='regexp' for some
+mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
 	go run ./internal/mutants -run '$(ONLY)'
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)

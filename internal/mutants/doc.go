@@ -9,6 +9,10 @@
 // as it is, and must pass; then with the weakening, and must fail within a minute, with
 // the words that the mutant names: a check that fails for another reason shows nothing.
 //
+// HOW in the table it prints is "fails", or "bound" where the weakened lock waits for ever
+// and the check's own bound ends it. What does not compile, what the check has no bound for,
+// and a failure in other words kill nothing.
+//
 // Checks show the broken promise itself, on real redis-servers or in the core without I/O,
 // wherever there is one that does. Where only the comparison with the model of a node sees
 // a weakening, its check is in internal/nodemodel.

@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-const row = "%-62s %-42s %-60s %6s\n"
+const row = "%-62s %-40s %-74s %-5s %6s\n"
 
 // weaken makes the mutants whose names match, one after the other, and prints a table.
 func weaken(ctx context.Context, which string, verbose bool) error {
@@ -45,7 +45,7 @@ func weaken(ctx context.Context, which string, verbose bool) error {
 	defer os.RemoveAll(dir)
 	b := newBench(root, dir)
 	start, killed, survived := time.Now(), 0, 0
-	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "IN")
+	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "HOW", "IN")
 	for _, m := range mutants() {
 		if !wanted.MatchString(m.name) || ctx.Err() != nil {
 			continue
@@ -62,7 +62,7 @@ func weaken(ctx context.Context, which string, verbose bool) error {
 			continue
 		}
 		killed++
-		fmt.Printf(row, m.name, m.file, strings.TrimPrefix(m.pkg+"/", "./")+m.check, fmt.Sprintf("%.1fs", r.took.Seconds()))
+		fmt.Printf(row, m.name, m.file, strings.TrimPrefix(m.pkg+"/", "./")+m.check, m.how(), fmt.Sprintf("%.1fs", r.took.Seconds()))
 		if verbose {
 			fmt.Printf("    - %s\n    + %s\n    %s\n", m.old, m.new, line)
 		}

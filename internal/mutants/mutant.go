@@ -18,12 +18,21 @@ type mutant struct {
 	check   string // for -run: a test, or a part of one behind a slash
 	says    string // regular expression: what the check says when it fails because of this
 	args    string // flags of the check, if it has any
+	hangs   bool   // what it does is wait for ever: the check has a bound of its own
 }
 
 // test is the function behind the check.
 func (m mutant) test() string {
 	name, _, _ := strings.Cut(m.check, "/")
 	return name
+}
+
+// how is what the check does about it.
+func (m mutant) how() string {
+	if m.hangs {
+		return "bound"
+	}
+	return "fails"
 }
 
 // apply returns the weakened file.
