@@ -69,7 +69,7 @@ func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 func TestAReleaseWakesTheFirstInLineAtOnce(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		const turns, most = 20, 5 * time.Second // some 10 s if nobody is woken
+		const turns, most = 12, 3 * time.Second // some 6 s if nobody is woken
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()

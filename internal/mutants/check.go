@@ -77,9 +77,9 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	// The binary's own timeout kills what hangs with all goroutines on show. Not a failure: the
 	// check has no bound of its own, and cannot tell what is wrong.
 	args := append([]string{"-test.run", pattern, "-test.count=1", "-test.v", "-test.timeout", within.String()}, strings.Fields(m.args)...)
-	ctx, cancel := context.WithTimeout(ctx, within+10*time.Second)
+	bounded, cancel := context.WithTimeout(ctx, within+10*time.Second)
 	defer cancel()
-	c := exec.CommandContext(ctx, binary, args...)
+	c := exec.CommandContext(bounded, binary, args...)
 	c.Dir = filepath.Join(b.root, m.pkg)
 	c.WaitDelay = time.Second
 	start := time.Now()
@@ -87,7 +87,9 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	r := result{output: string(out), took: time.Since(start)}
 	var exit *exec.ExitError
 	switch {
-	case ctx.Err() != nil, strings.Contains(r.output, "panic: test timed out"):
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case bounded.Err() != nil, strings.Contains(r.output, "panic: test timed out"):
 		return r, fmt.Errorf("no verdict within %s", within)
 	case err == nil && !strings.Contains(r.output, "--- PASS: "+m.test()):
 		return r, fmt.Errorf("there is no test %s in ./%s", m.check, m.pkg)
