@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -39,9 +40,10 @@ type bound struct {
 // reason to end the process.
 type Ledger struct {
 	bound
-	asked  answers
-	open   bool // commands are counted as they are written
-	pushes bool
+	written answers
+	asked   atomic.Int64 // rueidis says goodbye with one goroutine that writes and one that reads
+	open    bool         // commands are counted as they are written
+	pushes  bool
 }
 
 // NewLedger returns the ledger of a new connection: while it is greeted, the commands
@@ -49,7 +51,10 @@ type Ledger struct {
 func NewLedger(c net.Conn) *Ledger { return &Ledger{bound: bound{Conn: c}, open: true} }
 
 // Ask says that n commands are about to be written, and that all before were answered.
-func (l *Ledger) Ask(n int) { l.open, l.asked.n, l.answers.n, l.answers.pushes = false, n, 0, 0 }
+func (l *Ledger) Ask(n int) {
+	l.open, l.answers.n, l.answers.pushes = false, 0, 0
+	l.asked.Store(int64(n))
+}
 
 // Subscribe ends the ledger: messages come unasked.
 func (l *Ledger) Subscribe() { l.pushes = true }
@@ -57,9 +62,10 @@ func (l *Ledger) Subscribe() { l.pushes = true }
 // Write writes commands.
 func (l *Ledger) Write(p []byte) (int, error) {
 	if l.open {
-		if err := l.asked.read(p); err != nil {
+		if err := l.written.read(p); err != nil {
 			return 0, err
 		}
+		l.asked.Store(int64(l.written.n))
 	}
 	return l.Conn.Write(p)
 }
@@ -67,7 +73,7 @@ func (l *Ledger) Write(p []byte) (int, error) {
 // Read reads what was asked for.
 func (l *Ledger) Read(p []byte) (int, error) {
 	n, err := l.bound.Read(p)
-	if !l.pushes && (l.answers.n > l.asked.n || l.answers.pushes > 0) {
+	if !l.pushes && (int64(l.answers.n) > l.asked.Load() || l.answers.pushes > 0) {
 		l.answers.err = notRedis("what nobody asked for")
 		return 0, l.answers.err
 	}
