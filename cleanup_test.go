@@ -61,7 +61,11 @@ func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
 						wait.Go(func() {
 							ctx, cancel := how.ctx(t.Context(), rand.N(delay*3/4))
 							defer cancel()
-							lease, err := c.Mutex(name).Lock(ctx)
+							take := (*holdfast.Mutex).Lock
+							if i%2 == 1 {
+								take = (*holdfast.Mutex).TryLock
+							}
+							lease, err := take(c.Mutex(name), ctx)
 							// A busy machine may give up after the grants have come; that is no failure.
 							if err == nil {
 								lease.Unlock(t.Context())
@@ -111,6 +115,26 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 			// go-redis must shake hands again after each call that was given up, and needs
 			// several of the slow round trips for it.
 			redistest.Eventually(t, 5*soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
+		})
+	}
+}
+
+// Who gives a lock back while the nodes cannot be reached has given it back: it does not
+// stay taken for its TTL when they can be again.
+func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
+	for _, d := range drivers {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5)
+			net := s.network()
+			c := s.ready(s.client(net.via(t, d), slow, func(c *holdfast.Config) { c.MaxTTL = 20 * time.Second }))
+			lease := lock(t, c, "x")
+			net.all(func(p *redistest.Proxy) { p.Cut(true) })
+			if err := lease.Unlock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+				t.Errorf("Unlock of a lock whose nodes are cut off: %v; want ErrUnavailable", err)
+			}
+			net.all(func(p *redistest.Proxy) { p.Cut(false) })
+			redistest.Eventually(t, 2*soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
 		})
 	}
 }

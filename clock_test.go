@@ -109,6 +109,30 @@ func TestOneNodeWithAWrongClockCostsItsVoteOnly(t *testing.T) {
 	}
 }
 
+// For a clock that is half an hour ahead every lease is over at once. (An hour would take
+// the node's guard.) One such node on either
+// side must not make two majorities of five nodes.
+func TestAWrongClockIsNoVoteForTwoHolders(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5, redistest.WithClock())
+	net := s.network()
+	a, b := s.ready(s.client(calm, net.via(t, viaRueidis))), s.ready(s.client(calm))
+	s.servers[0].Step(time.Hour / 2)
+	for _, i := range []int{3, 4} { // a reaches the wrong one and two right ones
+		net[i].Cut(true)
+	}
+	first, err := a.Mutex("x").TryLock(t.Context())
+	if err != nil && !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("with two right clocks of five in reach: %v", err)
+	}
+	for _, i := range []int{1, 2} { // and would renew
+		net[i].BlackHole(true)
+	}
+	if second, err := b.Mutex("x").TryLock(t.Context()); err == nil && first != nil {
+		t.Errorf("two holders: %s and %s", first.Owner(), second.Owner())
+	}
+}
+
 func TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())

@@ -143,6 +143,8 @@ func (c Config) validate() error {
 		return bad("MaxTTL is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
 	case c.Window < time.Millisecond:
 		return bad("Window is %s; it must be at least 1ms", c.Window)
+	case c.Window > largestMaxTTL: // eight times that may be any number
+		return bad("Window is %s; it must be at most MaxTTL / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
 	case c.MaxTTL < ttlWindows*c.Window:
 		return bad("MaxTTL is %s; it must be at least 8 × Window = %s", c.MaxTTL, ttlWindows*c.Window)
 	case c.MaxTTL%time.Millisecond != 0 || c.Window%time.Millisecond != 0:

@@ -62,6 +62,7 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"Window is 999µs; it must be at least 1ms", func(c *holdfast.Config) { c.Window = 999 * time.Microsecond }},
 		{"Window is -1s; it must be at least 1ms", func(c *holdfast.Config) { c.Window = -time.Second }},
 		{"MaxTTL is 10s; it must be at least 8 × Window = 16s", func(c *holdfast.Config) { c.Window = 2 * time.Second }},
+		{"Window is 640511h56m49.214s; it must be at most MaxTTL / 8 = 1.25s", func(c *holdfast.Config) { c.Window = 2305843009214 * time.Millisecond }}, // eight times that is 2.4 ms, modulo 2^64
 		{"must be whole milliseconds", func(c *holdfast.Config) { c.Window = 1500 * time.Microsecond }},
 		{"TTL is 1.999s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 1999 * time.Millisecond }},
 		{"TTL is 10.001s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 10001 * time.Millisecond }},

@@ -44,6 +44,22 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 	})
 }
 
+// Every attempt has an owner of its own, or a client would take a lock from itself.
+func TestAClientExcludesItself(t *testing.T) {
+	sets(t, func(t *testing.T, s *set) {
+		c := s.ready(s.client())
+		lease := lock(t, c, "x")
+		for range 3 {
+			if l, err := c.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+				t.Fatalf("TryLock of the lock that this very client has: %v, %v", l, err)
+			}
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestOfSeveralThatTryAtOnceOneGetsIt(t *testing.T) {
 	s := newSet(t, 5)
 	var clients []*holdfast.Client

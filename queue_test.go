@@ -142,7 +142,12 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 				defer o.mu.Unlock()
 				return len(o.got) >= sound
 			})
-			t.Logf("%d of %d served in %s", sound, waiters, time.Since(start).Round(time.Millisecond))
+			took := time.Since(start).Round(time.Millisecond)
+			t.Logf("%d of %d served in %s", sound, waiters, took)
+			// A claim for each of those who are gone would take this long at least.
+			if most := time.Duration(len(spoilt)) * nodescript.Claim; how != "frozen" && took >= most {
+				t.Errorf("%d waiters were %s, and the others served in %s: they were not skipped at once", len(spoilt), how, took)
+			}
 			o.mu.Lock()
 			if !slices.IsSorted(o.got) {
 				t.Errorf("served in the order %v", o.got)
@@ -176,9 +181,11 @@ func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 		for i := range 3 {
 			c := s.ready(s.client())
 			wait.Go(func() {
-				l, err := c.Mutex("x").Lock(t.Context())
+				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+				defer cancel()
+				l, err := c.Mutex("x").Lock(ctx)
 				if err != nil {
-					t.Error(err)
+					t.Errorf("nobody told waiter %d, and it did not ask: %v", i, err)
 					return
 				}
 				o.add(i)

@@ -108,7 +108,11 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	l := lock(t, c, "x")
 	s.each(all(3), (*redistest.Server).Freeze)
 	deadline := l.Deadline()
-	<-l.Context().Done()
+	select {
+	case <-l.Context().Done():
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the loss was never announced: the deadline is %s although two of five nodes answer", time.Until(l.Deadline()))
+	}
 	if late := time.Since(deadline); late > 4*window { // the margin: then the nodes' expiry
 		t.Errorf("the loss was announced %s after the deadline; the lock could be somebody else's", late)
 	}

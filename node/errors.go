@@ -53,6 +53,9 @@ var nested = []string{NoScript, ReadOnly, Loading, OOM, NoPerm, WrongType, Busy,
 // leading "-" of the protocol.
 func ServerError(message string) *Error {
 	message = strings.TrimPrefix(message, "-")
+	if strings.TrimSpace(message) == "" {
+		message = "ERR (the server gave no reason)"
+	}
 	code, _, _ := strings.Cut(message, " ")
 	if code == "" || strings.ToUpper(code) != code {
 		code = Generic

@@ -19,7 +19,7 @@ var now16 = "1790000000123456"
 func FuzzParseReply(f *testing.F) {
 	for _, s := range []string{
 		"", "G", "G0", "G1", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
-		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
+		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "Hl-790000000123456000003owner", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
 	} {
 		for op := range ops {
 			f.Add(uint8(op), s)
@@ -35,6 +35,9 @@ func FuzzParseReply(f *testing.F) {
 		}
 		if a.Rank < -1 {
 			t.Fatalf("%q: rank %d", s, a.Rank)
+		}
+		if a.Verdict == Held && strings.Trim(s[2:2+digits], "0123456789") != "" {
+			t.Fatalf("%q: held for %s", s, a.Left)
 		}
 		if yes := a.Verdict == Granted || a.Verdict == Extended; yes && s != "G0" && s != "G1" && s != "E" {
 			t.Fatalf("%q counts as a yes", s)
@@ -123,6 +126,37 @@ func FuzzParseHello(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if h, err := ParseHello(node.Reply{Value: s}); err == nil && (h.Run == "" || h.Time < 0) {
 			t.Fatalf("%q was read as %+v", s, h)
+		}
+	})
+}
+
+func FuzzParseHandoff(f *testing.F) {
+	owner := NewOwner("web-3/1", "client", 1790000000123456, []byte("random"))
+	f.Add("")
+	f.Add(now16 + owner)
+	f.Add(now16)
+	f.Add("-790000000123456" + owner)
+	f.Fuzz(func(t *testing.T, s string) {
+		owner, seen, ok := ParseHandoff(s)
+		if ok && (owner == "" || seen < 0 || Micros(seen)+owner != s) {
+			t.Fatalf("%q was read as %d for %q", s, seen, owner)
+		}
+	})
+}
+
+func FuzzTicket(f *testing.F) {
+	f.Add("web-3/1", "client", int64(1790000000123456), "random")
+	f.Add("", "", int64(0), "")
+	f.Add("~", "~-", int64(-1), "~left")
+	f.Fuzz(func(t *testing.T, label, client string, ticket int64, random string) {
+		owner := NewOwner(label, client, ticket, []byte(random))
+		got, ok := Ticket(owner)
+		if !strings.Contains(label+client, "~") && (!ok || got != ticket) {
+			t.Fatalf("the ticket of %q is %d, %v; want %d", owner, got, ok, ticket)
+		}
+		Ticket(label + client + random) // of a foreign owner: anything
+		if left, ok := Ticket(LeftOwner(owner)); ok && left != got {
+			t.Fatalf("the ticket of %q is %d; want %d", LeftOwner(owner), left, got)
 		}
 	})
 }

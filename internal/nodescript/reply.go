@@ -89,7 +89,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 	case c == 'H' && op == Acquire && len(rest) >= heldHead:
 		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
 		a.Left, err = parseLeft(rest[1 : 1+digits])
-		if rank := rest[1+digits : heldHead]; rank != noRank {
+		if rank := rest[1+digits : heldHead]; rank != noRank && err == nil {
 			var n uint64
 			if n, err = strconv.ParseUint(rank, 10, 32); err == nil {
 				a.Rank = int(n)

@@ -131,6 +131,26 @@ func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
+// Renewals that are tried in vain find the loss, too, but later: here at 11/10 of the
+// validity, because one of them came at a tenth.
+func TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline(t *testing.T) {
+	const ttl = 10 * time.Second
+	validity := quorum.Validity(ttl, 100*time.Millisecond)
+	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
+		start := time.Now()
+		time.Sleep(validity / 10)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		if err := e.Extend(ctx, ttl); err == nil {
+			t.Error("Extend on a node that nobody can reach succeeded")
+		}
+		<-e.Context().Done()
+		if took := time.Since(start); took != validity {
+			t.Errorf("the lease ended after %s; want %s to the nanosecond", took, validity)
+		}
+	})
+}
+
 // The shortest TTL, 8 W, is valid for half of it: there is still time for a renewal whose
 // answers are lost, and for two more.
 func TestALeaseOfTheShortestTTLIsRenewedMoreThanOnce(t *testing.T) {

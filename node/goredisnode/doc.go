@@ -20,5 +20,8 @@
 // promised to be a node. All such clients have the same address, so [Open] takes one
 // at most.
 //
+// A server that sends what is not the Redis protocol, strings of more than 8 MiB or answers
+// of more than 16384 elements loses its connection: go-redis would end the process.
+//
 // Two calls at a time use two connections, so nothing is said about their order.
 package goredisnode

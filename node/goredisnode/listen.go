@@ -46,7 +46,7 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 	pinged := false
 	for {
-		m, err := ps.ReceiveTimeout(ctx, pingAfter)
+		m, err := next(ctx, ps)
 		switch {
 		case err == nil:
 			pinged = false
@@ -69,4 +69,14 @@ func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 			}
 		}
 	}
+}
+
+// next is the next message. go-redis panics where one is not made as it expects.
+func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("unreadable message: %v; is this Redis or Valkey?", r)
+		}
+	}()
+	return ps.ReceiveTimeout(ctx, pingAfter)
 }

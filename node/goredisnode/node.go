@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,15 @@ func refusal(client redis.UniversalClient) error {
 func adapt(o *redis.Options) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
+	if dial := o.Dialer; dial != nil {
+		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return driver.Bound(c), nil
+		}
+	}
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
 	o.ContextTimeoutEnabled = true
 	o.ReadTimeout = atMost(ioTimeout, o.ReadTimeout)

@@ -19,18 +19,20 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 func init() { redis.SetLogger(quiet{}) }
 
-func TestConformance(t *testing.T) {
-	nodetest.Run(t, func(t *testing.T, url string) node.Node {
-		options, err := redis.ParseURL(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := redis.NewClient(options)
-		defer client.Close() // the node has its own
-		n, err := goredisnode.New(client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	})
+func TestConformance(t *testing.T) { nodetest.Run(t, open) }
+
+func FuzzServer(f *testing.F) { nodetest.Fuzz(f, open) }
+
+func open(t *testing.T, url string) node.Node {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close() // the node has its own
+	n, err := goredisnode.New(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -66,6 +66,9 @@ func Run(t *testing.T, open Open) {
 		{"DeadContextSendsNothing", s.deadContextSendsNothing},
 		{"ClosedNode", s.closedNode},
 
+		{"HostileServers", s.hostileServers},
+		{"AncientServer", s.ancientServer},
+
 		{"ListenReceivesInOrder", s.listenReceivesInOrder},
 		{"ListenEndsWithItsContext", s.listenEndsWithItsContext},
 		{"ListenEndsWithTheServer", s.listenEndsWithTheServer},

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 const (
@@ -37,10 +38,12 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	w := &wire{}
-	var err error
-	if w.Conn, w.socket, err = n.dial(ctx); err != nil {
+	conn, socket, err := n.dial(ctx)
+	if err != nil {
 		return nil, n.unreached(err)
 	}
+	w.ledger, w.socket = driver.NewLedger(conn), socket
+	w.Conn = w.ledger
 	w.look = newLook(w.socket)
 	w.stop = context.AfterFunc(n.ctx, func() {
 		w.broken.Store(true)
@@ -89,15 +92,6 @@ func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
 	// For a call whose context has a later deadline, or none.
 	o.ConnWriteTimeout = pingAfter + hungAfter
-}
-
-// forListening makes a client that reads also when nobody asks, and pings in silence.
-func forListening(o *rueidis.ClientOption) {
-	o.AlwaysPipelining = true
-	// KeepAlive is rueidis's interval of pings, ConnWriteTimeout how long it waits
-	// for their answer.
-	o.Dialer.KeepAlive = pingAfter
-	o.ConnWriteTimeout = hungAfter
 }
 
 func (n *Node) options(conn net.Conn) rueidis.ClientOption {

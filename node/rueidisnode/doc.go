@@ -18,7 +18,8 @@
 // and at most eight, where further calls wait for one, and one more for each Listen. A
 // connection is replaced when it broke, when its call was given up or found no answer
 // for three seconds, and when it was idle and a ping stayed without answer. Nothing is
-// ever sent twice.
+// ever sent twice. A server that sends what is not the Redis protocol, what nobody asked for,
+// strings of more than 8 MiB or answers of more than 16384 elements loses its connection.
 //
 // An ACL user needs: +hello +ping +evalsha +eval +script|load +multi +exec +select
 // +subscribe, and what the scripts call.

@@ -29,6 +29,7 @@ type link struct {
 // used again: answers to the call that was given up would be taken for the next one's.
 func (l *link) run(ctx context.Context, b *batch) []rueidis.RedisResult {
 	l.wire.until, _ = ctx.Deadline()
+	l.wire.ledger.Ask(len(b.commands))
 	var stop func() bool
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, l.giveUp)

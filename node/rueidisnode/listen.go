@@ -1,11 +1,10 @@
 package rueidisnode
 
 import (
+	"bufio"
 	"context"
 	"fmt"
-	"io"
-
-	"github.com/redis/rueidis"
+	"time"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -13,6 +12,10 @@ import (
 
 // Listen implements [node.Node]. The subscription has a connection of its own, so
 // that a slow listener holds up no call. A message without text is not passed on.
+//
+// rueidis makes the connection and shakes hands; what comes then is read here. Its own
+// subscriptions need three goroutines, and end the process where a server sends what
+// it did not expect.
 func (n *Node) Listen(ctx context.Context, channel string, on func(message string)) error {
 	if n.closed() {
 		return node.ErrClosed
@@ -21,29 +24,94 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(message strin
 		return node.NotSent(driver.ContextError(ctx))
 	}
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
-		l, err := n.connect(ctx, forListening)
+		l, err := n.connect(ctx, forCalls)
 		if err != nil {
 			return err
 		}
 		defer l.drop()
-		hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
-			if s.Kind == "subscribe" {
-				emit("")
-			}
-		})
-		err = l.client.Receive(hooked, l.client.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) {
-			if m.Message != "" {
-				emit(m.Message)
-			}
-		})
-		switch _, refused := rueidis.IsRedisErr(err); {
+		defer context.AfterFunc(ctx, l.drop)() // what interrupts a read
+		l.wire.ledger.Subscribe()
+		s := subscription{wire: l.wire, in: bufio.NewReader(l.wire.Conn), channel: channel}
+		err = s.receive(emit)
+		switch {
 		case n.closed():
 			return node.ErrClosed
-		case refused:
-			return serverError(err)
-		case err == nil:
-			err = io.EOF
+		case node.Code(err) != "":
+			return err
 		}
 		return fmt.Errorf("connection lost: %w", err)
 	})
+}
+
+// subscription is a connection to one channel.
+type subscription struct {
+	wire    *wire
+	in      *bufio.Reader
+	channel string
+	stands  bool
+}
+
+// receive subscribes and emits what comes, until the connection breaks: it says why.
+func (s *subscription) receive(emit func(string)) error {
+	if err := s.send("SUBSCRIBE", s.channel); err != nil {
+		return err
+	}
+	pinged := false
+	for {
+		wait := pingAfter
+		if pinged || !s.stands {
+			wait = hungAfter
+		}
+		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // fails where the read does, too
+		switch _, err := s.in.Peek(1); {
+		case err == nil:
+		case !node.Timeout(err):
+			return err
+		case pinged:
+			return fmt.Errorf("a ping was not answered: %w", err)
+		case !s.stands:
+			return fmt.Errorf("the subscription was not answered: %w", err)
+		default:
+			if err := s.send("PING"); err != nil {
+				return err
+			}
+			pinged = true
+			continue
+		}
+		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // for the rest of it
+		said, err := driver.ReadAnswer(s.in)
+		if err != nil {
+			return err
+		}
+		pinged = false
+		if err := s.take(said, emit); err != nil {
+			return err
+		}
+	}
+}
+
+// take takes what the server said.
+func (s *subscription) take(said driver.Answer, emit func(string)) error {
+	switch words := said.Words; {
+	case said.Err != "":
+		return node.ServerError(said.Err)
+	case len(words) != 3 || words[1] != s.channel: // such as the answer to a ping
+	case words[0] == "subscribe" && !s.stands:
+		s.stands = true
+		emit("")
+	case words[0] == "message" && s.stands && words[2] != "":
+		emit(words[2])
+	}
+	return nil
+}
+
+func (s *subscription) send(words ...string) error {
+	var b []byte
+	b = fmt.Appendf(b, "*%d\r\n", len(words))
+	for _, w := range words {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	_ = s.wire.SetWriteDeadline(time.Now().Add(hungAfter)) // fails where the write does, too
+	_, err := s.wire.Write(b)
+	return err
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-func TestConformance(t *testing.T) {
-	nodetest.Run(t, func(t *testing.T, url string) node.Node {
-		n, err := rueidisnode.New(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	})
+func TestConformance(t *testing.T) { nodetest.Run(t, open) }
+
+func FuzzServer(f *testing.F) { nodetest.Fuzz(f, open) }
+
+func open(t *testing.T, url string) node.Node {
+	n, err := rueidisnode.New(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -4,12 +4,15 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 // wire is a connection that rueidis reads and writes, and that ends a call in time.
 type wire struct {
-	net.Conn          // what rueidis reads and writes
-	socket   net.Conn // the same, or what is beneath TLS
+	net.Conn // what rueidis reads and writes
+	ledger   *driver.Ledger
+	socket   net.Conn // what is beneath it, and beneath TLS
 	look     *look    // nil where the socket cannot be looked into
 
 	until   time.Time   // deadline of the call under way; zero: rueidis's own

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// within is how long one check may take.
+const within = 60 * time.Second
+
+// bench builds and runs checks; what it builds is in dir.
+type bench struct {
+	root, dir string
+	built     int
+	plain     map[string]string // test binaries of the tree as it is, by package
+	passed    map[string]time.Duration
+}
+
+func newBench(root, dir string) *bench {
+	return &bench{root: root, dir: dir, plain: map[string]string{}, passed: map[string]time.Duration{}}
+}
+
+// lay writes a weakened file and the overlay that puts it in its original's place.
+func (b *bench) lay(m mutant) (overlay string, err error) {
+	text, err := m.apply(b.root)
+	if err != nil {
+		return "", err
+	}
+	b.built++
+	changed := filepath.Join(b.dir, fmt.Sprint(b.built, "-", filepath.Base(m.file)))
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(b.root, m.file): changed}})
+	if err != nil {
+		return "", err
+	}
+	overlay = filepath.Join(b.dir, fmt.Sprint(b.built, "-overlay.json"))
+	return overlay, os.WriteFile(overlay, list, 0o600)
+}
+
+// build makes the test binary of a package, over an overlay if one is named. Apart from
+// running it, so that what does not compile is not taken for a check that failed.
+func (b *bench) build(ctx context.Context, pkg, overlay string) (binary string, err error) {
+	b.built++
+	binary = filepath.Join(b.dir, fmt.Sprint(b.built, ".test"))
+	args := []string{"test", "-c", "-vet=off", "-o", binary}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	c := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
+	c.Dir = b.root
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("does not compile: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// result is how a check ended.
+type result struct {
+	failed bool // by itself, in time
+	output string
+	took   time.Duration
+}
+
+// run runs a mutant's check in a test binary.
+func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error) {
+	pattern := "^" + strings.ReplaceAll(m.check, "/", "$/^") + "$"
+	// The binary's own timeout kills what hangs with all goroutines on show. Not a failure: the
+	// check has no bound of its own, and cannot tell what is wrong.
+	args := append([]string{"-test.run", pattern, "-test.count=1", "-test.v", "-test.timeout", within.String()}, strings.Fields(m.args)...)
+	bounded, cancel := context.WithTimeout(ctx, within+10*time.Second)
+	defer cancel()
+	c := exec.CommandContext(bounded, binary, args...)
+	c.Dir = filepath.Join(b.root, m.pkg)
+	c.WaitDelay = time.Second
+	start := time.Now()
+	out, err := c.CombinedOutput()
+	r := result{output: string(out), took: time.Since(start)}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case bounded.Err() != nil, strings.Contains(r.output, "panic: test timed out"):
+		return r, fmt.Errorf("no verdict within %s", within)
+	case err == nil && !strings.Contains(r.output, "--- PASS: "+m.test()):
+		return r, fmt.Errorf("there is no test %s in ./%s", m.check, m.pkg)
+	case errors.As(err, &exit):
+		r.failed = true
+	case err != nil:
+		return r, err
+	}
+	return r, nil
+}
+
+// asItIs runs a mutant's check on the tree as it is, once for all mutants that name it.
+func (b *bench) asItIs(ctx context.Context, m mutant) error {
+	key := m.pkg + " " + m.check + " " + m.args
+	if _, done := b.passed[key]; done {
+		return nil
+	}
+	binary, ok := b.plain[m.pkg]
+	if !ok {
+		var err error
+		if binary, err = b.build(ctx, m.pkg, ""); err != nil {
+			return err
+		}
+		b.plain[m.pkg] = binary
+	}
+	r, err := b.run(ctx, binary, m)
+	if err == nil && r.failed {
+		err = errors.New("it fails\n" + r.output)
+	}
+	if err != nil {
+		return fmt.Errorf("the check %s without any weakening: %w", m.check, err)
+	}
+	b.passed[key] = r.took
+	return nil
+}
+
+// kill runs a mutant's check with the weakening. The error is why the mutant survived.
+func (b *bench) kill(ctx context.Context, m mutant) (r result, line string, err error) {
+	overlay, err := b.lay(m)
+	if err != nil {
+		return r, "", err
+	}
+	binary, err := b.build(ctx, m.pkg, overlay)
+	if err != nil {
+		return r, "", err
+	}
+	defer os.Remove(binary)
+	if r, err = b.run(ctx, binary, m); err != nil {
+		return r, "", err
+	}
+	if !r.failed {
+		return r, "", fmt.Errorf("SURVIVED: %s passes", m.check)
+	}
+	says := regexp.MustCompile(m.says)
+	for l := range strings.Lines(r.output) {
+		if says.MatchString(l) {
+			return r, strings.TrimSpace(l), nil
+		}
+	}
+	return r, "", fmt.Errorf("%s fails, but does not say %q:\n%s", m.check, m.says, tail(r.output, 4000))
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return "…" + s[len(s)-n:]
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package main
+
+// inClients are weakenings of what a client makes of the answers.
+var inClients = []mutant{{
+	name: "a quorum of N/2", promise: exclusion, file: "internal/quorum/rules.go",
+	old: "return n/2 + 1", new: "return max(n/2, 1)",
+	pkg: rootPkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with 2 free nodes`,
+}, {
+	name: "expiry without a margin: validity without 4 W", promise: told, file: "internal/quorum/rules.go",
+	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
+	pkg: rootPkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 200", says: "acquired by another while the holder believed",
+}, {
+	name: "validity counted from the answers", promise: told, file: "internal/waiting/grant.go",
+	old: "deadline := quorum.Deadline(b.sent,", new: "deadline := quorum.Deadline(b.fan.Now(),",
+	pkg: rootPkg, check: "TestBeliefCountsFromTheInstantOfSending", says: `with answers \S+ late`,
+}, {
+	name: "a minority moves the deadline", promise: told, file: "internal/quorum/renewal.go",
+	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
+	pkg: rootPkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "although two of five nodes answer", hangs: true,
+}, {
+	name: "a lease that a majority forgot is kept", promise: told, file: "internal/quorum/renewal.go",
+	old: "case r.forgot >= need:", new: "case r.forgot > r.n:",
+	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "not told within",
+}, {
+	name: "grants of different stamps counted together", promise: tokens, file: "internal/quorum/attempt.go",
+	old: "if round != a.round {", new: "if round > a.round {",
+	pkg: quorumPkg, check: "TestGrantsOfAnEarlierStampDoNotCount", says: "was counted",
+}, {
+	name: "one owner for all attempts of a client", promise: exclusion, file: "client.go",
+	old: "return nodescript.NewOwner(c.Label, id, ticket, random(b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
+	pkg: rootPkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
+}, {
+	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/quorum/timebase.go",
+	old: "case !t.known, idle:", new: "case !t.known, idle, now != 0:",
+	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
+}, {
+	name: "a token that a node has seen is not followed", promise: order, file: "internal/waiting/bid.go",
+	old: "b.fan.Raise(ans.Seen)", new: "_ = ans.Seen",
+	pkg: rootPkg, check: "TestATokenAheadOfTheClockIsFollowed", says: "ahead, inside the window",
+}, {
+	name: "late grants are not released", promise: nothing, file: "internal/waiting/grant.go",
+	old: "\tb.release(where)", new: "\t_ = where",
+	pkg: rootPkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a release to those that granted only", promise: nothing, file: "internal/quorum/attempt.go",
+	old: "return a.Kept(node) || a.Pending(node)", new: "return a.Kept(node)",
+	pkg: rootPkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a release that did not get through is not repeated", promise: nothing, file: "internal/fanout/seat.go",
+	old: "if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {", new: "if false {",
+	pkg: rootPkg, check: "TestAReleaseThatWasCutOffIsRepeated", says: "nothing of ours left",
+}, {
+	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
+	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
+	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,
+}, {
+	name: "a waiter does not hear of a hand-off", promise: order, file: "internal/waiting/inbox.go",
+	old: "\t\tt.handed(node)", new: "\t\t_ = node",
+	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
+}, {
+	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/renewal/lease.go",
+	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
+	pkg: "internal/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
+}, {
+	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/renewal/keeper.go",
+	old: "pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)", new: "pause = max(k.heap[0].due.Sub(now), 0)",
+	pkg: "internal/renewal", check: "TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes", says: "the loss was noticed",
+}, {
+	name: "a clock that stops while the host is suspended", promise: told, file: "internal/clock/steady_linux.go",
+	old: "return m + Instant(s.suspended.Load())", new: "return m",
+	pkg: "internal/clock", check: "TestSteadyNoticesASuspension", says: "after an hour of suspension",
+}}

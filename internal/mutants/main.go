@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	which := flag.String("run", "", "only mutants whose name matches this regular expression")
+	verbose := flag.Bool("v", false, "show what each check said")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := weaken(ctx, *which, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+const row = "%-62s %-40s %-74s %-5s %6s\n"
+
+// weaken makes the mutants whose names match, one after the other, and prints a table.
+func weaken(ctx context.Context, which string, verbose bool) error {
+	wanted, err := regexp.Compile(which)
+	if err != nil {
+		return err
+	}
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := newBench(root, dir)
+	start, killed, survived := time.Now(), 0, 0
+	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "HOW", "IN")
+	for _, m := range mutants() {
+		if !wanted.MatchString(m.name) || ctx.Err() != nil {
+			continue
+		}
+		err := b.asItIs(ctx, m)
+		var r result
+		var line string
+		if err == nil {
+			r, line, err = b.kill(ctx, m)
+		}
+		if err != nil {
+			survived++
+			fmt.Printf("%s: NOT KILLED: %s: %v\n", m.name, m.file, err)
+			continue
+		}
+		killed++
+		fmt.Printf(row, m.name, m.file, strings.TrimPrefix(m.pkg+"/", "./")+m.check, m.how(), fmt.Sprintf("%.1fs", r.took.Seconds()))
+		if verbose {
+			fmt.Printf("    - %s\n    + %s\n    %s\n", m.old, m.new, line)
+		}
+	}
+	var asItIs time.Duration
+	for _, d := range b.passed {
+		asItIs += d
+	}
+	fmt.Printf("%d of %d killed in %s; the %d checks pass without a weakening, in %s\n", killed, killed+survived,
+		time.Since(start).Round(time.Second), len(b.passed), asItIs.Round(time.Second))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if survived > 0 || killed == 0 {
+		return fmt.Errorf("%d mutants were not killed", survived)
+	}
+	return nil
+}
+
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}

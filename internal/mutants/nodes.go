@@ -1,0 +1,144 @@
+package main
+
+// The rows of the table of promises in docs/protocol.md.
+const (
+	exclusion = "at most one valid lease per name"
+	tokens    = "tokens grow from lease to lease, in the order of real time"
+	told      = "a lost lease is announced before another can begin"
+	noHang    = "no deadlock"
+	order     = "no starvation"
+	nothing   = "nothing is left behind"
+	mixed     = "mixed fleets"
+	memory    = "a node that may have forgotten does not vote until MaxTTL + W later"
+	outlives  = "any minority may be slow, hung or dead"
+)
+
+const (
+	lua       = "internal/nodescript/lua/"
+	rootPkg   = "."
+	modelPkg  = "internal/nodemodel"
+	quorumPkg = "internal/quorum"
+)
+
+// mutants is the whole list.
+func mutants() (all []mutant) {
+	return append(append(append(all, onNodes...), admissions...), inClients...)
+}
+
+// onNodes are weakenings of what a node does that votes.
+var onNodes = []mutant{{
+	name: "no tombstone", promise: nothing, file: lua + "release.lua",
+	old: "call('SET', key, tomb .. sub(old, 17), 'PX', '@STAYMS@')", new: "call('SET', key, seen .. sub(old, 17), 'PX', '@STAYMS@')",
+	pkg: rootPkg, check: "TestAnAcquireThatArrivesAfterItsReleaseLocksNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a release covers no renewal that comes late", promise: nothing, file: lua + "extend.lua",
+	old: "if answer == 'R' and (seen > T or now > last) then", new: "if answer == 'R' and now > last then", // repair ignores tokens
+	pkg: rootPkg, check: "TestARenewalThatArrivesAfterItsReleaseLocksNothing", says: "a name that was given back",
+}, {
+	name: "the token rule: a token equal to the highest seen", promise: tokens, file: lua + "acquire.lua",
+	old: "if T <= seen then", new: "if T < seen then",
+	pkg: modelPkg, check: "TestTombstoneFromAClockAnHourAheadDoesNotShutTheName", says: "the server and the model differ",
+}, {
+	name: "a minority's clock may be wrong: no window", promise: exclusion, file: lua + "acquire.lua",
+	old: "local ahead = T - clock", new: "local ahead = 0",
+	pkg: rootPkg, check: "TestAWrongClockIsNoVoteForTwoHolders", says: "two holders",
+}, {
+	name: "no guard check", promise: memory, file: lua + "acquire.lua",
+	old: "if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end", new: "if false then return 'N' end",
+	pkg: rootPkg, check: "TestAFlushedMajorityDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",
+}, {
+	name: "a claim as a grant", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before == owner and sub(old, 17, 32) == T then", new: "if live and before == owner then",
+	pkg: rootPkg, check: "TestALeaseThatWasHandedOverLasts", says: "a lease that was handed over ended",
+}, {
+	name: "a lock is taken while another has it", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before ~= owner and before ~= wants then", new: "if false then",
+	pkg: rootPkg, check: "TestOneOfManyGetsTheLock", says: "TryLock of a held lock",
+}, {
+	name: "a pass by a stranger", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before ~= owner and before ~= wants then", new: "if live and before ~= owner and #wants <= 16 then",
+	pkg: rootPkg, check: "TestALockThatAnotherHasIsNotPassedOn", says: "a pass of what a stranger has",
+}, {
+	name: "a foreign key is overwritten", promise: mixed, file: lua + "acquire.lua",
+	old: "if value and (value == '' or (value ~= before and value ~= owner)) then", new: "if false then",
+	pkg: rootPkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with \d free nodes`,
+}, {
+	name: "release without a check of the owner", promise: exclusion, file: lua + "release.lua",
+	old: "local mine = before == owner and T <= highest", new: "local mine = true",
+	pkg: rootPkg, check: "TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers", says: "the next holder's lease ended",
+}, {
+	name: "an extend that lowers the expiry", promise: exclusion, file: lua + "extend.lua",
+	old: "if until_ > expiry then expiry = until_ end", new: "",
+	pkg: rootPkg, check: "TestExtendNeverMovesTheDeadlineBack", says: "moved the expiry back",
+}, {
+	name: "a renewal that never repairs", promise: outlives, file: lua + "extend.lua",
+	old: "if answer == 'R' and (seen > T or now > last) then", new: "if answer == 'R' then",
+	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "deleted on a minority: node",
+}, {
+	name: "a renewal takes a lock from a foreign client", promise: mixed, file: lua + "extend.lua",
+	old: "if value and value ~= owner and (value ~= before or value == '') then", new: "if false then",
+	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "the thief's keys|not told within",
+}, {
+	name: "a lost hand-off: popped and not told", promise: order, file: lua + "handoff.lua",
+	old: "local heard = redis.pcall('PUBLISH',", new: "local heard = (function() return 1 end)('PUBLISH',",
+	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
+}, {
+	name: "the queue's order reversed", promise: order, file: lua + "handoff.lua",
+	old: "redis.pcall('ZPOPMIN', queue)", new: "redis.pcall('ZPOPMAX', queue)",
+	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "served in the order",
+}, {
+	name: "dead waiters are not skipped", promise: order, file: lua + "handoff.lua",
+	old: "heard > 0 then", new: "heard >= 0 then",
+	pkg: rootPkg, check: "TestSpoiltWaitersAreSkipped/dead", says: "were not skipped at once",
+}}
+
+// admissions are weakenings of who may vote.
+var admissions = []mutant{{
+	name: "no quarantine", promise: memory, file: lua + "admit.lua",
+	old: "if not r[1] then return quarantine(@QUARANTINE@, 'its memory is new') end", new: "if not r[1] then return ready() end",
+	pkg: rootPkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "acquired at once",
+}, {
+	name: "a quarantine without W", promise: memory, file: "internal/nodescript/config.go",
+	old: "func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }", new: "func (c Config) Quarantine() time.Duration { return c.MaxTTL }",
+	pkg: rootPkg, check: "TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten", says: "before a lease that the node forgot",
+}, {
+	name: "a guard without an expiry", promise: exclusion, file: lua + "admit.lua",
+	old: "call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)", new: "call('SET', guard, config .. ' ' .. run)",
+	pkg: rootPkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
+}, {
+	name: "admission ignores the run id", promise: memory, file: lua + "admit.lua",
+	old: "return quarantine(@QUARANTINE@, 'it restarted')", new: "return ready()",
+	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
+}, {
+	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "admit.lua",
+	old: "and not promoted then", new: "then",
+	pkg: rootPkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",
+}, {
+	name: "admission ignores evicted_keys", promise: memory, file: lua + "admit.lua",
+	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
+	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
+}, {
+	name: "admission ignores the replication id", promise: memory, file: lua + "admit.lua",
+	old: "local copied = r[5] ~= replid and promoted", new: "local copied = false",
+	pkg: rootPkg, check: "TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",
+}, {
+	name: "a node that evicts keys votes", promise: memory, file: lua + "admit.lua",
+	old: "policy ~= 'noeviction' then", new: "false then",
+	pkg: rootPkg, check: "TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL", says: "want the policy named",
+}, {
+	name: "a node of another configuration counts", promise: exclusion, file: lua + "admit.lua",
+	old: "if changed and not idle and voucher ~= run .. ' ' .. config then", new: "if false then",
+	pkg: rootPkg, check: "TestAClientOfAnotherConfigurationIsRefusedByName", says: "want a refusal",
+}, {
+	name: "a node counts its quarantine by a wrong clock", promise: memory, file: lua + "admit.lua",
+	old: "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end", new: "",
+	pkg: rootPkg, check: "TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight", says: "must begin then|refused for its clock",
+}, {
+	name: "EVAL fallback: an unknown script is loaded, nobody admitted", promise: memory, file: "internal/fanout/seat.go",
+	old: "\t\t\ts.forgot()", new: "\t\t\ts.node.Eval(context.Background(), `return ''`, node.Call{}, s.standing.Scripts().Load()...)",
+	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
+}, {
+	name: "one server under two addresses has two votes", promise: exclusion, file: "internal/fanout/homes.go",
+	old: "known && h.node != node {", new: "known && h.node != node && run == \"\" {",
+	pkg: rootPkg, check: "TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote", says: "acquired by two addresses|refused as twins",
+}}

@@ -1,0 +1,249 @@
+package driver
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+)
+
+// What a server may answer. Client libraries make room for what a length announces before
+// they read it, and call themselves for what is nested: a server that is none of Redis's,
+// or a hostile one, would end the process with eight bytes. Scripts of Holdfast answer
+// with less than 100 KiB, anybody may publish, and HELLO nests its modules.
+const (
+	mostBytes    = 8 << 20 // of one string
+	mostLine     = 64 << 10
+	mostElements = 16 << 10 // of one answer, all arrays together
+	mostNested   = 8
+)
+
+// Bound returns a connection to a server whose Read fails where the server sends what is
+// not the Redis protocol (RESP2 or RESP3), or announces more than anybody would read.
+func Bound(c net.Conn) net.Conn {
+	b := &bound{Conn: c}
+	if s, ok := c.(syscall.Conn); ok {
+		return &boundSocket{b, s} // go-redis looks into idle sockets
+	}
+	return b
+}
+
+type bound struct {
+	net.Conn
+	answers answers
+}
+
+// Ledger is a bound connection of which every answer is to one command: none comes
+// unasked, neither a push. Libraries take what does for the next command's answer, or for a
+// reason to end the process.
+type Ledger struct {
+	bound
+	written answers
+	asked   atomic.Int64 // rueidis says goodbye with one goroutine that writes and one that reads
+	open    bool         // commands are counted as they are written
+	pushes  bool
+}
+
+// NewLedger returns the ledger of a new connection: while it is greeted, the commands
+// that are written are counted; then Ask says how many will be.
+func NewLedger(c net.Conn) *Ledger { return &Ledger{bound: bound{Conn: c}, open: true} }
+
+// Ask says that n commands are about to be written, and that all before were answered.
+func (l *Ledger) Ask(n int) {
+	l.open, l.answers.n, l.answers.pushes = false, 0, 0
+	l.asked.Store(int64(n))
+}
+
+// Subscribe ends the ledger: messages come unasked.
+func (l *Ledger) Subscribe() { l.pushes = true }
+
+// Write writes commands.
+func (l *Ledger) Write(p []byte) (int, error) {
+	if l.open {
+		if err := l.written.read(p); err != nil {
+			return 0, err
+		}
+		l.asked.Store(int64(l.written.n))
+	}
+	return l.Conn.Write(p)
+}
+
+// Read reads what was asked for.
+func (l *Ledger) Read(p []byte) (int, error) {
+	n, err := l.bound.Read(p)
+	if !l.pushes && (int64(l.answers.n) > l.asked.Load() || l.answers.pushes > 0) {
+		l.answers.err = notRedis("what nobody asked for")
+		return 0, l.answers.err
+	}
+	return n, err
+}
+
+// boundSocket is a bound connection without TLS.
+type boundSocket struct {
+	*bound
+	syscall.Conn
+}
+
+// NetConn is what is beneath, as of a [tls.Conn].
+func (b *bound) NetConn() net.Conn { return b.Conn }
+
+// Read reads what is still the protocol.
+func (b *bound) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	if bad := b.answers.read(p[:n]); bad != nil {
+		return 0, bad
+	}
+	return n, err
+}
+
+// answers follows the answers of a server as they come, in pieces of any size.
+type answers struct {
+	kind byte   // of the element that is being read; 0: it begins
+	line []byte // of it, so far
+	body int    // bytes of a string to come, its end of line included; 0: none
+	left [mostNested]int
+	deep int // arrays that are being read; left has what is missing of each
+	all  int // elements of this answer
+	err  error
+
+	n, pushes int // whole answers, and pushes, so far
+	push      bool
+}
+
+// read takes the next piece. The error is sticky: nothing can be known of what follows.
+func (a *answers) read(p []byte) error {
+	for len(p) > 0 && a.err == nil {
+		switch {
+		case a.body > 0:
+			p = a.skip(p)
+		case a.kind == 0:
+			a.kind, a.line, p = p[0], a.line[:0], p[1:]
+			if a.deep == 0 {
+				a.push = a.kind == '>'
+			}
+		default:
+			end := bytes.IndexByte(p, '\n')
+			if end < 0 {
+				end = len(p) - 1
+			}
+			a.line, p = append(a.line, p[:end+1]...), p[end+1:]
+			if len(a.line) > mostLine {
+				a.err = fmt.Errorf("the server sent a line of more than %d bytes", mostLine)
+			} else if a.line[len(a.line)-1] == '\n' {
+				a.err = a.end()
+			}
+		}
+	}
+	return a.err
+}
+
+// skip passes over the rest of a string.
+func (a *answers) skip(p []byte) []byte {
+	n := min(a.body, len(p))
+	for i := max(0, a.body-2); i < n; i++ { // its last two bytes
+		if p[i] != "\r\n"[2-(a.body-i)] {
+			a.err = notRedis("a string that does not end where it should")
+			return nil
+		}
+	}
+	if a.body -= n; a.body == 0 {
+		a.whole()
+	}
+	return p[n:]
+}
+
+// end takes a whole line.
+func (a *answers) end() error {
+	text, ok := bytes.CutSuffix(a.line, []byte("\r\n"))
+	if !ok {
+		return notRedis(fmt.Sprintf("%.40q", string(a.kind)+string(a.line)))
+	}
+	switch a.kind {
+	case '+', '-', ',', '(':
+	case ':':
+		ok = number(text)
+	case '_':
+		ok = len(text) == 0
+	case '#':
+		ok = string(text) == "t" || string(text) == "f"
+	case '$', '!', '=':
+		if a.kind == '$' && string(text) == "-1" {
+			break
+		}
+		n, err := length(text, mostBytes)
+		if err != nil {
+			return err
+		}
+		a.body = n + 2
+		return nil
+	case '*', '~', '>', '%':
+		if a.kind == '*' && string(text) == "-1" {
+			break
+		}
+		n, err := length(text, mostElements)
+		if err != nil {
+			return err
+		}
+		if a.kind == '%' {
+			n *= 2
+		}
+		if a.all += n; a.all > mostElements {
+			return fmt.Errorf("the server announced an answer of more than %d elements", mostElements)
+		}
+		if a.deep == mostNested {
+			return fmt.Errorf("the server nested its answer more than %d deep", mostNested)
+		}
+		if n > 0 {
+			a.left[a.deep] = n
+			a.deep++
+			a.kind = 0
+			return nil
+		}
+	default:
+		ok = false
+	}
+	if !ok {
+		return notRedis(fmt.Sprintf("%.40q", string(a.kind)+string(a.line)))
+	}
+	a.whole()
+	return nil
+}
+
+// whole notes that an element is complete, and what it completes.
+func (a *answers) whole() {
+	a.kind = 0
+	for a.deep > 0 {
+		if a.left[a.deep-1]--; a.left[a.deep-1] > 0 {
+			return
+		}
+		a.deep--
+	}
+	a.all = 0
+	if a.push {
+		a.pushes++
+	} else {
+		a.n++
+	}
+}
+
+func length(text []byte, most int) (int, error) {
+	n, err := strconv.ParseUint(string(text), 10, 63)
+	switch {
+	case err != nil:
+		return 0, notRedis(fmt.Sprintf("the length %.40q", text))
+	case n > uint64(most):
+		return 0, fmt.Errorf("the server announced an answer of length %d; at most %d is read", n, most)
+	}
+	return int(n), nil
+}
+
+func number(text []byte) bool {
+	_, err := strconv.ParseInt(string(text), 10, 64)
+	return err == nil && text[0] != '+'
+}
+
+func notRedis(what string) error {
+	return fmt.Errorf("the server sent %s; is this Redis or Valkey?", what)
+}
