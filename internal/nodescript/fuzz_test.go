@@ -149,6 +149,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add("", "", int64(0), "")
 	f.Add("~", "~-", int64(-1), "~left")
 	f.Fuzz(func(t *testing.T, label, client string, ticket int64, random string) {
+		ticket = max(ticket, -ticket-1) // no stamp is negative
 		owner := NewOwner(label, client, ticket, []byte(random))
 		got, ok := Ticket(owner)
 		if !strings.Contains(label+client, "~") && (!ok || got != ticket) {
