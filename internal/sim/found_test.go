@@ -15,7 +15,7 @@ import (
 func TestAHandOffDuringTheFirstQuestionIsNotWaitedForAlone(t *testing.T) {
 	alone(t)
 	served := 0
-	for seed := uint64(201); seed <= 500; seed++ { // 274 is one that met it
+	for seed := uint64(201); seed <= 350; seed++ { // 274 is one that met it
 		d := dice(seed)
 		p := &Plan{
 			Seed: seed, N: 3, Window: 20 * time.Millisecond, MaxTTL: 400 * time.Millisecond, Timeout: 100 * time.Millisecond,
@@ -42,7 +42,7 @@ func TestAHandOffDuringTheFirstQuestionIsNotWaitedForAlone(t *testing.T) {
 		}
 		served += r.Tally.Outcomes[Granted]
 	}
-	if served < 5*300 {
-		t.Errorf("of 1500 locks %d were granted", served)
+	if served < 5*150 {
+		t.Errorf("of 750 locks %d were granted", served)
 	}
 }

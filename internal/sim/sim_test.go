@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 2,000 with the race detector")
+	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 6,000 with the race detector")
 	flagSeed   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
 	flagFor    = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
 	flagFirst  = flag.Uint64("sim.first", 1, "the first seed")
@@ -74,7 +74,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	if *flagN == 0 {
 		*flagN = 12_000
 		if raced {
-			*flagN = 2000
+			*flagN = 6000
 		}
 	}
 	var sum Tally
