@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -26,6 +27,8 @@ type server struct {
 	speed float64       // and runs at this speed
 	own   float64       // its usual speed: clocks are not perfect
 	true0 int64         // what it would say at the beginning, ns
+
+	liar atomic.Bool // it was wrong once
 
 	// Of the world, under its lock.
 	up     bool
@@ -76,6 +79,7 @@ func (s *server) set(by time.Duration, speed float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said, s.at, s.speed = s.reads(now)+int64(by), now, speed
+	s.liar.Store(true)
 }
 
 // right sets the clock to what it would say if nothing had happened to it.
