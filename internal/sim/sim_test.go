@@ -78,6 +78,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		}
 	}
 	var sum Tally
+	var all uint64 // digest of all histories
 	var garbage collector
 	start := time.Now()
 	enough := func() bool {
@@ -94,6 +95,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		p := Draw(seed)
 		r := run(t, p, nil)
 		sum.Add(&r.Tally)
+		all = mix(all ^ r.Digest)
 		garbage.after(r)
 		if len(r.Violations) > 0 {
 			report(t, p, r)
@@ -101,8 +103,8 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		}
 	}
 	took := time.Since(start)
-	t.Logf("%s\n%s of one processor: %s per attempt, %s per message\nno promise was broken",
-		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages))
+	t.Logf("%s\n%s of one processor: %s per attempt, %s per message; digest %016x\nno promise was broken",
+		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages), all)
 	if missing := sum.Missing(); len(missing) > 0 && !raced {
 		t.Errorf("of some kinds there was none: %q", missing)
 	}
