@@ -12,6 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 processes=$(getconf _NPROCESSORS_ONLN)
 go test -c -o "$dir/sim" ./internal/sim
 pids=
+trap 'kill $pids 2>/dev/null; exit 130' INT TERM
 i=0
 while [ $i -lt "$processes" ]; do
 	"$dir/sim" -test.v -test.timeout 24h -test.run "$tests" -sim.n $(((attempts + processes - 1) / processes)) \

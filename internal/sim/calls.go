@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -68,18 +69,47 @@ func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
 		case code == node.OOM:
 			out[OutOfMemory]++
 		}
-		c := calls[i]
-		rest := r.Value
-		for n := 0; rest != ""; n++ {
-			part := rest
-			if rest[0] >= '0' && rest[0] <= '9' && len(rest) > 3 { // several answers, see nodescript.Together
-				size := int(rest[0]-'0')*100 + int(rest[1]-'0')*10 + int(rest[2]-'0')
-				part, rest = rest[3:3+size], rest[3+size:]
-			} else {
-				rest = ""
-			}
-			w.one(c, n, part)
+		each(r.Value, func(n int, answer string) { w.one(calls[i], n, answer) })
+	}
+}
+
+// each hands out the answers of a call, of which there may be several, see
+// [nodescript.Together].
+func each(value string, to func(n int, answer string)) {
+	for n := 0; value != ""; n++ {
+		if value[0] < '0' || value[0] > '9' || len(value) <= 3 {
+			to(n, value)
+			return
 		}
+		size := int(value[0]-'0')*100 + int(value[1]-'0')*10 + int(value[2]-'0')
+		to(n, value[3:3+size])
+		value = value[3+size:]
+	}
+}
+
+// took checks that a node that was told that a lock was given back does not grant or repair it
+// again, when commands of it come late. Not one whose clock was wrong: a tombstone is set at most
+// W ahead of it.
+func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
+	for i, c := range calls {
+		each(replies[i].Value, func(n int, answer string) {
+			owner, stamp, yes := "", int64(0), false
+			switch {
+			case acquires(c):
+				owner, stamp, yes = c.Args[3*n][recordHead:], number(c.Args[3*n][:16]), answer[0] == 'G'
+			case extends(c):
+				owner, stamp, yes = c.Args[5*n], number(c.Args[5*n+1]), answer[0] == 'R'
+			case len(c.Args)%3 == 0 && len(c.Args) > 0 && (answer[0] == 'D' || answer[0] == 'F'):
+				owner = c.Args[3*n]
+				s.back[owner] = max(s.back[owner], number(c.Args[3*n+1]))
+			}
+			if back := s.back[owner]; yes && stamp <= back && !s.liar.Load() {
+				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
+			}
+		})
 	}
 }
 

@@ -96,7 +96,7 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 	switch d.n(20) {
 	case 0, 1, 2, 3:
 		o.Hold = 1 + d.below(ttl/3)
-	case 4:
+	case 4, 5:
 		o.Hold = 1 + d.below(3*ttl)
 	}
 	if d.hit(0.05) {
@@ -132,7 +132,7 @@ func (p *Plan) drawFaults(d *dice) {
 	if len(kinds) == 0 {
 		return
 	}
-	most := pick(d, 4, 8, 16, 30)
+	most := pick(d, 4, 8, 16, 30, 60)
 	for id := range d.n(most) + 1 {
 		p.Faults = append(p.Faults, p.drawFault(d, id, pick(d, kinds...), liars))
 	}

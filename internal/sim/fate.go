@@ -39,7 +39,7 @@ func (w *world) late(d *dice) time.Duration {
 // wayBack is how long an answer takes.
 func (w *world) wayBack(l *link, s *server, d *dice) (time.Duration, bool) {
 	now := w.now()
-	back := l.way + d.below(l.way/2+time.Microsecond)
+	back := l.home + d.below(l.home/2+time.Microsecond)
 	lost := w.openAgain(l, s, true, now) > now
 	lost = w.strikes(Loss, l, true, d) || lost
 	if w.strikes(Delay, l, true, d) {

@@ -21,7 +21,8 @@ type link struct {
 	w     *world
 	index int           // of the node, as the client counts
 	to    int           // the server it leads to
-	way   time.Duration // one way, usually
+	way   time.Duration // to the node, usually
+	home  time.Duration // and back, which may be another way: clocks are misread by half the difference
 
 	sent   atomic.Uint64 // calls so far
 	closed atomic.Bool
@@ -33,6 +34,7 @@ var _ node.Node = (*link)(nil)
 func newLink(h *host, index, to int) *link {
 	d := dice(luck(h.w.plan.Seed, 'l', uint64(h.slot), uint64(h.life), uint64(index)))
 	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow)}
+	l.home = pick(&d, l.way, d.between(20*time.Microsecond, h.w.plan.Slow))
 	l.twin.Store(-1)
 	return l
 }

@@ -94,7 +94,7 @@ func (sub *subscription) push(m string) {
 	if w.strikes(News, sub.l, true, &d) {
 		return
 	}
-	at := max(now+sub.l.way+d.below(50*time.Microsecond)+1, sub.last+1)
+	at := max(now+sub.l.home+d.below(50*time.Microsecond)+1, sub.last+1)
 	if open := w.openAgain(sub.l, sub.s, true, now); open > now {
 		if open-now > tcpPatience {
 			time.AfterFunc(tcpPatience+d.below(50*time.Microsecond), func() { w.hangUp(sub) })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -27,18 +28,21 @@ type server struct {
 	own   float64       // its usual speed: clocks are not perfect
 	true0 int64         // what it would say at the beginning, ns
 
+	liar atomic.Bool // it was wrong once
+
 	// Of the world, under its lock.
 	up     bool
 	hung   time.Duration // it stands still until then
 	epoch  int           // incarnations
 	starts int
 	subs   map[*subscription]bool
-	order  []*subscription // of subs, as they came
+	order  []*subscription  // of subs, as they came
+	back   map[string]int64 // owners that gave back here, and the highest stamp that covered
 }
 
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
-	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}}
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
 	s.speed = s.own
 	// Right clocks are within W of each other, also at the end of a world: at 20 µs a second.
@@ -75,6 +79,7 @@ func (s *server) set(by time.Duration, speed float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said, s.at, s.speed = s.reads(now)+int64(by), now, speed
+	s.liar.Store(true)
 }
 
 // right sets the clock to what it would say if nothing had happened to it.
@@ -111,7 +116,9 @@ func (s *server) take(p parcel) []node.Reply {
 	if b := s.w.plan.Broken; b.Sticky || b.Unfair {
 		p = s.spoil(p)
 	}
-	return s.model.EvalSHA(s.w.ctx, p.calls)
+	replies := s.model.EvalSHA(s.w.ctx, p.calls)
+	s.w.took(s, p.calls, replies)
+	return replies
 }
 
 // deliver runs a parcel whose sender does not wait for it any more, or for this copy.
@@ -150,6 +157,7 @@ func (s *server) spoil(p parcel) parcel {
 func (s *server) restart(keeps func(key string) bool) {
 	s.w.mu.Lock()
 	s.starts++
+	clear(s.back) // it may forget
 	run := s.run()
 	s.w.mu.Unlock()
 	s.model.Restart(run, run, true)

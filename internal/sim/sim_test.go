@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 2,000 with the race detector")
+	flagN      = flag.Int("sim.n", 0, "simulate at least this many attempts; 0: 12,000, and 6,000 with the race detector")
 	flagSeed   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and nothing else")
 	flagFor    = flag.Duration("sim.for", 0, "simulate for this long instead of -sim.n")
 	flagFirst  = flag.Uint64("sim.first", 1, "the first seed")
@@ -74,10 +74,11 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	if *flagN == 0 {
 		*flagN = 12_000
 		if raced {
-			*flagN = 2000
+			*flagN = 6000
 		}
 	}
 	var sum Tally
+	var all uint64 // digest of all histories
 	var garbage collector
 	start := time.Now()
 	enough := func() bool {
@@ -94,6 +95,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		p := Draw(seed)
 		r := run(t, p, nil)
 		sum.Add(&r.Tally)
+		all = mix(all ^ r.Digest)
 		garbage.after(r)
 		if len(r.Violations) > 0 {
 			report(t, p, r)
@@ -101,8 +103,8 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		}
 	}
 	took := time.Since(start)
-	t.Logf("%s\n%s of one processor: %s per attempt, %s per message\nno promise was broken",
-		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages))
+	t.Logf("%s\n%s of one processor: %s per attempt, %s per message; digest %016x\nno promise was broken",
+		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages), all)
 	if missing := sum.Missing(); len(missing) > 0 && !raced {
 		t.Errorf("of some kinds there was none: %q", missing)
 	}

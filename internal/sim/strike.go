@@ -201,6 +201,9 @@ func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
 		usual := keeps
 		keeps = func(key string) bool { return strings.HasPrefix(key, "holdfast:node") || usual(key) }
 	}
+	w.mu.Lock()
+	clear(s.back)
+	w.mu.Unlock()
 	if f.Kind == Evict {
 		s.model.Evict(func(key string) bool { return !keeps(key) })
 		return

@@ -131,9 +131,10 @@ func (w *world) configs() []nodescript.Config {
 	ttl, window, n := right, right, right
 	ttl.MaxTTL += time.Second
 	window.Window += time.Millisecond
+	window.MaxTTL += 8 * time.Millisecond // at least 8 W
 	n.N = max(p.N-2, 1)
 	if p.N == 1 {
-		n.MaxTTL -= time.Millisecond
+		n.MaxTTL += 2 * time.Millisecond
 	}
 	return []nodescript.Config{right, ttl, window, n}
 }
