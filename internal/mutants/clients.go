@@ -27,7 +27,7 @@ var inClients = []mutant{{
 	pkg: quorumPkg, check: "TestGrantsOfAnEarlierStampDoNotCount", says: "was counted",
 }, {
 	name: "one owner for all attempts of a client", promise: exclusion, file: "client.go",
-	old: "return nodescript.NewOwner(c.Label, id, ticket, random(b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
+	old: "return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
 	pkg: rootPkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
 }, {
 	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/quorum/timebase.go",

@@ -28,11 +28,11 @@ func mutants() (all []mutant) {
 // onNodes are weakenings of what a node does that votes.
 var onNodes = []mutant{{
 	name: "no tombstone", promise: nothing, file: lua + "release.lua",
-	old: "call('SET', key, tomb .. sub(old, 17), 'PX', '@STAYMS@')", new: "call('SET', key, seen .. sub(old, 17), 'PX', '@STAYMS@')",
+	old: "call('SET', key, tomb .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')", new: "call('SET', key, seen .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')",
 	pkg: rootPkg, check: "TestAnAcquireThatArrivesAfterItsReleaseLocksNothing/rueidis", says: "nothing of ours left",
 }, {
 	name: "a release covers no renewal that comes late", promise: nothing, file: lua + "extend.lua",
-	old: "if answer == 'R' and (seen > T or now > last) then", new: "if answer == 'R' and now > last then", // repair ignores tokens
+	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' and now > last then", // repair ignores tokens
 	pkg: rootPkg, check: "TestARenewalThatArrivesAfterItsReleaseLocksNothing", says: "a name that was given back",
 }, {
 	name: "the token rule: a token equal to the highest seen", promise: tokens, file: lua + "acquire.lua",
@@ -72,7 +72,7 @@ var onNodes = []mutant{{
 	pkg: rootPkg, check: "TestExtendNeverMovesTheDeadlineBack", says: "moved the expiry back",
 }, {
 	name: "a renewal that never repairs", promise: outlives, file: lua + "extend.lua",
-	old: "if answer == 'R' and (seen > T or now > last) then", new: "if answer == 'R' then",
+	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' then",
 	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "deleted on a minority: node",
 }, {
 	name: "a renewal takes a lock from a foreign client", promise: mixed, file: lua + "extend.lua",

@@ -220,18 +220,22 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.Waiting {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}
-	// The tombstone: at most W ahead of the clock, never below what was seen.
+	// The tombstone: at most W ahead of the clock, but above what was granted here.
 	highest := number(c.Args[2])
-	tomb := max(old.Seen, min(highest, now+s.config.Window.Microseconds()))
-	if old.Owner == owner && old.Token < highest {
+	tomb, leased := min(highest, now+s.config.Window.Microseconds()), old.Leased
+	mine := old.Owner == owner && old.Token < highest
+	if mine {
+		tomb = max(tomb, old.Token+1)
+	}
+	if c.Args[3] == "0" && (mine || tomb == highest) {
+		// A lease ends itself and those before it: none is repaired here any more.
+		leased = max(leased, tomb)
+	}
+	tomb = max(tomb, old.Seen)
+	if mine {
 		p := n.plain(c)
 		if p.text == owner {
 			delete(n.keys, p.key)
-		}
-		tomb = max(tomb, old.Token+1) // whatever the clock says: what was granted here is over
-		leased := tomb                // a lease ends those before it: none is repaired here any more
-		if c.Args[3] == "1" {
-			leased = old.Leased
 		}
 		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Leased: leased}.String()
 		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
@@ -252,10 +256,10 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if p := n.plain(c); old.Owner != owner && p.text == owner {
 		delete(n.keys, p.key) // somebody deleted the record alone
 	}
-	if tomb > old.Seen {
-		text := nodescript.Record{Seen: tomb}.String()
+	if tomb > old.Seen || leased > old.Leased {
+		text := nodescript.Record{Seen: tomb, Leased: leased}.String()
 		if old.there {
-			text = text[:16] + old.text[16:]
+			text = text[:16] + old.text[16:49] + text[49:] + old.text[65:]
 		}
 		n.setText(c.Keys[0], text, stays(s))
 	}

@@ -196,6 +196,11 @@ func TestExtendThatArrivesAfterItsReleaseRepairsNothing(t *testing.T) {
 	if v := w.wire.must("GET", "x"); v != nil {
 		t.Fatalf("the plain key is back: %v", v)
 	}
+	// Also on a node that did not have the lease, and that an attempt of somebody else passed by.
+	w.says("G", acquire("b", w.now+10))
+	w.says("D", nodescript.AbortCall(lock, "b", w.now+10))
+	w.says("F", release("c", w.now+8))
+	w.says("Lg", extend("c", w.now+7, w.now+8, w.now+5_000_000))
 }
 
 func TestLeaseIsRepairedOnlyWhileItsOwnerBelieves(t *testing.T) {

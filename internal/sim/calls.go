@@ -99,12 +99,12 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 			owner, stamp, yes := "", int64(0), false
 			switch {
 			case acquires(c):
-				owner, stamp, yes = c.Args[3*n][recordHead:], number(c.Args[3*n][:16]), answer[0] == 'G'
+				owner, stamp, yes = c.Args[width*n+3], number(c.Args[width*n][:16]), answer[0] == 'G'
 			case extends(c):
 				owner, stamp, yes = c.Args[5*n], number(c.Args[5*n+1]), answer[0] == 'R'
-			case len(c.Args)%3 == 0 && len(c.Args) > 0 && (answer[0] == 'D' || answer[0] == 'F'):
-				owner = c.Args[3*n]
-				s.back[owner] = max(s.back[owner], number(c.Args[3*n+1]))
+			case releases(c) && (answer[0] == 'D' || answer[0] == 'F'):
+				owner = c.Args[width*n]
+				s.back[owner] = max(s.back[owner], number(c.Args[width*n+1]))
 			}
 			if back := s.back[owner]; yes && stamp <= back && !s.liar.Load() {
 				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
@@ -122,7 +122,7 @@ func (w *world) one(c node.Call, n int, answer string) {
 	switch letter := answer[0]; {
 	case letter == 'X' && strings.Contains(answer, "OOM"):
 		out[OutOfMemory]++
-	case letter == 'G' && acquires(c) && len(c.Args[3*n+2]) > 16:
+	case letter == 'G' && acquires(c) && len(c.Args[width*n+2]) > 16:
 		out[Passed]++
 	case letter == 'H':
 		if answer[1] == 'c' {

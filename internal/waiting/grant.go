@@ -129,10 +129,14 @@ func (b *bid) split() (soon bool) {
 }
 
 // release gives back what was granted to stamps that never won, repeated until it would be over on
-// the nodes by itself.
+// the nodes by itself. Of a lease it ends that, too.
 func (b *bid) release(where func(int) bool) {
+	call := nodescript.AbortCall
+	if b.taken {
+		call = nodescript.ReleaseCall
+	}
 	b.fan.Send(&fanout.Message{
-		Call:    nodescript.AbortCall(b.lock, b.owner, b.stamp),
+		Call:    call(b.lock, b.owner, b.stamp),
 		Persist: b.sent.Add(b.ttl + b.fan.Set().Window),
 	}, where)
 }

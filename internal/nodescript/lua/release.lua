@@ -34,7 +34,12 @@ local function one(key, plain, owner, highest, above, never)
       if own > tomb then tomb = own end
     end
   end
+  local leased, ends = sub(old, 50, 65), tomb
   if seen > tomb then tomb = seen end
+
+  -- What was a lease ends itself and those before it: none of them is repaired here any more, also if this
+  -- node did not have it, and its clock is not far behind. What never won ends none.
+  if never == '0' and ends > leased and (mine or ends == above) then leased = ends end
 
   -- DEL or PEXPIRE come first: a full memory refuses a script whose first write is a SET. The queue
   -- and its news are under pcall: nothing they meet may keep the name from being given back.
@@ -42,9 +47,6 @@ local function one(key, plain, owner, highest, above, never)
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
-    -- What was a lease ends those before it: none of them is repaired here any more. What never won ends none.
-    local leased = tomb
-    if never == '1' then leased = sub(old, 50, 65) end
     if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@') end
     if usual then
       call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- what is left of the owner is not read
@@ -61,9 +63,9 @@ local function one(key, plain, owner, highest, above, never)
   end
   -- Somebody deleted the record alone: what is left of the owner's is its plain key.
   if before ~= owner and value == owner then call('DEL', plain) end
-  if tomb > seen then
+  if tomb > seen or leased > sub(old, 50, 65) then
     call('PEXPIRE', key, '@STAYMS@')
-    call('SET', key, tomb .. sub(old, 17), 'PX', '@STAYMS@')
+    call('SET', key, tomb .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')
   end
   return 'F'
 end
