@@ -72,8 +72,10 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
 		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, visitor: visitor, over: make(chan struct{}),
 	}
-	if len(w.plan.Faults) > 0 && d.hit(0.4) { // a bad clock; a hundredth of every TTL is for such
-		h.speed = 1 + (float64(d.n(2001))-1000)/250_000
+	if len(w.plan.Faults) > 0 && d.hit(0.4) {
+		// A bad clock. Not so bad that it leaves the window before the client reads the nodes' anew:
+		// then it would wait for MaxTTL + W, as when a majority of their clocks moves.
+		h.speed = 1 + (float64(d.n(2001))-1000)/1000*w.plan.Window.Seconds()/2/120
 	}
 	if w.plan.Broken.Slow && slot%2 == 0 {
 		h.speed = 0.6

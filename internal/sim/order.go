@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -51,7 +52,8 @@ func (w *world) handed(h *host, owner string) {
 // wrong and every client is fair. w.mu is held.
 func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	ticket, ok := nodescript.Ticket(owner)
-	if !x.op.Wait || !ok || len(w.plan.Faults) > 0 || !w.plan.Clients[x.h.slot].Fair {
+	foreign := slices.ContainsFunc(w.plan.Actors, func(a Actor) bool { return a.Foreign }) // after them there is no order
+	if foreign || !x.op.Wait || !ok || len(w.plan.Faults) > 0 || !w.plan.Clients[x.h.slot].Fair {
 		return
 	}
 	// From its call until it stands in every queue: a client that never waited asks first and
