@@ -32,6 +32,7 @@ type Keeper struct {
 	heap   dueHeap
 	out    int           // renewals under way that the scheduler sent
 	armed  clock.Instant // when the scheduler wakes by itself
+	soon   clock.Instant // the earliest due of those added since it last woke, also of those gone; 0: none
 	wake   chan struct{}
 	closed bool
 	stop   chan struct{}
@@ -71,6 +72,9 @@ func (k *Keeper) add(e *Lease, due clock.Instant) {
 	e.due = due
 	e.fresh, e.index = true, len(k.fresh)
 	k.fresh = append(k.fresh, e)
+	if k.soon == 0 || due < k.soon {
+		k.soon = due
+	}
 	k.nudge(e)
 }
 
@@ -214,8 +218,11 @@ func (k *Keeper) pause() time.Duration {
 	case len(k.heap) > 0:
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
-	for _, e := range k.fresh { // those that came since the others were looked at
-		pause = max(min(e.due.Sub(now), watchEvery, pause), 0)
+	if k.soon != 0 { // those that came since the others were looked at
+		// Also for one that is gone: where they come and go one at a time, each would
+		// have to wake the scheduler.
+		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
+		k.soon = 0
 	}
 	k.armed = now.Add(pause)
 	return pause
