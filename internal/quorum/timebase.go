@@ -48,6 +48,12 @@ type sample struct {
 // machines part by some 50 µs a second: 60 ms in that time.
 const sampleKept = 20 * time.Minute
 
+// strayKept is for how long a reading is used that lies outside of the window around the stamps. A
+// node that is right again is not asked for its clock: stamps please it. Kept for longer, readings of
+// clocks that were wrong one after the other would look like a majority that moved. When a majority did
+// move, one attempt meets them all.
+const strayKept = time.Second
+
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	return &Timebase{
@@ -100,7 +106,11 @@ func (t *Timebase) majorityMedian(now clock.Instant) (int64, bool) {
 	var buf [32]int64
 	offsets := buf[:0]
 	for _, s := range t.samples {
-		if s.known && now.Sub(s.at) < sampleKept {
+		kept := sampleKept
+		if t.known && abs(s.offset-t.base) > t.window {
+			kept = strayKept
+		}
+		if s.known && now.Sub(s.at) < kept {
 			offsets = append(offsets, s.offset)
 		}
 	}

@@ -145,3 +145,25 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 		t.Errorf("a client that held nothing for MaxTTL + W: %v", err)
 	}
 }
+
+// Node 0's clock was an hour fast for a moment, minutes ago, then node 1's, and now node 2's: never two at a
+// time. The client must not believe that a majority's clocks moved. (Found by clocks that took turns, in
+// internal/chaos: a name was shut for as long as they had been fast.)
+func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T) {
+	const hour = int64(3600e6)
+	tb := NewTimebase(5, 200*time.Millisecond, 2*time.Second)
+	at := func(d time.Duration) clock.Instant { return clock.Instant(d) }
+	read := func(node int, d time.Duration, off int64) {
+		tb.Sample(node, 1e15+at(d).Micros()+off, at(d), at(d))
+	}
+	for n := range 5 {
+		read(n, time.Second, 0)
+	}
+	read(0, 60*time.Second, hour)  // wrong for a second; nothing reads it again, for stamps are right
+	read(1, 120*time.Second, hour) // …
+	read(2, 180*time.Second, hour)
+	s, err := tb.Stamp(at(180 * time.Second))
+	if err != nil || s > int64(1e15)+at(181*time.Second).Micros() {
+		t.Errorf("stamp %d (%+d µs), %v", s, s-int64(1e15)-at(180*time.Second).Micros(), err)
+	}
+}
