@@ -48,7 +48,7 @@ const (
 	HigherTokens           // acquire.lua: T <= seen is refused
 	PassNamesOwner         // acquire.lua: only the owner that is named is passed over
 	ExpiryNeverFalls       // extend.lua: the later of the two expiries
-	RepairTokens           // extend.lua: no repair where a higher token was seen
+	RepairTokens           // extend.lua: no repair where a higher token may have been a lease's
 	RepairBelieved         // extend.lua: no repair when the owner does not believe any more
 	ReleaseOwnOnly         // release.lua: only the owner's own record
 	ReleaseCovered         // release.lua: only what was granted to a stamp it covers

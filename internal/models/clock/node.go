@@ -27,8 +27,19 @@ func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	if 2*stamp <= n.Seen && m.keeps(HigherTokens) {
 		return false
 	}
+	if n.Owner != owner {
+		n.Leased = n.leased()
+	}
 	n.Owner, n.Token, n.Expiry, n.Seen = owner, stamp, stamp+m.TTL, max(n.Seen, 2*stamp)
 	return true
+}
+
+// leased is Leased if the record is another's next: what its owner had may have been a lease.
+func (n *Node) leased() int8 {
+	if n.Owner != 0 {
+		return max(n.Leased, 2*n.Token)
+	}
+	return n.Leased
 }
 
 // extend is extend.lua; it reports whether the answer is extended or repaired.
@@ -41,27 +52,36 @@ func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 		}
 	case n.live(clock) && n.Owner != owner:
 		return false
-	case n.Seen > 2*token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
+	case n.leased() > 2*token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
 		return false
+	default:
+		n.Leased = n.leased()
 	}
 	n.Owner, n.Token, n.Expiry, n.Seen = owner, token, expiry, max(n.Seen, 2*token)
 	return true
 }
 
-// release is release.lua. It passes every door.
-func (m Model) release(n *Node, clock, owner, highest int8) {
+// release is release.lua. It passes every door. lease says that it was one: it ends, and so do
+// those before it.
+func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
-	n.Seen = max(n.Seen, min(2*highest+1, 2*(clock+window)))
+	tomb := min(2*highest+1, 2*(clock+window))
+	capped := tomb <= 2*highest
 	if mine {
-		n.Seen = max(n.Seen, 2*n.Token+1)
+		tomb = max(tomb, 2*n.Token+1)
 		n.Owner, n.Token, n.Expiry = 0, 0, 0
+	}
+	n.Seen = max(n.Seen, tomb)
+	if lease && (mine || !capped) {
+		n.Leased = max(n.Leased, tomb)
 	}
 }
 
 // handOff is handoff.lua.
 func (m Model) handOff(n *Node, clock, owner int8) {
+	n.Leased = n.leased()
 	n.Owner, n.Token, n.Expiry = owner, 0, clock+m.Claim
 }
 

@@ -38,6 +38,9 @@ func record(n Node) (r nodescript.Record) {
 	if n.Seen != 0 {
 		r.Seen = micros(n.Seen/2) + int64(n.Seen%2)
 	}
+	if n.Leased != 0 {
+		r.Leased = micros(n.Leased/2) + int64(n.Leased%2)
+	}
 	if n.Owner != 0 {
 		r.Owner, r.Expiry = real.Owner(int(n.Owner)), micros(n.Expiry)
 	}
@@ -52,12 +55,14 @@ func record(n Node) (r nodescript.Record) {
 func smallRecords(ttl int8) (all []Node) {
 	all = append(all, Node{})
 	for seen := int8(2 * start); seen <= 2*(start+3)+1; seen++ {
-		all = append(all, Node{Seen: seen})
-		for owner := int8(1); owner <= 2; owner++ {
-			all = append(all, Node{Owner: owner, Expiry: start + 2, Seen: seen}) // a claim
-			for token := int8(start); 2*token <= seen; token++ {
-				for more := range int8(2) {
-					all = append(all, Node{Owner: owner, Token: token, Expiry: token + ttl + more, Seen: seen})
+		for _, leased := range []int8{0, 2 * start, seen} {
+			all = append(all, Node{Seen: seen, Leased: leased})
+			for owner := int8(1); owner <= 2; owner++ {
+				all = append(all, Node{Owner: owner, Expiry: start + 2, Seen: seen, Leased: leased}) // a claim
+				for token := int8(start); 2*token <= seen; token++ {
+					for more := range int8(2) {
+						all = append(all, Node{Owner: owner, Token: token, Expiry: token + ttl + more, Seen: seen, Leased: leased})
+					}
 				}
 			}
 		}
@@ -103,9 +108,14 @@ func difference(t *testing.T, without Rule) (said string) {
 							nodescript.ExtendCall(real.Lock, owner, micros(token), micros(stamp), micros(last-window), ttl*real.Window, real.Window))
 					}
 				}
-				is := was
-				m.release(&is, clock, 1, stamp)
-				check(was, is, clock, was.Owner == 1 && was.Token <= stamp, "D", nodescript.ReleaseCall(real.Lock, owner, micros(stamp)))
+				for _, lease := range []bool{false, true} {
+					is, call := was, nodescript.AbortCall
+					if lease {
+						call = nodescript.ReleaseCall
+					}
+					m.release(&is, clock, 1, stamp, lease)
+					check(was, is, clock, was.Owner == 1 && was.Token <= stamp, "D", call(real.Lock, owner, micros(stamp)))
+				}
 			}
 		}
 	}

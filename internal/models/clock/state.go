@@ -76,6 +76,7 @@ type Node struct {
 	Token  int8 // 0 marks a claim
 	Expiry int8 // by its clock
 	Seen   int8 // twice the highest token seen; a tombstone is one more: above it, below the next stamp
+	Leased int8 // the same of what may have been a lease's, the owner's own token aside
 	Away   int8 // Votes, Forgot, or until when it does not vote, by its clock
 	By     [most]Yes
 }

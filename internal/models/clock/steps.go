@@ -114,10 +114,10 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 		}
 	}
 	if c.Freed&FreedFirst != 0 {
-		step(releases, c.Stamps[0], func(_ *State, n *Node) { m.release(n, clock, owner, c.Stamps[0]) })
+		step(releases, c.Stamps[0], func(_ *State, n *Node) { m.release(n, clock, owner, c.Stamps[0], c.Held && c.Rounds == 1) })
 	}
 	if c.Freed&FreedAll != 0 {
-		step(releases, c.Highest(), func(_ *State, n *Node) { m.release(n, clock, owner, c.Highest()) })
+		step(releases, c.Highest(), func(_ *State, n *Node) { m.release(n, clock, owner, c.Highest(), c.Held) })
 	}
 	if m.Claim > 0 && c.Phase == Bidding && s.Nodes[n].Away == Votes && !s.Nodes[n].live(clock) {
 		step(handsOff, 0, func(_ *State, n *Node) { m.handOff(n, clock, owner) })

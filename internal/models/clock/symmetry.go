@@ -23,8 +23,8 @@ func (m Model) Canonical(s State) State {
 
 // key is a node as a number: a different one for every different node.
 func (n *Node) key() (k uint64) {
-	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Away} {
-		k = k<<8 | uint64(uint8(x))
+	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Leased, n.Away} {
+		k = k<<7 | uint64(x&0x7f) // instants are below 60, and what may be negative is small
 	}
 	for _, by := range n.By {
 		k = k<<4 | uint64(by) // at most 1 + 2 + 4

@@ -27,7 +27,9 @@ const (
 	ClaimIsNoGrant        // acquire.lua: G again only if the record's own T is the stamp
 	PassNamesOwner        // acquire.lua: only the owner that is named is passed over
 	ExtendNamesToken      // extend.lua: E only if the record's own T is the lease's
-	RepairTokens          // extend.lua: no repair where a higher token was seen
+	RepairTokens          // extend.lua: no repair where a higher token may have been a lease's
+	GrantsAreLeases       // acquire.lua, extend.lua: what is displaced may have been a lease
+	LeasesEnd             // release.lua: a lease ends itself and those before it
 	Tombstone             // release.lua: seen rises above what is released
 	OwnTombstone          // release.lua: above what was granted here, whatever the clock
 	SeenNeverFalls        // release.lua: a tombstone below seen changes nothing

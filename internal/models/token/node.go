@@ -26,6 +26,9 @@ func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
 	if stamp <= n.Floor || 2*stamp <= n.Seen && m.keeps(HigherTokens) {
 		return refused // its window, or the token rule
 	}
+	if !mine {
+		m.remember(n)
+	}
 	n.Owner, n.Token, n.Live = owner, stamp, true
 	if m.keeps(GrantsAreSeen) {
 		n.Seen = max(n.Seen, 2*stamp)
@@ -33,8 +36,15 @@ func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
 	return yes
 }
 
+// remember notes that what the owner of the record had may have been a lease.
+func (m Model) remember(n *Node) {
+	if n.Owner != 0 && m.keeps(GrantsAreLeases) {
+		n.Leased = max(n.Leased, 2*n.Token)
+	}
+}
+
 // extend is extend.lua: prolong the owner's lease, or bring it to a node that lacks it.
-// That is refused where a later lease was seen. (Its other condition, that the owner
+// That is refused where a later lease may have been. (Its other condition, that the owner
 // still believes, is about time: see the clock model.)
 func (m Model) extend(n *Node, owner, token uint8) answer {
 	mine := n.Owner == owner
@@ -43,17 +53,22 @@ func (m Model) extend(n *Node, owner, token uint8) answer {
 		// Prolonged. seen is not asked: nobody was granted here since.
 	case n.Live && n.Owner != 0 && !mine:
 		return refused
-	case n.Seen > 2*token && m.keeps(RepairTokens):
-		return refused
+	default:
+		is := *n
+		if m.remember(&is); is.Leased > 2*token && m.keeps(RepairTokens) {
+			return refused
+		}
+		n.Leased = is.Leased
 	}
 	n.Owner, n.Token, n.Live, n.Seen = owner, token, true, max(n.Seen, 2*token)
 	return yes
 }
 
 // release is release.lua: give back what was granted to the owner for stamps up to
-// highest, and leave a tombstone above. behind says that the node's clock is so far behind
+// highest, and leave a tombstone above. lease says that it was one: it ends, and so do those
+// before it; stamps that never won end none. behind says that the node's clock is so far behind
 // that the tombstone is capped. It returns the highest stamp that cannot come back.
-func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8) {
+func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (covers uint8) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
@@ -71,6 +86,9 @@ func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8
 	if mine && m.keeps(OwnTombstone) {
 		tomb = max(tomb, 2*n.Token+1)
 	}
+	if lease && (mine || !behind) && m.keeps(LeasesEnd) {
+		n.Leased = max(n.Leased, tomb)
+	}
 	if m.keeps(SeenNeverFalls) {
 		tomb = max(tomb, n.Seen)
 	}
@@ -87,6 +105,7 @@ func (m Model) release(n *Node, owner, highest uint8, behind bool) (covers uint8
 // handOff is handoff.lua: the free name is reserved for an owner. A claim is a record
 // without a token.
 func (m Model) handOff(n *Node, owner uint8) {
+	m.remember(n)
 	n.Owner, n.Token, n.Live = owner, 0, true
 	if !m.keeps(ClaimKeepsSeen) {
 		n.Seen = 0

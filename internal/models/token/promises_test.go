@@ -54,6 +54,8 @@ func TestEachTokenRuleIsNeeded(t *testing.T) {
 		{"a pass takes from whoever has it", OwnersOnly, PassNamesOwner, Config{Owners: 3, Stamps: 3, Passes: true}},
 		{"extend prolongs any record of its owner, also a claim", LostStaysLost, ExtendNamesToken, Config{Owners: 2, Stamps: 2, HandOffs: true}},
 		{"repair ignores tokens", LostStaysLost, RepairTokens, two},
+		{"a lease that ran out and was displaced is forgotten", LostStaysLost, GrantsAreLeases, two},
+		{"a lease that was given back ends none", LostStaysLost, LeasesEnd, two},
 		{"a release leaves no tombstone", NoGhost, Tombstone, two},
 		{"a capped tombstone may be below what was granted", NoGhost, OwnTombstone, Config{Owners: 2, Stamps: 2, AnyClock: true}},
 		{"a release may lower seen", TokensGrow, SeenNeverFalls, three},

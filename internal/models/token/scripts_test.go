@@ -39,6 +39,9 @@ func record(n Node) (r nodescript.Record) {
 	if n.Seen != 0 {
 		r.Seen = micros(n.Seen/2) + int64(n.Seen%2)
 	}
+	if n.Leased != 0 {
+		r.Leased = micros(n.Leased/2) + int64(n.Leased%2)
+	}
 	if n.Owner != 0 {
 		r.Owner, r.Expiry = real.Owner(int(n.Owner)), real.Epoch-1
 		if n.Live {
@@ -90,16 +93,22 @@ func difference(t *testing.T, without Rule) (said string) {
 			check(was, is, real.Epoch, yes, "ER",
 				nodescript.ExtendCall(real.Lock, owner, micros(stamp), real.Epoch, real.Epoch, ttl, real.Window))
 			for _, behind := range []bool{false, true} {
-				is, now := was, int64(real.Epoch)
+				now := int64(real.Epoch)
 				if behind {
 					now -= time.Hour.Microseconds()
 				}
-				m.release(&is, 1, stamp, behind)
-				if is.Seen == 0 {
-					continue // nothing was seen, and the cap is a time that the model has no number for
+				for _, lease := range []bool{false, true} {
+					is, call := was, nodescript.AbortCall
+					if lease {
+						call = nodescript.ReleaseCall
+					}
+					m.release(&is, 1, stamp, lease, behind)
+					if is.Seen == 0 || behind && is.Leased != was.Leased && was.Token == 0 {
+						continue // the cap is a time that the model has no number for
+					}
+					mine := was.Owner == 1 && was.Token <= stamp
+					check(was, is, now, mine, "D", call(real.Lock, owner, micros(stamp)))
 				}
-				mine := was.Owner == 1 && was.Token <= stamp
-				check(was, is, now, mine, "D", nodescript.ReleaseCall(real.Lock, owner, micros(stamp)))
 			}
 		}
 	}
@@ -110,12 +119,14 @@ func difference(t *testing.T, without Rule) (said string) {
 func records() (all []Node) {
 	all = append(all, Node{})
 	for seen := uint8(1); seen <= 7; seen++ {
-		all = append(all, Node{Seen: seen})
-		for owner := uint8(1); owner <= 2; owner++ {
-			for token := uint8(0); 2*token <= seen; token++ {
-				for _, live := range []bool{false, true} {
-					if token > 0 || live {
-						all = append(all, Node{Owner: owner, Token: token, Live: live, Seen: seen})
+		for _, leased := range []uint8{0, seen / 2, seen} {
+			all = append(all, Node{Seen: seen, Leased: leased})
+			for owner := uint8(1); owner <= 2; owner++ {
+				for token := uint8(0); 2*token <= seen; token++ {
+					for _, live := range []bool{false, true} {
+						if token > 0 || live {
+							all = append(all, Node{Owner: owner, Token: token, Live: live, Seen: seen, Leased: leased})
+						}
 					}
 				}
 			}

@@ -39,12 +39,13 @@ type Owner struct {
 
 // Node is one node and its record of the name.
 type Node struct {
-	Owner uint8 // of the record, from 1; 0: nobody, or it was given back
-	Token uint8 // the owner's T; 0 marks a claim
-	Live  bool  // the record has not expired
-	Seen  uint8 // twice the highest token seen; a tombstone is one more: above it, below the next stamp
-	Floor uint8 // since it lost its memory: stamps up to this one are too old for its window
-	By    [most]Mail
+	Owner  uint8 // of the record, from 1; 0: nobody, or it was given back
+	Token  uint8 // the owner's T; 0 marks a claim
+	Live   bool  // the record has not expired
+	Seen   uint8 // twice the highest token seen; a tombstone is one more: above it, below the next stamp
+	Leased uint8 // the same of what may have been a lease's, the owner's own token aside
+	Floor  uint8 // since it lost its memory: stamps up to this one are too old for its window
+	By     [most]Mail
 }
 
 // Mail is what is between one node and one owner.

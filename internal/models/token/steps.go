@@ -132,12 +132,13 @@ func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 			})
 		}
 		if o.Releases != 0 && has(o.Releases, x) {
+			lease := o.Held && x >= o.Stamp() // not of a part that it gave back before it won
 			step(releases, x, 0, func(_ *State, n *Node) {
-				n.By[i] = by.covering(m.release(n, owner, x, false))
+				n.By[i] = by.covering(m.release(n, owner, x, lease, false))
 			})
 			if m.AnyClock {
 				step(releases, x, 1, func(_ *State, n *Node) {
-					n.By[i] = by.covering(m.release(n, owner, x, true))
+					n.By[i] = by.covering(m.release(n, owner, x, lease, true))
 				})
 			}
 		}

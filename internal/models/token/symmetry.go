@@ -78,7 +78,7 @@ func (s *State) renamed(order [most]uint8) (t State) {
 
 // key is a node as a number.
 func (n *Node) key() uint64 {
-	k := uint64(n.Owner)<<24 | uint64(n.Token)<<16 | uint64(n.Seen)<<8 | uint64(n.Floor)<<1
+	k := uint64(n.Leased)<<28 | uint64(n.Owner)<<24 | uint64(n.Token)<<16 | uint64(n.Seen)<<8 | uint64(n.Floor)<<1
 	if n.Live {
 		k |= 1
 	}
