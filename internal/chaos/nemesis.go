@@ -158,7 +158,7 @@ func (a *arena) since(at int64) float64 { return time.Duration(at - a.began).Sec
 
 func (in injury) String() string { return fmt.Sprintf("%s %v", in.Kind, in.Nodes) }
 
-// outsideKinds are the faults of a run outside of the assumptions: those, and what may then do harm.
+// outsideKinds are the faults of a run outside of the assumptions: most of those, and what may then do harm.
 var outsideKinds = []string{
 	"clocks of a majority step together", "clocks of a majority step each its own way", "some keys evicted", "FLUSHALL and a false voucher",
 	"client killed", "client frozen", "server killed, AOF cut back", "partition",

@@ -28,7 +28,10 @@ var clockKinds = []kind{
 		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
 		time.Sleep(between(r, time.Second, 6*time.Second))
 	})},
-	{name: "wrong clocks take turns", needs: 3, begin: inTurn},
+	// Never were two found to hold one lock by it. But whoever asks while clocks take turns within a
+	// second takes those that erred for a majority, and leaves tokens of their time on one after the
+	// other: a name may stay shut until that time. So it is inflicted only when asked for by name.
+	{name: "wrong clocks take turns", needs: 3, outside: true, begin: inTurn},
 	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
 		time.Sleep(between(r, 3*time.Second, 5*time.Second))
