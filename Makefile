@@ -32,7 +32,7 @@ deps:            ## installs redis-server and a C compiler (for -race) by apt wh
 sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: that world again
 	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
 
-models:          ## two model checkers: every state of small configurations, and what breaks each rule (two minutes)
+models:          ## two model checkers: every state of small configurations, and what breaks each rule (five minutes)
 	@scripts/models.sh -models.large
 
 chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/5: no two may believe in one lock

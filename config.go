@@ -68,7 +68,9 @@ type Config struct {
 	// Defaults to "".
 	Prefix string
 
-	// Private leaves out the plain Redlock key, which other libraries see and respect.
+	// Private leaves out the plain Redlock key, which other libraries see and respect. Give
+	// all clients of a name the same: one that sets the key takes it, for up to a second after
+	// a hand-off to one that does not, for a foreign lock.
 	// Fewer commands per lock; clients of Holdfast still exclude each other.
 	// Defaults to false.
 	Private bool
