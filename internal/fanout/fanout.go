@@ -97,6 +97,20 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	}
 }
 
+// Together runs send; what it gives to a node goes there in one piece, with releases last. On
+// two connections the second message may overtake the first.
+func (f *Fanout) Together(send func()) {
+	for _, s := range f.seats {
+		s.hold(1)
+	}
+	defer func() {
+		for _, s := range f.seats {
+			s.hold(-1)
+		}
+	}()
+	send()
+}
+
 // SendTo gives m to one node.
 func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 

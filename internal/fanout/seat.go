@@ -35,6 +35,7 @@ type seat struct {
 	mu       sync.Mutex
 	more     sync.Cond
 	queue    []*Message
+	held     int           // senders who have not given all they will
 	away     int           // pipelines on their way
 	since    clock.Instant // when the first of them left
 	closed   bool
@@ -59,11 +60,31 @@ func (s *seat) put(m *Message) {
 		return
 	}
 	s.queue = append(s.queue, m)
-	wake := s.away == 0 || len(s.fan.seats) == 1 || s.fan.Now().Sub(s.since) > linger
+	wake := s.held == 0 && s.mayWake()
 	s.mu.Unlock()
 	if wake {
 		s.more.Signal()
 	}
+}
+
+// hold keeps the workers from what is in the queue, or lets them.
+func (s *seat) hold(n int) {
+	s.mu.Lock()
+	s.held += n
+	free, closed := s.held == 0, s.closed
+	wake := free && len(s.queue) > 0 && s.mayWake()
+	s.mu.Unlock()
+	switch {
+	case free && closed:
+		s.more.Broadcast()
+	case wake:
+		s.more.Signal()
+	}
+}
+
+// mayWake reports whether what was put is for another worker than those who are away. s.mu is held.
+func (s *seat) mayWake() bool {
+	return s.away == 0 || len(s.fan.seats) == 1 || s.fan.Now().Sub(s.since) > linger
 }
 
 func (s *seat) close() {
@@ -113,8 +134,8 @@ func (s *seat) take(batch []*Message, back bool) []*Message {
 	if back {
 		s.away--
 	}
-	for len(s.queue) == 0 {
-		if s.closed {
+	for len(s.queue) == 0 || s.held > 0 {
+		if s.closed && s.held == 0 {
 			return nil
 		}
 		s.more.Wait()

@@ -42,11 +42,15 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	}
 	b := newGiveback(e.keeper.fan.N())
 	e.endLocked(ErrReleased, func() {
-		if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
-			b.is(nil)
-			return
-		}
-		e.send(e.releaseCall(), b)
+		// Whoever is next in this process and is not passed the lease joins the queues before the
+		// release hands it on.
+		e.keeper.fan.Together(func() {
+			if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
+				b.is(nil)
+				return
+			}
+			e.send(e.releaseCall(), b)
+		})
 	})
 	e.mu.Unlock()
 	return b.get(ctx)
