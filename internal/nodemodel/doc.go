@@ -5,7 +5,8 @@
 //
 //	node.go       a Node: its incarnation, its keys, the driver interface
 //	store.go      keys that expire, by Redis's rule
-//	lease.go      acquire, release, extend, leave, quit
+//	lease.go      acquire, extend
+//	release.go    release, leave, quit
 //	queue.go      who waits, hand-offs, and who hears of them
 //	admission.go  hello, admit, refresh, inspect
 //	outside.go    what happens to a node: foreign commands, flushes, restarts

@@ -206,66 +206,6 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// release: args owner, highest stamp, the same + 1, "1" if none of them ever won.
-func (n *Node) release(s script, c node.Call) (string, error) {
-	now := n.now()
-	owner := c.Args[0]
-	old, err := n.record(c.Keys[0])
-	if err != nil {
-		return "", err
-	}
-	if old.corrupt {
-		return "C", nil
-	}
-	if old.Waiting {
-		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
-	}
-	// The tombstone: at most W ahead of the clock, but above what was granted here.
-	highest := number(c.Args[2])
-	tomb, leased := min(highest, now+s.config.Window.Microseconds()), old.Leased
-	mine := old.Owner == owner && old.Token < highest
-	if mine {
-		tomb = max(tomb, old.Token+1)
-	}
-	if c.Args[3] == "0" && (mine || tomb == highest) {
-		// A lease ends itself and those before it: none is repaired here any more.
-		leased = max(leased, tomb)
-	}
-	tomb = max(tomb, old.Seen)
-	if mine {
-		p := n.plain(c)
-		if p.text == owner {
-			delete(n.keys, p.key)
-		}
-		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Leased: leased}.String()
-		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
-			v.text = text + old.text[len(text):] // written over the beginning
-			if p.text != owner {
-				v.expires = n.Clock()/1000 + stays(s)
-			}
-			return "D", nil
-		}
-		n.setText(c.Keys[0], text, stays(s))
-		// By a clock that says the lease is long over nothing is handed on.
-		sane := now-highest <= s.config.Quarantine().Microseconds()
-		if old.Waiting && (!p.there || p.text == owner) && sane {
-			n.handOff(s, c, tomb, leased)
-		}
-		return "D", nil
-	}
-	if p := n.plain(c); old.Owner != owner && p.text == owner {
-		delete(n.keys, p.key) // somebody deleted the record alone
-	}
-	if tomb > old.Seen || leased > old.Leased {
-		text := nodescript.Record{Seen: tomb, Leased: leased}.String()
-		if old.there {
-			text = text[:16] + old.text[16:49] + text[49:] + old.text[65:]
-		}
-		n.setText(c.Keys[0], text, stays(s))
-	}
-	return "F", nil
-}
-
 // extend: args owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
@@ -311,39 +251,6 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Leased: leased, Owner: owner}
 	n.setText(c.Keys[0], r.String(), stays(s))
 	return answer, nil
-}
-
-// leave: args owner, T, taken until, the name it is kept under.
-func (n *Node) leave(s script, c node.Call) (string, error) {
-	now := n.now()
-	owner, T, until, left := c.Args[0], number(c.Args[1]), number(c.Args[2]), c.Args[3]
-	old, err := n.record(c.Keys[0])
-	switch {
-	case err != nil:
-		return "", err
-	case old.Token == T && old.Owner == left:
-		return "D", nil // a repeated command
-	case old.Token != T || old.Owner != owner:
-		return "L", nil
-	}
-	ms := max(floorDiv(until-now)+1, 1)
-	if p := n.plain(c); p.text == owner {
-		n.setText(p.key, left, ms)
-	}
-	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: old.Leased, Owner: left}
-	n.setText(c.Keys[0], r.String(), stays(s))
-	return "D", nil
-}
-
-// leaveQueue: args owner.
-func (n *Node) leaveQueue(s script, c node.Call) (string, error) {
-	if answer, err := n.guarded(s); answer != "" || err != nil {
-		return answer, err
-	}
-	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
-		return "", err
-	}
-	return "D", nil
 }
 
 // floorDiv is µs in whole ms, rounded down also below zero.

@@ -1,6 +1,7 @@
 // Package waiting gets a lock: one attempt, or a place in line until the context ends.
 //
-//	bid.go       one owner's try: questions to the nodes and their answers, hand-offs, passes
+//	bid.go       one owner's try: questions to the nodes and their answers, hand-offs
+//	pass.go      a lease that goes from one owner of this process to the next
 //	grant.go     how a bid ends, won or given up, and what it gives back
 //	nodes.go     a set of nodes
 //	spare.go     nodes that are left alone for a while, so that a lease comes back to them
