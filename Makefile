@@ -35,7 +35,7 @@ sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST
 models:          ## two model checkers: every state of small configurations, and what breaks each rule (five minutes)
 	@scripts/models.sh -models.large
 
-chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/5: no two may believe in one lock
+chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/4: no two may believe in one lock
 	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for $(T)
 
 chaos-rivals: deps ## other locks under the same faults, each for T (10m): what the harness finds in them

@@ -51,7 +51,7 @@ func TestChaos(t *testing.T) {
 		case *flags.Outside > 0:
 			p.For, p.Verbose = *flags.Outside, true
 		case *flags.For > 0:
-			p.For = *flags.For / 5
+			p.For = *flags.For / 4
 		}
 		p.Outside, p.Pause = true, 20
 		if p.Keep == "" { // overlaps are expected: not every run's are worth keeping

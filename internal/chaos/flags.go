@@ -25,7 +25,7 @@ type Flags struct {
 func DeclareFlags() Flags {
 	return Flags{
 		For:     flag.Duration("chaos.for", 0, "inflict faults for so `long`; 0: a short run of each kind of test"),
-		Outside: flag.Duration("chaos.outside", 0, "inflict faults outside of the assumptions for so `long`; 0: a fifth of -chaos.for"),
+		Outside: flag.Duration("chaos.outside", 0, "inflict faults outside of the assumptions for so `long`; 0: a quarter of -chaos.for"),
 		Seed:    flag.Uint64("chaos.seed", 0, "choose faults by this `seed`; 0: another each time"),
 		Clients: flag.Int("chaos.clients", 0, "how `many` client processes; 0: 20, or 8 in a short run"),
 		Nodes:   flag.Int("chaos.nodes", 0, "how `many` nodes; 0: what the lock is for"),
