@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 N ?= 1000000
 FIRST ?= 1
 T ?= 10m
+export ONLY
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -42,7 +43,7 @@ chaos-rivals: deps ## other locks under the same faults, each for T (10m): what 
 	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for $(T)
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
-	go run ./internal/mutants -run '$(ONLY)'
+	@go run ./internal/mutants -run "$$ONLY"
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed

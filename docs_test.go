@@ -31,11 +31,15 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	placeholder := regexp.MustCompile(`(?m)^[A-Z]{6,}$`)
 	named := 0
 	for _, doc := range documents {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if words := placeholder.FindString(string(b)); words != "" {
+			t.Errorf("%s has %q where something was to be filled in", doc, words)
 		}
 		for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w+`).FindAllString(string(b), -1) {
 			named++

@@ -3,6 +3,13 @@
 # A bubble of testing/synctest runs on one processor, so each process takes a part of the seeds.
 set -eu
 attempts=${1:-1000000} seed=${2:-} first=${3:-1}
+# number says what must be a whole number above zero.
+number() {
+	case "$2" in *[!0-9]* | "" | 0 | 0*) echo "make sim: $1=$2: want a whole number from 1 on" >&2; exit 2 ;; esac
+}
+number N "$attempts"
+number FIRST "$first"
+[ -z "$seed" ] || number SEED "$seed"
 tests='^TestPromisesHoldInSimulatedWorlds$'
 if [ -n "$seed" ]; then
 	exec go test ./internal/sim -count=1 -v -run "$tests" -sim.seed "$seed"

@@ -30,7 +30,7 @@ func DeclareFlags() Flags {
 		Clients: flag.Int("chaos.clients", 0, "how `many` client processes; 0: 20, or 8 in a short run"),
 		Nodes:   flag.Int("chaos.nodes", 0, "how `many` nodes; 0: what the lock is for"),
 		Every:   flag.Duration("chaos.every", 0, "mean `time` between two faults; 0: 5s, or less in a short run"),
-		Kinds:   flag.String("chaos.kinds", "", "only these `kinds` of faults, separated by commas"),
+		Kinds:   flag.String("chaos.kinds", "", "only these `kinds` of faults, separated by semicolons"),
 		Report:  flag.String("chaos.report", "", "append the report to this `file`"),
 		Keep:    flag.String("chaos.keep", "", "keep histories of failed runs in this `folder`; \"\": a temporary one"),
 	}
@@ -40,7 +40,7 @@ func DeclareFlags() Flags {
 func (f Flags) Apply(p Plan) Plan {
 	p.Seed, p.Keep = *f.Seed, *f.Keep
 	if *f.Kinds != "" {
-		p.Kinds = strings.Split(*f.Kinds, ",")
+		p.Kinds = strings.Split(*f.Kinds, ";")
 		for i := range p.Kinds {
 			p.Kinds[i] = strings.TrimSpace(p.Kinds[i])
 		}

@@ -79,7 +79,7 @@ func Run(t testing.TB, p Plan) *Report {
 	p = p.withDefaults()
 	for _, k := range p.Kinds {
 		if !slices.Contains(Kinds(), k) {
-			t.Fatalf("chaos: no fault is called %q; there are: %s", k, strings.Join(Kinds(), ", "))
+			t.Fatalf("chaos: no fault is called %q; there are: %s", k, strings.Join(Kinds(), "; "))
 		}
 	}
 	t.Logf("chaos: %s, %d nodes, %d clients × %d, %d names, TTL %s, W %s, seed %d", p.Locker, p.Nodes, p.Clients, p.Loops, p.Names, p.TTL, p.Window, p.Seed)

@@ -58,6 +58,14 @@ var inClients = []mutant{{
 	old: "\t\tt.handed(node)", new: "\t\t_ = node",
 	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
 }, {
+	name: "a renewal counts after the old deadline", promise: told, file: "internal/renewal/renew.go",
+	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
+	pkg: "internal/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",
+}, {
+	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/quorum/timebase.go",
+	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
+	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
+}, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/renewal/lease.go",
 	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
 	pkg: "internal/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",

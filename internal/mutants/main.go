@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -44,6 +45,9 @@ func weaken(ctx context.Context, which string, verbose bool) error {
 	}
 	defer os.RemoveAll(dir)
 	b := newBench(root, dir)
+	if all := mutants(); !slices.ContainsFunc(all, func(m mutant) bool { return wanted.MatchString(m.name) }) {
+		return fmt.Errorf("none of the %d mutants has a name that matches %q; without -run all are made", len(all), which)
+	}
 	start, killed, survived := time.Now(), 0, 0
 	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "HOW", "IN")
 	for _, m := range mutants() {

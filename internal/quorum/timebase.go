@@ -150,7 +150,7 @@ func (t *Timebase) Known() bool { return t.known }
 // StampHeld draws a stamp for what is held already: renewals go on by the clock the
 // lease was acquired by, also while a new correction settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
-	t.everDrawn, t.lastDrawn = true, now
+	t.everDrawn, t.lastDrawn = true, now // who renews is not idle
 	return t.draw(now)
 }
 

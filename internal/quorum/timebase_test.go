@@ -146,6 +146,19 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
+// A client that only renews is not idle: it holds something.
+func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tb.Stamp(at(0))
+	later := at(maxTTL + w)
+	tb.StampHeld(later - 1)
+	tell(tb, 0, time.Hour, later)
+	if s, err := tb.Stamp(later); err == nil {
+		t.Errorf("a client that renewed a lease a moment ago follows a leap at once: %d", s)
+	}
+}
+
 // Node 0's clock was an hour fast for a moment, minutes ago, then node 1's, and now node 2's: never two at a
 // time. The client must not believe that a majority's clocks moved. (Found by clocks that took turns, in
 // internal/chaos: a name was shut for as long as they had been fast.)
