@@ -193,9 +193,12 @@ func startScript(t *testing.T, script string, signals <-chan os.Signal) (*Child,
 	return c, r
 }
 
-// expect reads one line.
-func expect(t *testing.T, r io.Reader, want string) {
+// expect reads one line, within a minute.
+func expect(t *testing.T, r *os.File, want string) {
 	t.Helper()
+	if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	var b [1]byte
 	var line []byte
 	for {
