@@ -43,8 +43,10 @@ type Config struct {
 	Window time.Duration
 
 	// Durable declares that every node has every write on disk before it answers
-	// (appendonly yes, appendfsync always), so that a restart forgets nothing and
-	// needs no quarantine. Declared falsely, two owners can hold one lock.
+	// (appendonly yes, appendfsync always) and is never made to evict keys, so that a
+	// restart forgets nothing and needs no quarantine. (An eviction is noticed by a
+	// counter of the server, which a restart sets to zero.) Declared falsely, two owners
+	// can hold one lock.
 	// Defaults to false.
 	Durable bool
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -105,6 +106,73 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	})
 	nobodyBefore(t, c, start, 3*time.Second)
+}
+
+// A node that votes is switched to a policy that evicts. It takes what nobody used for a
+// while: the record of an idle lock, not the guard, which every call reads.
+func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"allkeys-lru", "volatile-lru"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 1)
+			srv, direct := s.servers[0], s.urls
+			other := s.ready(s.client(quarantined))
+			way := redistest.NewProxy(t, srv.Addr())
+			s.urls = []string{way.URL()}
+			holder := s.ready(s.client(quarantined))
+			s.urls = direct
+
+			l := lock(t, holder, "x", holdfast.WithTTL(3*time.Second))
+			way.BlackHole(true) // it renews no more, so its record is idle
+			busy := func() {
+				if o, err := other.Mutex("other").TryLock(t.Context()); err == nil {
+					o.Unlock(t.Context())
+				}
+			}
+			redistest.Eventually(t, 3*time.Second, "the record to be idle", func() bool {
+				busy()
+				idle, err := srv.Do("OBJECT", "IDLETIME", nodescript.RecordKey("x"))
+				return err == nil && idle.(int64) >= 1
+			})
+			srv.MustDo(t, "CONFIG", "SET", "maxmemory-samples", 60)
+			srv.MustDo(t, "CONFIG", "SET", "maxmemory-policy", policy)
+			evicts(t, srv, busy, nodescript.RecordKey("x"), "x")
+			srv.MustDo(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+			second, err := other.Mutex("x").TryLock(t.Context())
+			if err == nil && time.Now().Before(l.Deadline()) {
+				t.Errorf("two holders: token %d and, for another %s, %d", second.Fence(), time.Until(l.Deadline()), l.Fence())
+			}
+			if n := other.Nodes(t.Context())[0]; n.Admitted || n.VotesIn <= 0 {
+				t.Errorf("the node: %+v; want a quarantine", n)
+			}
+			nobodyBefore(t, other, l.Deadline(), 0)
+		})
+	}
+}
+
+// evicts makes a server evict, a little at a time, until these keys are gone. busy uses what must not be idle.
+func evicts(t *testing.T, srv *redistest.Server, busy func(), keys ...string) {
+	t.Helper()
+	redistest.Eventually(t, 5*time.Second, "the lock's keys to be evicted", func() bool {
+		busy()
+		srv.MustDo(t, "EVAL", "for i = 1, 300 do redis.call('SET', 'filler' .. i, string.rep('x', 1000), 'PX', 36000000) end", 0)
+		_, rest, _ := strings.Cut(srv.MustDo(t, "INFO", "memory").(string), "\nused_memory:")
+		text, _, _ := strings.Cut(rest, "\r")
+		used, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.MustDo(t, "CONFIG", "SET", "maxmemory", used-2000)
+		srv.Do("PING") // a command makes the server evict
+		srv.MustDo(t, "CONFIG", "SET", "maxmemory", 0)
+		args := []any{"EXISTS"}
+		for _, k := range keys {
+			args = append(args, k)
+		}
+		return srv.MustDo(t, args...) == int64(0)
+	})
 }
 
 func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {

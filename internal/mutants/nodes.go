@@ -18,6 +18,7 @@ const (
 	rootPkg   = "."
 	modelPkg  = "internal/nodemodel"
 	quorumPkg = "internal/quorum"
+	waitPkg   = "internal/waiting"
 )
 
 // mutants is the whole list.
@@ -45,7 +46,7 @@ var onNodes = []mutant{{
 }, {
 	name: "no guard check", promise: memory, file: lua + "acquire.lua",
 	old: "if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end", new: "if false then return 'N' end",
-	pkg: rootPkg, check: "TestAFlushedMajorityDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",
+	pkg: rootPkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
 	name: "a claim as a grant", promise: exclusion, file: lua + "acquire.lua",
 	old: "if live and before == owner and sub(old, 17, 32) == T then", new: "if live and before == owner then",
@@ -117,6 +118,14 @@ var admissions = []mutant{{
 	name: "admission ignores evicted_keys", promise: memory, file: lua + "admit.lua",
 	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
 	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
+}, {
+	name: "a record that was evicted is taken for one that never was", promise: memory, file: lua + "acquire.lua",
+	old: "if evicted then return 'N' end", new: "",
+	pkg: rootPkg, check: "TestARecordThatWasEvictedAloneIsNotForgotten", says: "two holders",
+}, {
+	name: "the tombstone of a stranger stands in for an evicted record", promise: memory, file: lua + "release.lua",
+	old: "@EVICTED@", new: "",
+	pkg: modelPkg, check: "TestAnEvictedRecordIsNotTakenForOneThatNeverWas", says: "the server and the model differ|want",
 }, {
 	name: "admission ignores the replication id", promise: memory, file: lua + "admit.lua",
 	old: "local copied = r[5] ~= replid and promoted", new: "local copied = false",

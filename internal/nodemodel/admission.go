@@ -40,6 +40,16 @@ func (n *Node) remembered() (a admission, err error) {
 	return a, nil
 }
 
+// evicted: since it was admitted the node was made to evict keys, and what has no record may
+// have been one of them. It votes no more until it is admitted anew.
+func (n *Node) evicted() bool {
+	if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
+		return false
+	}
+	delete(n.keys, nodescript.GuardKey)
+	return true
+}
+
 // admit: may this incarnation vote under this configuration? args stamp - W, stamp + W.
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	switch i := n.Info; {

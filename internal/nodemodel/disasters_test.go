@@ -28,6 +28,8 @@ func (g *generator) disaster() operation {
 		return g.set(nodescript.TrustKey, "another run", time.Hour)
 	case p < 42:
 		return g.set(nodescript.GuardKey, "another configuration", time.Hour)
+	case p < 44:
+		return g.evict(pick(g, universe...))
 	case p < 54: // a memory that is full, and keeps what it has
 		return g.memory(true, "noeviction")
 	case p < 62: // with room enough nothing is deleted, but it could be
@@ -46,6 +48,20 @@ func (g *generator) disaster() operation {
 	default:
 		return g.clock(start)
 	}
+}
+
+// evict makes the server evict for a moment: a key that is in the way and, so that it is known
+// which, key.
+func (g *generator) evict(key string) operation {
+	return operation{say: "evict " + key, do: func(w *world) (string, string) {
+		if w.model.Full || w.model.Info.Policy != "noeviction" {
+			return "", ""
+		}
+		w.evictsOne()
+		w.wire.must("DEL", key)
+		w.model.Del(key)
+		return "", ""
+	}}
 }
 
 // memory sets how much there is, and what happens at the end of it.

@@ -63,6 +63,9 @@ func (n *Node) door(s script, stamp int64) (string, error) {
 }
 
 func (n *Node) guarded(s script) (string, error) {
+	if s.inside {
+		return "", nil
+	}
 	guard, there, err := n.text(nodescript.GuardKey)
 	if err != nil {
 		return "", err
@@ -119,6 +122,8 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 			return "P" + nodescript.Micros(old.Seen), nil
 		}
 		return "S" + nodescript.Micros(old.Seen), nil
+	case !old.there && n.evicted():
+		return "N", nil
 	case n.Full && !old.Waiting:
 		return "", oom // what follows begins with a SET
 	}
@@ -224,6 +229,8 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	switch {
 	case old.corrupt:
 		return "C", nil
+	case !old.there && n.evicted():
+		return "N", nil
 	case here:
 		expiry = max(expiry, old.Expiry)
 	case old.live(now) && old.Owner != owner:

@@ -50,6 +50,7 @@ type script struct {
 	config nodescript.Config
 	run    string
 	guard  string // what it expects to find at GuardKey
+	inside bool   // it was found there
 }
 
 // made is what scripts are made for.
@@ -137,7 +138,7 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 func (n *Node) load(config nodescript.Config, s *nodescript.Scripts) {
 	guard := config.String() + " " + s.Run
 	for op := range nodescript.Op(len(s.Load())) {
-		n.loaded[s.SHA(op)] = script{op, config, s.Run, guard}
+		n.loaded[s.SHA(op)] = script{op: op, config: config, run: s.Run, guard: guard}
 	}
 }
 
@@ -179,12 +180,15 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 	if len(each) == 1 {
 		return n.call(s, c)
 	}
+	if s.op != nodescript.Release { // which passes every door
+		if answer, err := n.guarded(s); answer != "" || err != nil {
+			return answer, err
+		}
+		s.inside = true // for all of them
+	}
 	all := ""
 	for _, one := range each {
 		answer, err := n.call(s, node.Call{Keys: one.Keys, Args: one.Args})
-		if answer == "N" {
-			return answer, nil // for all: nothing in one call moves the guard
-		}
 		all += nodescript.Part(answer, err)
 	}
 	return all, nil

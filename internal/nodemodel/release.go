@@ -16,6 +16,9 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.corrupt {
 		return "C", nil
 	}
+	if !old.there {
+		n.evicted()
+	}
 	if old.Waiting {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}

@@ -18,6 +18,7 @@ func TestARecordOutlastsWhatItTells(t *testing.T) {
 	s := script{config: config, run: "run", guard: config.String() + " run"}
 	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
 	n.setText(nodescript.GuardKey, s.guard, 1<<50)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"evicted": "0"})
 	run := func(op nodescript.Op, c nodescript.Call, want byte) {
 		t.Helper()
 		s.op = op

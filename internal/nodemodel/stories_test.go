@@ -17,7 +17,7 @@ func (g *generator) story() operation {
 		return operation{say: fmt.Sprintf("admit%d %d", config, us), do: func(w *world) (string, string) { return w.admit(config, us) }}
 	}
 	var ops []operation
-	switch g.IntN(5) {
+	switch g.IntN(6) {
 	case 0: // an owner is over, its plain key is still there
 		r := nodescript.Record{Seen: inRange(now - 3*W), Token: inRange(now - 3*W), Expiry: inRange(now - g.Int64N(2)), Owner: owner}
 		ops = []operation{
@@ -40,6 +40,17 @@ func (g *generator) story() operation {
 			g.script(g.home, nodescript.AcquireCall(l, owner, inRange(now), 3*time.Second)), g.memory(true, "noeviction"),
 			g.script(g.home, nodescript.ExtendCall(l, owner, inRange(now), inRange(now+1), inRange(now+1), 3*time.Second, w)),
 			g.script(g.home, nodescript.ReleaseCall(l, pick(g, owner, other), inRange(now))), g.memory(false, "noeviction"),
+		}
+	case 5: // a record is evicted, and the guard is not
+		c := pick(g, nodescript.AcquireCall(l, other, inRange(now+2), 3*time.Second),
+			nodescript.ExtendCall(l, other, inRange(now-W), inRange(now), inRange(now+W), 3*time.Second, w),
+			nodescript.AbortCall(l, other, inRange(now+1)))
+		ops = []operation{
+			admit(g.home, now), g.script(g.home, nodescript.AcquireCall(l, owner, inRange(now), 3*time.Second)), g.evict(key), g.del(l.Name),
+			g.script(g.home, c), g.script(g.home, nodescript.AcquireCall(l, other, inRange(now+3), 3*time.Second)),
+		}
+		if g.IntN(2) == 0 {
+			ops[4] = g.together()
 		}
 	case 4: // a claim meets the one it is for, or another
 		r := nodescript.Record{Seen: inRange(now - W), Expiry: inRange(now + 1_000_000), Owner: owner}

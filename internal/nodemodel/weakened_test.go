@@ -138,6 +138,11 @@ var weakenings = []struct{ what, from, to string }{
 	{"a claim forgets the leases before", "others .. leased .. first", "others .. '0000000000000000' .. first"},
 	{"leave forgets the leases before", "sub(old, 49, 65) .. ARGV[4]", "sub(old, 49, 49) .. '0000000000000000' .. ARGV[4]"},
 	{"who joins makes the node forget the leases before", "'1' .. leased .. before, 'KEEPTTL')", "'1' .. '0000000000000000' .. before, 'KEEPTTL')"},
+	{"a record that was evicted never was, for acquire", "if evicted then return 'N' end\nend\nlocal value, taken", "end\nlocal value, taken"},
+	{"a record that was evicted never was, for extend", "if evicted then return 'N' end\nend\nif answer", "end\nif answer"},
+	{"only the first of several finds that keys were evicted", "if evicted then return 'N' end\nend\nlocal value, taken", "if evicted then evicted = false return 'N' end\nend\nlocal value, taken"},
+	{"the guard stays although keys were evicted", "if evicted then call('DEL', 'holdfast:node') end", ""},
+	{"who looks for evictions sees none", "redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~=", "''  == nil and '' ~="},
 	{"a clock that went back ends the quarantine never", "if r[3] - now > 10250000 then", "if false then"},
 }
 

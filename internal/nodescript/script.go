@@ -58,10 +58,10 @@ func NewScripts(c Config, run string) *Scripts {
 		"@KEPTMS@", strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
 		"@DURABLE@", strconv.FormatBool(c.Durable),
 	)
-	handoff, each := text("handoff"), text("each")
+	handoff, evicted, each := text("handoff"), text("evicted"), text("each")
 	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
 	for op := range ops {
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		s.texts[op] = r.Replace(parts.Replace(text(op.String())))
 		sum := sha1.Sum([]byte(s.texts[op]))
 		s.shas[op] = hex.EncodeToString(sum[:])

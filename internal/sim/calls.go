@@ -25,6 +25,9 @@ func (w *world) asked(h *host, calls []node.Call) {
 					h.bids++
 				}
 				b.ended = false // it had only given a part back
+				if from := h.owners[c.Args[i+2]]; from != nil {
+					from.ended = true // it passes its lease on
+				}
 			}
 		case extends(c):
 		case releases(c):

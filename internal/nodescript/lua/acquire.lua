@@ -4,7 +4,7 @@
 --       3 '': does not wait | a ticket, 16 digits: joins the queue | longer: the owner in the same process that passes its lease on
 --       4 owner
 -- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
-local call, sub = redis.call, string.sub
+local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
@@ -48,6 +48,9 @@ local function one(key, plain, mine, ttl, wants, owner)
       if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
       return 'S' .. seen
     end
+  else
+    @EVICTED@
+    if evicted then return 'N' end
   end
 
   local value, taken = false, waits ~= '1' and plain and call('SET', plain, owner, 'NX', 'PX', ttl)

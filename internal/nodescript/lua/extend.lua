@@ -2,7 +2,7 @@
 -- KEYS  1 record  2 plain key (absent: a private lock)
 -- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline the owner knows + W  5 stamp
 -- Returns E extended | R it was not here, and is now | L kind owner | O time | N | C
-local call, sub, floor = redis.call, string.sub, math.floor
+local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
@@ -26,6 +26,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     elseif before ~= '' and sub(old, 17, 32) > leased then
       leased = sub(old, 17, 32) -- it may have been a lease
     end
+  else
+    @EVICTED@
+    if evicted then return 'N' end
   end
   -- Repair: only while no later lease can have been here, and only while the owner itself still
   -- believes. A later one was granted by a majority, so a dead one is never repaired back. Stamps that

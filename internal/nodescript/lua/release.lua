@@ -4,7 +4,7 @@
 -- ARGV  1 owner  2 the highest stamp sent under it  3 the same + 1  4 '1': none of them ever won a majority; else '0'
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
-local now
+local now, evicted
 local function clock()
   local t = call('TIME')
   now = t[1] .. sub('00000' .. t[2], -6)
@@ -12,7 +12,11 @@ local function clock()
 end
 
 local function one(key, plain, owner, highest, above, never)
-  local old = call('GET', key) or '00000000000000000000000000000000000000000000000000000000000000000'
+  local old = call('GET', key)
+  if not old then
+    @EVICTED@
+    old = '00000000000000000000000000000000000000000000000000000000000000000'
+  end
   if #old < 65 then return 'C' end
   local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
   -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
