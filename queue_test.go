@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // queued is how many wait for name in a node's queue.
@@ -309,38 +310,79 @@ func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 	}
 }
 
+// shut is a node that nobody meets before it is opened.
+type shut struct {
+	node.Node
+	opened chan struct{}
+}
+
+func (n shut) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	select {
+	case <-n.opened:
+	case <-ctx.Done():
+		return node.Reply{Err: node.NotSent(ctx.Err())}
+	}
+	return n.Node.Eval(ctx, text, call, load...)
+}
+
+// watched is a context that tells when a call waits for its end.
+type watched struct {
+	context.Context
+	once func()
+}
+
+func (w watched) Done() <-chan struct{} {
+	w.once()
+	return w.Context.Done()
+}
+
 // Who calls before its client has met the nodes has its place by when it called, also if
 // it is not the first of its process.
 func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		holder := lock(t, s.ready(s.client()), "x")
-		last := s.ready(s.client())
+		holder := lock(t, s.ready(s.client(calm)), "x")
+		last := s.ready(s.client(calm))
 		for !votes(t.Context(), last) || !punctual(t.Context(), last) {
-			last = s.ready(s.client())
+			last = s.ready(s.client(calm))
 		}
+		opened := make(chan struct{})
+		cold := s.client(calm, func(c *holdfast.Config) {
+			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide whose turn it is
+			for i := range s.servers {
+				c.Nodes = append(c.Nodes, shut{s.dial(i), opened})
+			}
+		})
 		var o order
-		var wait, called sync.WaitGroup
+		var wait sync.WaitGroup
 		wants := func(i int, c *holdfast.Client) {
-			called.Add(1)
+			waits := make(chan struct{})
+			ctx := watched{t.Context(), sync.OnceFunc(func() { close(waits) })}
 			wait.Go(func() {
-				called.Done()
-				o.turn(t, i, c.Mutex("x"))
+				l, err := c.Mutex("x").Lock(ctx)
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
 			})
-			called.Wait()
+			<-waits
 		}
-		cold := s.client(func(c *holdfast.Config) { c.Fair = true }) // a pass would hide whose turn it is
-		wants(0, cold)
-		wants(0, cold)
-		wants(0, cold)
+		for i := range 3 {
+			wants(i, cold)
+		}
+		close(opened)
 		s.inLine("x", 1) // the first of the three
-		// Tickets are no more exact than the cold client's first reading of the nodes' clocks.
-		time.Sleep(100 * time.Millisecond)
-		wants(1, last)
+		// Two clients read the nodes' clocks to half a window each: so much later comes the last.
+		<-time.After(2*window + 4*late)
+		wants(3, last)
 		s.inLine("x", 2)
-		holder.Unlock(t.Context())
+		if err := holder.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		wait.Wait()
-		if !slices.Equal(o.got, []int{0, 0, 0, 1}) {
+		if !slices.Equal(o.got, []int{0, 1, 2, 3}) {
 			t.Errorf("served in the order %v", o.got)
 		}
 	})

@@ -141,6 +141,9 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	}
 }
 
+// Met is closed when stamps can be drawn for the first time.
+func (f *Fanout) Met() <-chan struct{} { return f.settled }
+
 func (f *Fanout) hail(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
 	r := &roll{answers: make([]nodescript.Answer, f.N()), done: make(chan struct{})}
 	f.Send(&Message{hail: true, To: r}, nil)

@@ -50,6 +50,22 @@ var inClients = []mutant{{
 	old: "if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {", new: "if false {",
 	pkg: rootPkg, check: "TestAReleaseThatWasCutOffIsRepeated", says: "nothing of ours left",
 }, {
+	name: "a renewal counts for a TTL that the nodes were not asked for", promise: told, file: "internal/renewal/renew.go",
+	old: "quorum.Deadline(r.sent, r.ttl,", new: "quorum.Deadline(r.sent, e.ttl,",
+	pkg: "internal/renewal", check: "TestARenewalCountsForTheTTLThatItAskedFor", says: "the nodes were asked for",
+}, {
+	name: "a question whose answer was lost keeps its place over an outage", promise: order, file: "internal/waiting/bid.go",
+	old: "if joined || b.ticket != 0 && ans.MayHaveRun() {", new: "if joined {",
+	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
+}, {
+	name: "only the first of several calls finds that keys were evicted", promise: memory, file: lua + "acquire.lua",
+	old: "if evicted then return 'N' end", new: "if evicted then evicted = false return 'N' end",
+	pkg: modelPkg, check: "TestNoneOfSeveralCallsIsGrantedAfterAnEviction", says: "the server and the model differ|want",
+}, {
+	name: "a bid that is over keeps its places over an outage", promise: order, file: "internal/waiting/grant.go",
+	old: "send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))", new: "send(until, in(true))",
+	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
+}, {
 	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
 	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,

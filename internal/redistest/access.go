@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,12 +71,29 @@ func (s *Server) dial() *redis.Client {
 	})
 }
 
+var handedOut = struct {
+	sync.Mutex
+	ports map[int]bool
+}{ports: map[int]bool{}}
+
 // freePort looks below the ephemeral range. In it, the kernel may hand the port of
 // a killed server to some outgoing connection, even to one that dials this very
 // port and so is connected to itself.
+//
+// Nor does it hand out a port twice: that of a killed server is free until the server is back, and whoever
+// still calls it must not reach somebody else's.
 func freePort() int {
+	handedOut.Lock()
+	defer handedOut.Unlock()
+	if len(handedOut.ports) > 9000 { // of a process that starts so many, the first are long gone
+		clear(handedOut.ports)
+	}
 	for {
 		port := 20000 + rand.IntN(12000)
+		if handedOut.ports[port] {
+			continue
+		}
+		handedOut.ports[port] = true
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			_ = l.Close()

@@ -22,3 +22,19 @@ func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 		}
 	})
 }
+
+// Extend may raise the TTL while a renewal for the old one is under way, and its own calls be lost:
+// the nodes were never asked for more than the old one.
+func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
+	const ttl = 2 * time.Second
+	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
+		r := &renewal{lease: e, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1)}
+		e.mu.Lock()
+		e.ttl = time.Hour
+		e.mu.Unlock()
+		e.renewed(r, quorum.Won)
+		if d := e.Deadline().Sub(r.sent); d > ttl {
+			t.Errorf("believes for %s; the nodes were asked for %s", d, ttl)
+		}
+	})
+}

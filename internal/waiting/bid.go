@@ -43,6 +43,7 @@ type bid struct {
 	sent    clock.Instant
 	claimed nodes         // handed to owner, and not asked since
 	given   nodes         // given back in the current round
+	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	spare   spare         // nodes that the next rounds of all leave out
 	whole   bool          // the current round asks all nodes, but for those
@@ -208,12 +209,15 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := b.votes.Answer(node, tag, ans)
+	joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
+	if joined || b.ticket != 0 && ans.MayHaveRun() {
+		b.stands = b.stands.with(node)
+	}
 	if ans.Verdict == nodescript.Stale {
 		b.fan.Raise(ans.Seen)
 	}
 	switch {
 	case b.state == over:
-		joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
 		switch {
 		case b.taken && !b.ended && joined:
 			b.quit(node)

@@ -129,14 +129,25 @@ func (b *bid) split() (soon bool) {
 }
 
 // release gives back what was granted to stamps that never won, repeated until it would be over on
-// the nodes by itself. Of a lease it ends that, too.
+// the nodes by itself. Of a lease it ends that, too. A bid that is over leaves the queues by it:
+// who was cut off for longer than its TTL would otherwise come back as two, and the name would be
+// reserved for the one that is over, a second for each bid that an outage cost. b.mu is held.
 func (b *bid) release(where func(int) bool) {
 	call := nodescript.AbortCall
 	if b.taken {
 		call = nodescript.ReleaseCall
 	}
-	b.fan.Send(&fanout.Message{
-		Call:    call(b.lock, b.owner, b.stamp),
-		Persist: b.sent.Add(b.ttl + b.fan.Set().Window),
-	}, where)
+	send := func(until clock.Instant, to func(int) bool) {
+		b.fan.Send(&fanout.Message{Call: call(b.lock, b.owner, b.stamp), Persist: until}, to)
+	}
+	until := b.sent.Add(b.ttl + b.fan.Set().Window)
+	if b.state != over || b.stands == 0 {
+		send(until, where)
+		return
+	}
+	in := func(stands bool) func(int) bool {
+		return func(i int) bool { return b.stands.has(i) == stands && (where == nil || where(i)) }
+	}
+	send(until, in(false))
+	send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))
 }

@@ -26,30 +26,55 @@ type place struct {
 	bid  *bid
 }
 
-// enter waits until the caller is the first in line for name, and reports whether it is:
-// not, if ctx or stop ended first. leave must be called by whoever is. b is its bid, to
-// which the lock may be passed as soon as it is the first; it may be nil.
-func (l *lines) enter(ctx context.Context, stop <-chan struct{}, name string, b *bid) bool {
+// enter gives the caller the last place in line for name, whose turn is to be waited for; nil: it
+// is the first. b is its bid, to which the lock may be passed as soon as it is the first; nil: its
+// client has not met the nodes yet, see gets.
+func (l *lines) enter(name string, b *bid) *place {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	ln, there := l.byName[name]
 	if !there {
 		if l.byName == nil {
 			l.byName = map[string]*line{}
 		}
 		l.byName[name] = &line{first: b}
-		l.mu.Unlock()
-		return true
+		return nil
 	}
 	p := &place{turn: make(chan struct{}), bid: b}
 	ln.others = append(ln.others, p)
-	l.mu.Unlock()
+	return p
+}
+
+// gets notes the bid of a waiter that entered the line without one.
+func (l *lines) gets(name string, p *place, b *bid) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.bid = b
 	select {
 	case <-p.turn:
-		return true
-	case <-ctx.Done():
-	case <-stop:
+		l.byName[name].first = b
+	default:
+	}
+}
+
+// turn waits until p is the first in line for name, and reports whether it is: not, if ctx or stop
+// ended first. leave must be called by whoever is. draw is called when met is closed.
+func (l *lines) turn(ctx context.Context, stop <-chan struct{}, name string, p *place, met <-chan struct{}, draw func()) bool {
+	for waits := true; waits; {
+		select {
+		case <-p.turn:
+			return true
+		case <-met:
+			met = nil
+			draw()
+		case <-ctx.Done():
+			waits = false
+		case <-stop:
+			waits = false
+		}
 	}
 	l.mu.Lock()
+	ln := l.byName[name]
 	for i, other := range ln.others {
 		if other == p {
 			ln.others = append(ln.others[:i], ln.others[i+1:]...)

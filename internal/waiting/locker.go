@@ -55,21 +55,29 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	var ticket int64
-	b, err := l.waiter(lock, ttl, &ticket)
-	// Before it enters the line: whoever is there without a ticket draws one when it is the first
-	// in here, and then stands behind all who came to other processes meanwhile.
-	if err != nil && l.Fan.Settle(ctx) == nil {
-		b, _ = l.waiter(lock, ttl, &ticket) // nil: too few nodes answer
-	}
+	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
+	// Its place in here is by when it called, whoever of the process draws a ticket first.
+	p := l.lines.enter(lock.Name, b)
 	// Whatever ended the wait: as soon as b was the first in line the lock may have been
 	// passed to it, and it may have won before anybody looked.
 	defer func() {
 		if b != nil {
-			l.Inbox.forget(b)
 			b.giveUp()
+			l.Inbox.forget(b)
 		}
 	}()
-	if !l.lines.enter(ctx, l.Stop, lock.Name, b) {
+	var met <-chan struct{}
+	if b == nil {
+		met = l.Fan.Met()
+	}
+	// Not when it is the first in here: then it would stand behind all who came to other
+	// processes meanwhile.
+	draw := func() {
+		if b, _ = l.waiter(lock, ttl, &ticket); b != nil {
+			l.lines.gets(lock.Name, p, b)
+		}
+	}
+	if p != nil && !l.lines.turn(ctx, l.Stop, lock.Name, p, met, draw) {
 		return Grant{}, l.nothing()
 	}
 	won := false
@@ -129,8 +137,8 @@ func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Dura
 		}
 		l.lines.bids(lock.Name, b)
 	}
-	defer b.giveUp()
 	defer l.Inbox.forget(b) // who gives the lock back in here may have made it expect
+	defer b.giveUp()        // first: who finds it over later forgets it, see Pass
 	if !l.Inbox.stood() {
 		// Whoever has never waited asks first: most locks are free.
 		g, r := l.ask(ctx, b)
@@ -200,7 +208,9 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 		// It may just have become the first in here, or have waited for a pass. Its place is by its
 		// ticket, so it is to be in the queues before the name is handed on.
 		l.Inbox.expect(next)
-		next.join()
+		if !next.joinFirst() {
+			l.Inbox.forget(next) // it was over already: nobody else would
+		}
 	}
 	return passed
 }

@@ -88,6 +88,24 @@ func (b *bid) join() {
 	}
 }
 
+// joinFirst is join for a release that follows in the same piece; see [fanout.Fanout.Together].
+// Where the release went alone the name would be handed to somebody who came later. So a question
+// that is under way does not do, which the release may overtake on a second connection; and
+// this one is not dropped where a hand-off by another node makes it needless. It reports whether b
+// is not over.
+func (b *bid) joinFirst() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == over || b.state == won {
+		return false
+	}
+	if b.state != open || b.from == nil {
+		b.askNodes()
+		b.message, b.joins = nil, nil
+	}
+	return true
+}
+
 // next deals with the outcome of a round that was not won, and says when to ask all
 // nodes again: soon, while hand-offs are coming in; else when the holder's lease is
 // over, but every second. The refusal is that of a round of all nodes.

@@ -1,0 +1,109 @@
+package waiting
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// busy is a node that notes what each pipeline asks, by owners, and answers none before it is free.
+type busy struct {
+	*nodemodel.Node
+	free chan struct{}
+
+	mu     sync.Mutex
+	pieces []string
+}
+
+func (n *busy) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	var owners []string
+	for _, c := range calls {
+		for _, arg := range c.Args {
+			if owner, _, ok := strings.Cut(arg, "~"); ok {
+				owners = append(owners, owner)
+			}
+		}
+	}
+	n.mu.Lock()
+	n.pieces = append(n.pieces, strings.Join(owners, " "))
+	n.mu.Unlock()
+	select {
+	case <-n.free:
+	case <-ctx.Done():
+	}
+	return n.Node.EvalSHA(ctx, calls)
+}
+
+// The next in line of a process is in every queue before the release of the one before it is: that
+// hands the name on, to whoever came later where the next is missing.
+func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before func(l *Locker, b *bid) // the pass that is refused
+		after  func(b *bid)
+	}{
+		{
+			"its own question is on its way, on another connection",
+			func(_ *Locker, b *bid) { b.askAll() },
+			func(*bid) {},
+		},
+		{
+			"another node hands over while the piece waits to be sent",
+			func(l *Locker, _ *bid) { // two pipelines, as many as there are workers
+				for range 2 {
+					l.Fan.Send(&fanout.Message{Call: nodescript.QuitCall(nodescript.Lock{Name: "y"}, "other~")}, func(i int) bool { return i > 0 })
+					time.Sleep(time.Millisecond)
+				}
+			},
+			func(b *bid) { b.handed(0) },
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var nodes []*busy
+				free := make(chan struct{})
+				l := three(t, func(_ int, m *nodemodel.Node) node.Node {
+					nodes = append(nodes, &busy{Node: m, free: free})
+					return nodes[len(nodes)-1]
+				})
+				l.Fair = true
+				l.Inbox.open(t.Context())
+				if l.Fan.Hail(t.Context()); !l.Inbox.stood() {
+					t.Fatal("the inbox hears nothing")
+				}
+				b := l.bid(t)
+				l.lines.enter("x", b)
+				c.before(l, b)
+				time.Sleep(time.Millisecond) // long enough for a second connection to be used
+				synctest.Wait()
+				l.Fan.Together(func() {
+					if l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0) {
+						t.Error("passed although the client is fair")
+					}
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock, "holder~", 1)}, nil)
+				})
+				synctest.Wait()
+				c.after(b)
+				close(free)
+				time.Sleep(100 * time.Millisecond)
+				for i, n := range nodes {
+					n.mu.Lock()
+					if !slices.Contains(n.pieces, "label holder") {
+						t.Errorf("node %d got %q; want the question and the release in one piece", i, n.pieces)
+					}
+					n.mu.Unlock()
+				}
+				b.giveUp()
+			})
+		})
+	}
+}
