@@ -1,10 +1,47 @@
 #!/bin/sh
-# Runs every fuzz target of the module for $1 each.
+# Runs every fuzz target of the module for $1 each, or of the packages $2 ..., and says how many new
+# inputs each has run. A target that has run none was not fuzzed: that fails, as a find does. Its
+# known inputs come first, and in a short time nothing else, of which go test says PASS.
 set -eu
 time=${1:-30s}
-for package in $(go list ./...); do
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- ./...
+refuse() {
+	echo "make fuzz: FUZZTIME=$time: want a length of time above 0, such as 30s or 5m" >&2
+	exit 2
+}
+case "$time" in
+-*) refuse ;;
+*[1-9]*[smhx]) ;;
+*) refuse ;;
+esac
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+targets=0 idle=
+packages=$(go list "$@")
+for package in $packages; do
+	list=$(go test -list '^Fuzz' "$package")
+	for target in $(echo "$list" | grep '^Fuzz' || true); do
 		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+		{ go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 && touch "$dir/$target"; } | tee "$dir/said"
+		[ -e "$dir/$target" ] || exit 1
+		rm "$dir/$target"
+		# What is counted in the end includes the known inputs: "execs: 5789", "coverage: 246/246 completed, now fuzzing".
+		known=$(sed -n 's|.*: \([0-9]*\)/[0-9]* completed, now fuzzing.*|\1|p' "$dir/said" | tail -n 1)
+		execs=$(sed -n 's/.*execs: \([0-9]*\) .*/\1/p' "$dir/said" | tail -n 1)
+		new=$((${execs:-0} - ${known:-0}))
+		if [ -z "$known" ] || [ "$new" -le 0 ]; then
+			new=0 idle="$idle $target"
+		fi
+		echo "== $target: $new new inputs in $time"
+		targets=$((targets + 1))
 	done
 done
+if [ "$targets" -eq 0 ]; then
+	echo "make fuzz: no fuzz targets in $*" >&2
+	exit 1
+fi
+if [ -n "$idle" ]; then
+	echo "make fuzz: not fuzzed, no new input in $time:$idle; give a longer FUZZTIME" >&2
+	exit 1
+fi

@@ -5,7 +5,9 @@ set -eu
 attempts=${1:-1000000} seed=${2:-} first=${3:-1}
 # number says what must be a whole number above zero.
 number() {
-	case "$2" in *[!0-9]* | "" | 0 | 0*) echo "make sim: $1=$2: want a whole number from 1 on" >&2; exit 2 ;; esac
+	case "$2" in
+	*[!0-9]* | "" | 0 | 0* | ???????????????????*) echo "make sim: $1=$2: want a whole number from 1 on, of at most 18 digits" >&2; exit 2 ;;
+	esac
 }
 number N "$attempts"
 number FIRST "$first"
@@ -23,7 +25,7 @@ trap 'kill $pids 2>/dev/null; exit 130' INT TERM
 i=0
 while [ $i -lt "$processes" ]; do
 	"$dir/sim" -test.v -test.timeout 24h -test.run "$tests" -sim.n $(((attempts + processes - 1) / processes)) \
-		-sim.shard $i -sim.of "$processes" -sim.first "$first" >"$dir/$i" 2>&1 &
+		-sim.shard $i -sim.of "$processes" -sim.first "$first" >"$dir/$i" & # what it says meanwhile goes to stderr
 	pids="$pids $!"
 	i=$((i + 1))
 done

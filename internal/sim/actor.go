@@ -13,7 +13,7 @@ import (
 // act is what one goroutine of a client does.
 func (w *world) act(a *Actor) {
 	for _, op := range a.Ops {
-		time.Sleep(op.Pause)
+		time.Sleep(max(op.Pause, op.At-w.now()))
 		if op.Rush > 0 {
 			d := dice(luck(w.plan.Seed, 'g', uint64(a.ID), uint64(w.now())))
 			time.Sleep(op.Rush - w.now()%op.Rush + d.below(w.plan.Slow/2))
@@ -22,16 +22,22 @@ func (w *world) act(a *Actor) {
 			w.foreign(a, op)
 			continue
 		}
-		w.lock(w.host(a.Client), a, op)
+		if w.lock(w.host(a.Client), a, op, w.now()) && a.Once {
+			break
+		}
 	}
 	<-w.healed
 	d := dice(luck(w.plan.Seed, 'w', uint64(a.ID)))
 	for _, n := range a.Wish {
-		for {
+		for wanted := time.Duration(0); ; {
 			time.Sleep(d.between(1, w.plan.Window))
+			h := w.host(a.Client)
+			if wanted == 0 {
+				wanted = w.now()
+			}
 			// Not before the locks of the dead are over and lost memories forgiven: until then
 			// it may be told that there is no quorum.
-			if w.lock(w.host(a.Client), a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}) {
+			if w.lock(h, a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}, wanted) {
 				break
 			}
 		}
@@ -39,7 +45,7 @@ func (w *world) act(a *Actor) {
 }
 
 // lock makes one call, and holds what it got. It reports whether it got it.
-func (w *world) lock(h *host, a *Actor, op Op) bool {
+func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	if h == nil {
 		return true
 	}
@@ -61,7 +67,7 @@ func (w *world) lock(h *host, a *Actor, op Op) bool {
 		opts = append(opts, holdfast.WithTTL(ttl))
 	}
 	m := h.client.Mutex(w.plan.Names[op.Name], opts...)
-	asked := w.asks(h, a, op)
+	asked := w.asks(h, a, op, wanted)
 	var lease *holdfast.Lease
 	var err error
 	if op.Wait {

@@ -77,6 +77,14 @@ func TestBrokenWorldsAreNoticed(t *testing.T) {
 		}},
 		{"nodes that do not hear releases", Broken{Sticky: true}, "ghost", nil},
 		{"a key of nobody in the way", Broken{Taken: true}, "while somebody waited", nil},
+		{"a driver that is slow to come back", Broken{Backoff: 10 * time.Second}, "while somebody waited", nil},
+		{"a quarantine that is twice as long", Broken{Long: true}, "while somebody waited", func(p *Plan) {
+			p.MaxTTL = 3 * time.Second
+			p.Faults = []Fault{{ID: 100, Kind: Flush, At: p.Heal - time.Second, Nodes: 1<<p.N - 1}}
+		}},
+		{"memory lost that nobody finds out", Broken{Backoff: 10 * time.Second}, "nobody found out", func(p *Plan) {
+			p.Faults = []Fault{{ID: 100, Kind: Forget, At: p.Heal - time.Second, For: time.Second - time.Millisecond, Nodes: 1<<p.N - 1}}
+		}},
 		{"nodes that serve the last first", Broken{Unfair: true}, "who came", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,10 +131,10 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 		"":                 {{ended, soon, 1}, {context.Background(), late, 2}},
 	} {
 		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
-		w := &world{plan: p, start: time.Now(), names: []*name{{}}, calm: time.Hour}
+		w := &world{plan: p, start: time.Now(), names: []*name{{}}}
 		h := &host{w: w}
 		for i, l := range leases {
-			w.granted(w.asks(h, &Actor{ID: i}, Op{}), l, time.Second)
+			w.granted(w.asks(h, &Actor{ID: i}, Op{}, 0), l, time.Second)
 		}
 		all := strings.Join(w.result.Violations, "\n")
 		if (all == "") != (says == "") || !strings.Contains(all, says) {

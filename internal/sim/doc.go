@@ -13,6 +13,7 @@
 //	chance.go    streams of random numbers, by what they are for
 //	plan.go      a world, decided beforehand
 //	draw.go      plans from seeds
+//	tight.go     those of worlds on the edge of a lease
 //	fault.go     what may go wrong, and the schedule of it
 //	world.go     runs a plan
 //	server.go    a node: the model, its clock, its outages
@@ -24,7 +25,8 @@
 //	actor.go     what one goroutine of a client does
 //	foreign.go   a Redlock client that is not ours
 //	witness.go   who believes in what: exclusion, tokens, losses
-//	order.go     who waits for what: lost wake-ups, and who came first
+//	order.go     who came first, and who was served
+//	recovery.go  how soon a name is had again after the faults, and lost wake-ups
 //	calls.go     what clients ask and nodes answer, counted
 //	ghosts.go    what is left when all is given back
 //	history.go   what happened, as text and as a digest

@@ -23,6 +23,9 @@ var themes = [][]Kind{
 
 // Draw makes the plan of a seed.
 func Draw(seed uint64) *Plan {
+	if isTight(seed) {
+		return drawTight(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond

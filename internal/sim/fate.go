@@ -19,20 +19,29 @@ func (w *world) fate(l *link, s *server, now time.Duration, d *dice) (f fate) {
 		f.lost = d.hit(0.6) // the rest is in some buffer until then
 		f.there += open - departs
 	}
-	if w.strikes(Loss, l, false, d) {
+	if w.strikes(Loss, l, false, d) != nil {
 		f.lost = true
 	}
-	if w.strikes(Delay, l, false, d) {
-		f.there += w.late(d)
-	}
-	if w.strikes(Duplicate, l, false, d) {
-		f.again = 1 + w.late(d)
+	f.there += w.late(l, false, d)
+	if w.strikes(Duplicate, l, false, d) != nil {
+		f.again = 1 + w.long(d)
 	}
 	return f
 }
 
-// late is how long a message may take that is late.
-func (w *world) late(d *dice) time.Duration {
+// late is how much longer than usual a message takes.
+func (w *world) late(l *link, back bool, d *dice) time.Duration {
+	switch f := w.strikes(Delay, l, back, d); {
+	case f == nil:
+		return 0
+	case f.By > 0:
+		return f.By - d.below(f.By/20+1)
+	}
+	return w.long(d)
+}
+
+// long is how long a message may take that is late.
+func (w *world) long(d *dice) time.Duration {
 	return d.below(pick(d, w.plan.Window/2, w.plan.Window, 3*w.plan.Window, 2*w.plan.Timeout, w.plan.MaxTTL))
 }
 
@@ -41,11 +50,8 @@ func (w *world) wayBack(l *link, s *server, d *dice) (time.Duration, bool) {
 	now := w.now()
 	back := l.home + d.below(l.home/2+time.Microsecond)
 	lost := w.openAgain(l, s, true, now) > now
-	lost = w.strikes(Loss, l, true, d) || lost
-	if w.strikes(Delay, l, true, d) {
-		back += w.late(d)
-	}
-	return back, lost
+	lost = w.strikes(Loss, l, true, d) != nil || lost
+	return back + w.late(l, true, d), lost
 }
 
 // openAgain is when a message may pass between a client and a node.
@@ -67,15 +73,15 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 	return open
 }
 
-// strikes reports whether a fault of messages hits this one, and counts it.
-func (w *world) strikes(k Kind, l *link, back bool, d *dice) bool {
+// strikes is the fault of messages that hits this one, which is counted; nil: none does.
+func (w *world) strikes(k Kind, l *link, back bool, d *dice) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.active[k] {
 		if f.Back == back && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
 			w.result.Tally.Faults[k]++
-			return true
+			return f
 		}
 	}
-	return false
+	return nil
 }

@@ -63,7 +63,8 @@ type Fault struct {
 	Clients uint32
 	P       float64       // of messages
 	Back    bool          // of messages: answers; else questions
-	By      time.Duration // how far a clock is moved
+	Stays   bool          // of a clock step: it was wrong before, and is right now
+	By      time.Duration // how far a clock is moved, how late a message is; 0: drawn
 }
 
 func (f Fault) String() string {

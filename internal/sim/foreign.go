@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -68,7 +69,11 @@ func (w *world) classic() bool {
 }
 
 // visit is a client with another configuration, which no node that votes under ours may let in.
+// Nor is it there before ours: who meets a new node first tells it the configuration.
 func (w *world) visit(f *Fault) {
+	if slices.ContainsFunc(w.servers, func(s *server) bool { return s.votesFrom() == unnoticed }) {
+		return
+	}
 	d := dice(luck(w.plan.Seed, 'v', uint64(f.ID)))
 	wrong := w.configs()[1+d.n(3)]
 	c := w.config(ClientPlan{TTL: wrong.MaxTTL, Retry: 50 * time.Millisecond})

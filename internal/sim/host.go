@@ -28,6 +28,7 @@ type host struct {
 	asleep   bool          // its host is suspended:
 	sleeping time.Duration // its clock is read as it was then
 	woke     time.Duration // when it was last resumed
+	off      time.Duration // when a node last told it that its clock is off
 	bids     int           // owners seen
 	calls    int
 	owners   map[string]*bid
@@ -37,7 +38,7 @@ type host struct {
 // bid is an owner as it went over the network.
 type bid struct {
 	name  string // the record's key
-	ended bool   // a release or quit of it was sent
+	ended bool   // a release or quit of it was sent, or its lease was passed on
 }
 
 // ambient is what its client takes for time and chance.
@@ -77,6 +78,9 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		// then it would wait for MaxTTL + W, as when a majority of their clocks moves.
 		h.speed = 1 + (float64(d.n(2001))-1000)/1000*w.plan.Window.Seconds()/2/120
 	}
+	if !visitor && w.plan.Clients[slot].Speed != 0 {
+		h.speed = w.plan.Clients[slot].Speed
+	}
 	if w.plan.Broken.Slow && slot%2 == 0 {
 		h.speed = 0.6
 	}
@@ -94,7 +98,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 func (w *world) config(c ClientPlan) holdfast.Config {
 	p := w.plan
 	return holdfast.Config{
-		TTL: c.TTL, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
+		TTL: c.TTL, MaxTTL: w.configs()[0].MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
 		Label: "sim", Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry,
 	}
 }

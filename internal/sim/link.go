@@ -60,7 +60,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	l.w.asked(l.h, calls)
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
-	if len(calls) > 1 && l.w.strikes(Tear, l, false, &d) {
+	if len(calls) > 1 && l.w.strikes(Tear, l, false, &d) != nil {
 		return l.torn(ctx, calls, d)
 	}
 	replies, err := l.exchange(ctx, parcel{calls: calls}, d)
@@ -110,6 +110,24 @@ var (
 	errDead    = node.NotSent(errors.New("the process is dead"))
 )
 
+// noteOff notes that the node keeps its client out because of its clock.
+func (l *link) noteOff(p parcel, replies []node.Reply) {
+	heard := func(_ int, answer string) {
+		if len(answer) == 17 && answer[0] == 'O' {
+			l.w.mu.Lock()
+			l.h.off = l.w.now()
+			l.w.mu.Unlock()
+		}
+	}
+	for _, r := range replies {
+		if p.text == "" {
+			each(r.Value, heard)
+		} else {
+			heard(0, r.Value)
+		}
+	}
+}
+
 // exchange sends a parcel and waits for the answer, as long as ctx allows. It returns a
 // moment before ctx ends, at an instant of its own.
 func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, error) {
@@ -127,11 +145,12 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 	f := w.fate(l, s, now, &d)
 	w.mu.Lock()
 	epoch, up, dead := s.epoch, s.up, l.h.dead
+	backoff := now >= w.plan.Heal && now < w.plan.Heal+w.plan.Broken.Backoff
 	w.mu.Unlock()
 	switch {
 	case dead:
 		return nil, errDead
-	case !up:
+	case !up, backoff:
 		if !l.rest(ctx, min(l.way+d.below(20*time.Microsecond), end-now)) {
 			return nil, ctx.Err()
 		}
@@ -176,6 +195,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 		}
 	}
 	replies := s.take(p)
+	l.noteOff(p, replies)
 	if w.trace != nil {
 		w.traced(l, p, replies)
 	}

@@ -91,7 +91,7 @@ func (sub *subscription) push(m string) {
 	d := dice(luck(sub.seed, sub.sent))
 	now := w.now()
 	w.handed(sub.l.h, m[16:])
-	if w.strikes(News, sub.l, true, &d) {
+	if w.strikes(News, sub.l, true, &d) != nil {
 		return
 	}
 	at := max(now+sub.l.home+d.below(50*time.Microsecond)+1, sub.last+1)
@@ -102,7 +102,7 @@ func (sub *subscription) push(m string) {
 		}
 		at = max(at, open+d.below(time.Millisecond))
 	}
-	if w.strikes(Delay, sub.l, true, &d) {
+	if w.strikes(Delay, sub.l, true, &d) != nil {
 		at += d.below(4 * w.plan.Window)
 	}
 	sub.last = at

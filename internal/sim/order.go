@@ -7,47 +7,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// served checks that nobody had to wait for a name that was free, once all is well. w.mu is held.
-func (w *world) served(n *name, x *wait, now time.Duration) {
-	spent := n.spent
-	n.spent = 0
-	since := time.Duration(-1)
-	for _, o := range n.waits {
-		if since < 0 || o.since < since {
-			since = o.since
-		}
-	}
-	if since < 0 || now < w.calm {
-		return
-	}
-	gap := now - max(since, n.free, w.calm)
-	w.result.Tally.Waits++
-	w.result.Tally.LongestM = max(w.result.Tally.LongestM, gap.Milliseconds())
-	if most := wakesIn + time.Duration(spent)*nodescript.Claim; gap > most {
-		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
-			x.name, gap, x.h.slot, x.actor, most)
-	}
-}
-
-// handed notes a hand-off to an owner. One for a bid that is over costs those who wait the
-// claim: nodes that lost a part of their memory, or were away when the bid ended, may have it
-// in a queue still.
-func (w *world) handed(h *host, owner string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.result.Tally.Outcomes[HandedOff]++
-	b := h.owners[owner]
-	if b == nil || !b.ended && !h.dead {
-		return
-	}
-	w.result.Tally.Spent++
-	for _, n := range w.names {
-		if n.record == b.name {
-			n.spent++
-		}
-	}
-}
-
 // inTurn checks that nobody who came later was served first, in worlds in which nothing goes
 // wrong and every client is fair. w.mu is held.
 func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
@@ -61,6 +20,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	stands := 12*w.plan.Slow + 60*time.Millisecond
 	if x.since < w.opens() || !x.alone {
 		return // while nodes do not vote yet there is no queue; the others in line join it later
+	}
+	if x.h.off > 0 && x.h.off > x.since-time.Second {
+		return // a node whose clock was off for it believes so for a second, and has it in no queue
 	}
 	for i := len(n.turns) - 1; i >= 0; i-- {
 		o := n.turns[i]

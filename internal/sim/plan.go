@@ -16,6 +16,7 @@ type Plan struct {
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
 	Names   []string
+	Clocks  []time.Duration // what each node's is off by; nil: drawn
 	Clients []ClientPlan
 	Actors  []Actor
 	Faults  []Fault
@@ -29,6 +30,7 @@ type ClientPlan struct {
 	Retry   time.Duration
 	Fair    bool
 	Private bool
+	Speed   float64 // of its clock; 0: drawn
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.
@@ -37,12 +39,14 @@ type Actor struct {
 	Client  int
 	Foreign bool
 	Ops     []Op
+	Once    bool  // it goes when it has had one lock
 	Wish    []int // names it wants once more when all faults are over
 }
 
 // Op is one lock.
 type Op struct {
 	Pause    time.Duration // before
+	At       time.Duration // and not before this time; 0: any
 	Rush     time.Duration // then until the next multiple of this, as all others that rush; 0: not
 	Name     int
 	Wait     bool          // Lock; else TryLock
@@ -62,6 +66,10 @@ type Broken struct {
 	Sticky  bool // nodes do not hear releases, and their clocks stand in the end
 	Taken   bool // a key of nobody is in the way when all is healed
 	Unfair  bool // nodes take the last of a queue for the first
+	Long    bool // nodes that forget do not vote for twice as long
+
+	// Backoff is for how long clients do not try to reach a node when all faults are over.
+	Backoff time.Duration
 }
 
 // ops is how many locks the plan asks for.
@@ -72,6 +80,9 @@ func (p *Plan) ops() (n int) {
 	return n
 }
 
+// quarantine is how long a node that may have forgotten does not vote.
+func (p *Plan) quarantine() time.Duration { return p.MaxTTL + p.Window }
+
 func (p *Plan) majority() int { return p.N/2 + 1 }
 
 // String is the plan as text, without what the actors do.
@@ -79,8 +90,15 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: N=%d W=%s MaxTTL=%s node timeout %s, at most %s to a node, durable=%v, names %q, healed at %s\n",
 		p.Seed, p.N, p.Window, p.MaxTTL, p.Timeout, p.Slow, p.Durable, p.Names, p.Heal)
+	if p.Clocks != nil {
+		fmt.Fprintf(&b, "nodes' clocks off by %s\n", p.Clocks)
+	}
 	for i, c := range p.Clients {
-		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v\n", i, c.TTL, c.Retry, c.Fair, c.Private)
+		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v", i, c.TTL, c.Retry, c.Fair, c.Private)
+		if c.Speed != 0 {
+			fmt.Fprintf(&b, " clock at %.3f of its speed", c.Speed)
+		}
+		b.WriteByte('\n')
 	}
 	for _, f := range p.Faults {
 		fmt.Fprintf(&b, "%s\n", f)

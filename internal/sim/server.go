@@ -45,18 +45,24 @@ func newServer(w *world, i int) *server {
 	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
 	s.speed = s.own
-	// Right clocks are within W of each other, also at the end of a world: at 20 µs a second.
-	half := w.plan.Window/2 - w.plan.Window/50
+	half := rightClocks(w.plan.Window)
 	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
+	if w.plan.Clocks != nil {
+		s.said = dawn*1000 + int64(w.plan.Clocks[i])
+	}
 	s.true0 = s.said
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
 	}, w.configs()...)
-	if d.hit(0.9) { // nothing was ever locked on it
+	if d.hit(0.9) || w.plan.Clocks != nil { // nothing was ever locked on it
 		s.model.Set(nodescript.TrustKey, s.run(), 0)
 	}
 	return s
 }
+
+// rightClocks is how far from the middle a right clock is at most. They are within W of each
+// other, also at the end of a world: at 20 µs a second.
+func rightClocks(window time.Duration) time.Duration { return window/2 - window/50 }
 
 // run is the run id of this incarnation: no two servers share one.
 func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
@@ -80,6 +86,13 @@ func (s *server) set(by time.Duration, speed float64) {
 	defer s.mu.Unlock()
 	s.said, s.at, s.speed = s.reads(now)+int64(by), now, speed
 	s.liar.Store(true)
+}
+
+// leap moves the clock for good.
+func (s *server) leap(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
 }
 
 // right sets the clock to what it would say if nothing had happened to it.
@@ -111,7 +124,11 @@ func (p parcel) kept() parcel {
 func (s *server) take(p parcel) []node.Reply {
 	s.w.delivered()
 	if p.text != "" {
-		return []node.Reply{s.model.Eval(s.w.ctx, p.text, p.calls[0], p.load...)}
+		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0], p.load...)
+		if p.text != nodescript.HelloText() {
+			s.w.admits(s, reply.Value)
+		}
+		return []node.Reply{reply}
 	}
 	if b := s.w.plan.Broken; b.Sticky || b.Unfair {
 		p = s.spoil(p)

@@ -23,6 +23,9 @@ var (
 	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
 )
 
+// tellEvery is how often a long run says how far it is.
+const tellEvery = time.Minute
+
 // run runs a plan in a bubble of its own, on one processor, without garbage collection: then
 // one plan makes one history.
 func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
@@ -81,6 +84,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	var all uint64 // digest of all histories
 	var garbage collector
 	start := time.Now()
+	said := start
 	enough := func() bool {
 		if *flagFor > 0 {
 			return time.Since(start) > *flagFor
@@ -95,9 +99,15 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		p := Draw(seed)
 		r := run(t, p, nil)
 		sum.Add(&r.Tally)
+		if time.Since(said) > tellEvery && len(r.Violations) == 0 {
+			said = time.Now()
+			fmt.Fprintf(os.Stderr, "part %d of %d: %d attempts in %s, up to seed %d; no promise was broken so far\n",
+				*flagShard+1, *flagOf, sum.Attempts, said.Sub(start).Round(time.Second), seed)
+		}
 		all = mix(all ^ r.Digest)
 		garbage.after(r)
 		if len(r.Violations) > 0 {
+			t.Logf("within %d attempts in %d worlds:", sum.Attempts, sum.Worlds)
 			report(t, p, r)
 			return
 		}
@@ -116,7 +126,12 @@ func report(t *testing.T, p *Plan, r *Result) {
 	for _, v := range r.Violations {
 		t.Log(v)
 	}
-	small := Shrink(p, *flagShrink, func(p *Plan) bool { return run(t, p, nil).Breaks(r) })
+	var garbage collector
+	small := Shrink(p, *flagShrink, func(p *Plan) bool {
+		tried := run(t, p, nil)
+		garbage.after(tried)
+		return tried.Breaks(r)
+	})
 	var trace io.Writer
 	if *flagTrace {
 		trace = os.Stdout // of the smaller one

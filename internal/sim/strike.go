@@ -20,13 +20,11 @@ func (w *world) strikeAll() {
 	for _, s := range w.servers {
 		s.right()
 	}
-	w.mu.Lock()
-	w.note("all faults are over", -1, -1, -1, 0, 0)
-	w.mu.Unlock()
+	w.heal()
 	if w.plan.Broken.Taken {
 		for _, s := range w.servers {
 			for _, name := range w.plan.Names {
-				s.model.Set(name, "nobody", w.calm-w.plan.Heal+10*time.Second)
+				s.model.Set(name, "nobody", w.plan.MaxTTL+10*time.Second)
 			}
 		}
 	}
@@ -54,7 +52,11 @@ func (w *world) strike(f *Fault) {
 		w.each(f.Nodes, func(s *server) { s.model.ScriptFlush() })
 	case Evict:
 		w.each(f.Nodes, func(s *server) {
-			w.forget(s, f, func(key string) bool { return key != nodescript.GuardKey && d.hit(0.5) })
+			// A server evicts what nobody uses, and every call reads the guard.
+			guard := d.hit(0.5)
+			w.forget(s, f, func(key string) bool {
+				return key == nodescript.GuardKey && guard || key != nodescript.GuardKey && d.hit(0.5)
+			})
 		})
 	case Hang:
 		w.mu.Lock()
@@ -65,7 +67,13 @@ func (w *world) strike(f *Fault) {
 		}
 		w.mu.Unlock()
 	case Step:
-		w.each(f.Nodes, func(s *server) { s.set(f.By, s.own) })
+		w.each(f.Nodes, func(s *server) {
+			if f.Stays {
+				s.leap(f.By)
+				return
+			}
+			s.set(f.By, s.own)
+		})
 	case Blip:
 		w.each(f.Nodes, func(s *server) {
 			s.set(f.By, s.own)

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Outcome is how something ended.
@@ -55,17 +56,37 @@ var outcomeNames = [outcomes]string{
 
 // Tally is how often what happened.
 type Tally struct {
-	Worlds   int
-	Calls    int // TryLock and Lock
-	Bids     int // owners that went out to nodes
-	Attempts int // of each client the larger of both: nothing is counted twice
-	Messages int // to nodes
-	Outcomes [outcomes]int
-	Faults   [kinds]int
-	Orders   int   // pairs of grants whose order was compared with that of their tickets
-	Spent    int   // hand-offs to bids that were over
-	Waits    int   // grants of a name for which somebody waited, when all was well:
-	LongestM int64 // for how long it was free at most, ms
+	Worlds     int
+	Calls      int // TryLock and Lock
+	Bids       int // owners that went out to nodes
+	Attempts   int // of each client the larger of both: nothing is counted twice
+	Messages   int // to nodes
+	Outcomes   [outcomes]int
+	Faults     [kinds]int
+	Orders     int         // pairs of grants whose order was compared with that of their tickets
+	Spent      int         // hand-offs to bids that were over
+	NoticedM   int64       // for how long nobody found out that a node had forgotten which the others needed, ms
+	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority had kept its memory, or not
+	Waits      int         // grants of a name for which somebody waited, when all was well:
+	LongestM   int64       // for how long it was free at most, ms
+}
+
+// Recovery is how soon names were granted that somebody wanted when the faults were over.
+type Recovery struct {
+	Grants   int
+	LongestM int64 // after that, or since somebody wanted them if that was later, ms
+	PastM    int64 // after what the dead had left was over, and a majority voted
+	ClaimedM int64 // the same where it was handed to bids that were over meanwhile
+}
+
+func (r *Recovery) add(took, past time.Duration, claimed bool) {
+	r.Grants++
+	r.LongestM = max(r.LongestM, took.Milliseconds())
+	m := &r.PastM
+	if claimed {
+		m = &r.ClaimedM
+	}
+	*m = max(*m, past.Milliseconds())
 }
 
 // Add adds another tally.
@@ -78,6 +99,11 @@ func (t *Tally) Add(o *Tally) {
 	t.Waits += o.Waits
 	t.Orders += o.Orders
 	t.Spent += o.Spent
+	for i := range t.Recoveries {
+		r, o := &t.Recoveries[i], &o.Recoveries[i]
+		r.Grants, r.LongestM, r.PastM, r.ClaimedM = r.Grants+o.Grants, max(r.LongestM, o.LongestM), max(r.PastM, o.PastM), max(r.ClaimedM, o.ClaimedM)
+	}
+	t.NoticedM = max(t.NoticedM, o.NoticedM)
 	t.LongestM = max(t.LongestM, o.LongestM)
 	for i := range t.Outcomes {
 		t.Outcomes[i] += o.Outcomes[i]
@@ -108,6 +134,12 @@ func (t *Tally) String() string {
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
 	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn; %d hand-offs went to bids that were over\n",
 		t.LongestM, t.Waits, t.Orders, t.Spent)
+	for i, where := range [...]string{"of the nodes voted when the faults were over", "had lost its memory"} {
+		r := t.Recoveries[i]
+		fmt.Fprintf(&b, "where a majority %s, a name was granted after %d ms at most, which is %d ms after it had to be free, and %d ms where bids that were over had claims (of %d grants)\n",
+			where, r.LongestM, r.PastM, r.ClaimedM, r.Grants)
+	}
+	fmt.Fprintf(&b, "that a node had forgotten was found out within %d ms\n", t.NoticedM)
 	for i := range max(int(outcomes), int(kinds)) {
 		left, right := "", ""
 		if i < int(outcomes) {

@@ -14,9 +14,6 @@ const (
 	// noticed is how long after its host woke a client knows that a lease is over: it looks once
 	// a second.
 	noticed = 1100 * time.Millisecond
-	// wakesIn is how soon a name that is free is granted to somebody who waits, at the latest: it
-	// asks once a second.
-	wakesIn = 1200 * time.Millisecond
 )
 
 // name is what is known of a lock.
@@ -25,11 +22,11 @@ type name struct {
 	believed   []*held // leases that were granted; over ones are taken out by and by
 	top        int64   // the highest token granted
 	topBy      *held
-	waits      []*wait // calls of Lock that have not returned
-	free       time.Duration
-	foreigners int    // that believe that they have it
-	spent      int    // reservations for bids that were over, since the last grant
-	turns      []turn // calls of Lock that were granted, in the order in which they were
+	waits      []*wait       // calls of Lock that have not returned
+	free       time.Duration // from then on nobody has it, at the latest
+	foreigners int           // that believe that they have it
+	spent      int           // reservations for bids that were over, since the last grant
+	turns      []turn        // calls of Lock that were granted, in the order in which they were
 }
 
 // turn is a call of Lock that got its lock.
@@ -54,12 +51,13 @@ func (n *name) believer() *held {
 
 // wait is a call that has not returned.
 type wait struct {
-	h     *host
-	actor int
-	name  int
-	op    Op
-	since time.Duration
-	alone bool // nobody else of its client waited for this name when it began
+	h      *host
+	actor  int
+	name   int
+	op     Op
+	since  time.Duration
+	wanted time.Duration // since when its goroutine has wanted the name: it may have been refused meanwhile
+	alone  bool          // nobody else of its client waited for this name when it began
 }
 
 // lease is what the witness asks a [holdfast.Lease].
@@ -87,11 +85,11 @@ type held struct {
 }
 
 // asks begins a call.
-func (w *world) asks(h *host, a *Actor, op Op) *wait {
+func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.calls++
-	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), alone: true}
+	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), wanted: wanted, alone: true}
 	what := "tries"
 	if op.Wait {
 		what = "waits for"

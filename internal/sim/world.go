@@ -42,7 +42,9 @@ type world struct {
 	all      []*host
 	active   [kinds][]*Fault // those of messages, while they last
 	names    []*name
-	calm     time.Duration // from then on nothing is wrong any more, nor its consequences
+	over     bool            // all faults
+	votes    []time.Duration // by node: when it votes, as known when they were over
+	forgot   bool            // no majority did then
 	result   Result
 	unique   int
 	messages int
@@ -63,7 +65,6 @@ func Run(p *Plan, trace io.Writer) *Result {
 		w.ready[slot] = make(chan struct{})
 		w.launch(slot, 0)
 	}
-	w.calm = p.Heal + w.configs()[0].Quarantine() + longest(p) + p.Window + 2*time.Second
 	for i := range p.Actors {
 		a := &p.Actors[i]
 		w.acts.Go(func() { w.act(a) })
@@ -88,7 +89,7 @@ func Run(p *Plan, trace io.Writer) *Result {
 func (w *world) awaitActors() {
 	done := make(chan struct{})
 	go func() { w.acts.Wait(); close(done) }()
-	t := time.NewTimer(w.calm + time.Duration(w.plan.ops())*3*time.Second + 5*time.Minute)
+	t := time.NewTimer(w.plan.Heal + time.Duration(w.plan.ops())*3*time.Second + 5*time.Minute)
 	defer t.Stop()
 	select {
 	case <-done:
@@ -128,6 +129,9 @@ func (w *world) now() time.Duration { return time.Since(w.start) }
 func (w *world) configs() []nodescript.Config {
 	p := w.plan
 	right := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, Cluster: cluster}
+	if p.Broken.Long {
+		right.MaxTTL *= 2
+	}
 	ttl, window, n := right, right, right
 	ttl.MaxTTL += time.Second
 	window.Window += time.Millisecond

@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// What is promised for the time after the last fault. A name that somebody wants is his within recoversIn, as
+// soon as
+//
+//   - what the dead left on it is over: the longest TTL after the healing, at the latest, and
+//   - a majority of the nodes votes. One that lost its memory does so a quarantine after somebody found out, which
+//     is within noticesIn where that majority takes it.
+//
+// So where a majority kept its memory, a name is granted within TTL + 1 s after the healing. On top come a claim
+// of a second for each hand-off to a bid that was over, and what others do with the name who are alive.
+const (
+	recoversIn = time.Second
+	noticesIn  = time.Second
+	// wakesIn is how soon a name that became free later is granted to somebody who waits, at the latest: it
+	// asks once a second, and where several ask at once they may have to give parts of their votes back.
+	wakesIn = time.Second + 200*time.Millisecond
+)
+
+// unnoticed is when a node votes of which nobody has found out yet that it may have forgotten.
+const unnoticed = time.Duration(math.MaxInt64)
+
+// heal notes which nodes vote, now that all faults are over.
+func (w *world) heal() {
+	votes := make([]time.Duration, len(w.servers))
+	for i, s := range w.servers {
+		votes[i] = s.votesFrom()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("all faults are over", -1, -1, -1, 0, 0)
+	w.over, w.votes = true, votes
+	w.forgot = w.open() > w.plan.Heal
+	for _, n := range w.names {
+		n.free = 0 // from here on it is told by those who are alive
+	}
+}
+
+// votesFrom is when a node votes by what it keeps: not later than a quarantine from now.
+func (s *server) votesFrom() time.Duration {
+	config := s.w.configs()[0]
+	for _, k := range s.model.Keys() {
+		switch k.Name {
+		case nodescript.GuardKey:
+			if k.Text == config.String()+" "+s.run() {
+				return s.w.now()
+			}
+		case nodescript.AdmissionKey: // behind the guard
+			fields := map[string]string{}
+			for i := 0; i < len(k.Fields); i += 2 {
+				fields[k.Fields[i]] = k.Fields[i+1]
+			}
+			until, _ := strconv.ParseInt(fields["until"], 10, 64)
+			left := time.Duration(until-s.clock()) * time.Microsecond
+			switch {
+			case fields["run"] != s.run() || fields["config"] != config.String() || until == 0:
+			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: it begins another
+			default:
+				return s.w.now() + min(max(left, 0), s.w.plan.quarantine())
+			}
+		}
+	}
+	return unnoticed
+}
+
+// admits takes a node's answer to admit. A quarantine that begins after the healing is as long as the plan
+// says, whatever the node does, and nobody promised a second one.
+func (w *world) admits(s *server, answer string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over || w.votes[s.index] != unnoticed || answer == "" || answer[0] != 'Q' && answer[0] != 'R' {
+		return
+	}
+	now := w.now()
+	since := now
+	for _, n := range w.names {
+		for _, o := range n.waits {
+			since = min(since, max(o.wanted, w.plan.Heal))
+		}
+	}
+	if needed := w.open() == unnoticed; needed {
+		w.result.Tally.NoticedM = max(w.result.Tally.NoticedM, (now - since).Milliseconds())
+		if now-since > noticesIn {
+			w.violated(-1, "node%d had forgotten, and nobody found out for %s although somebody wanted a name; at most %s would do", s.index, now-since, noticesIn)
+		}
+	}
+	w.votes[s.index] = now
+	if answer[0] == 'Q' {
+		w.votes[s.index] += w.plan.quarantine()
+	}
+}
+
+// open is when a majority votes. w.mu is held.
+func (w *world) open() time.Duration {
+	return slices.Sorted(slices.Values(w.votes))[w.plan.majority()-1]
+}
+
+// served checks that nobody had to wait for a name that was free, once all faults are over. w.mu is held.
+func (w *world) served(n *name, x *wait, now time.Duration) {
+	spent := n.spent
+	n.spent = 0
+	if !w.over || len(n.waits) == 0 {
+		return
+	}
+	free := n.free
+	for i, o := range n.waits {
+		if wanted := max(n.free, o.wanted); i == 0 || wanted < free {
+			free = wanted
+		}
+	}
+	t, calm := &w.result.Tally, max(w.plan.Heal+longest(w.plan), w.open())
+	gap, most := now-max(free, calm), wakesIn
+	if free <= calm {
+		r := &t.Recoveries[0]
+		if w.forgot {
+			r = &t.Recoveries[1]
+		}
+		r.add(now-max(free, w.plan.Heal), gap, spent > 0)
+		most = recoversIn
+	} else {
+		t.Waits++
+		t.LongestM = max(t.LongestM, gap.Milliseconds())
+	}
+	if most += time.Duration(spent) * nodescript.Claim; gap > most {
+		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
+			x.name, gap, x.h.slot, x.actor, most)
+	}
+}
+
+// handed notes a hand-off to an owner. One for a bid that is over costs those who wait the
+// claim: nodes that lost a part of their memory, or were away when the bid ended, may have it
+// in a queue still, and a question of it that comes twice joins once more.
+func (w *world) handed(h *host, owner string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.Tally.Outcomes[HandedOff]++
+	b := h.owners[owner]
+	if b == nil || !b.ended && !h.dead {
+		return
+	}
+	w.result.Tally.Spent++
+	for _, n := range w.names {
+		if n.record == b.name {
+			n.spent++
+		}
+	}
+}
