@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 N ?= 1000000
 FIRST ?= 1
 T ?= 10m
+EVERY ?= 5s
 export ONLY
 
 help:            ## this list
@@ -19,6 +20,7 @@ bin build:       ## bin/holdfast
 
 test: deps       ## all tests, on real redis-server processes, with the race detector; a million simulated attempts; the models
 	go test -race -timeout 25m ./...
+	go test -run 'SameHistory|OnTheEdge' ./internal/sim # under -race the scheduler draws lots
 	@scripts/sim.sh 1000000
 	@scripts/models.sh -models.full
 
@@ -36,11 +38,11 @@ sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST
 models:          ## two model checkers: every state of small configurations, and what breaks each rule (five minutes)
 	@scripts/models.sh -models.large
 
-chaos: deps      ## real faults for T (10m), and outside of the assumptions for T/4: no two may believe in one lock
-	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for $(T)
+chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two may believe in one lock
+	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
-chaos-rivals: deps ## other locks under the same faults, each for T (10m): what the harness finds in them
-	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for $(T)
+chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, as many at once as there are CPUs: overlaps by kind
+	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
 	@go run ./internal/mutants -run "$$ONLY"

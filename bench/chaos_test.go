@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +30,7 @@ func TestMain(m *testing.M) {
 		"redislock":   chaosRedislock,
 		"rueidislock": chaosRueidislock,
 	})
+	chaosFlags.Parse()
 	os.Exit(m.Run())
 }
 
@@ -161,56 +160,4 @@ func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 		},
 		close: l.Close,
 	}, nil
-}
-
-// TestRivalsUnderFaults runs each lock for -chaos.for under what Holdfast promises to survive on as many nodes,
-// and prints what was found. A rival that lets two in is what it is; a harness that finds none is broken.
-func TestRivalsUnderFaults(t *testing.T) {
-	if *chaosFlags.For == 0 {
-		t.Skip("takes minutes and judges others; run: make chaos-rivals")
-	}
-	type entry struct {
-		locker string
-		nodes  int
-	}
-	var reports []*chaos.Report
-	for _, e := range []entry{{"holdfast", 5}, {"redsync", 5}, {"holdfast", 1}, {"redislock", 1}, {"rueidislock", 1}, {"plain", 1}} {
-		t.Run(fmt.Sprintf("%s-%d", e.locker, e.nodes), func(t *testing.T) {
-			p := chaosFlags.Apply(chaos.Plan{Locker: e.locker, Nodes: e.nodes})
-			p.Nodes = e.nodes
-			r := chaos.Run(t, p)
-			r.Publish(t, *chaosFlags.Report)
-			reports = append(reports, r)
-			switch {
-			case e.locker == "holdfast":
-				r.Demand(t)
-			case e.locker == "plain" && r.Overlaps == 0:
-				t.Error("nobody was found to hold a lock together with another: is the harness asleep?")
-			}
-		})
-	}
-	fmt.Println(chaosTable(reports))
-}
-
-// chaosTable is one line for each lock, and which fault came last before its overlaps began.
-func chaosTable(reports []*chaos.Report) string {
-	var b strings.Builder
-	b.WriteString("| lock | nodes | faults | leases | overlaps | updates lost, open register | acknowledged | most overlaps began |\n|---|---|---|---|---|---|---|---|\n")
-	for _, r := range reports {
-		faults := 0
-		for _, n := range r.Faults {
-			faults += n
-		}
-		var worst []string
-		for k := range r.ByFault {
-			worst = append(worst, k)
-		}
-		slices.SortFunc(worst, func(x, y string) int { return r.ByFault[y] - r.ByFault[x] })
-		for i, k := range worst {
-			worst[i] = fmt.Sprintf("%s (%d)", k, r.ByFault[k])
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | **%d** | %d | %d | %s |\n", r.Plan.Locker, r.Plan.Nodes, faults, r.Grants, r.Overlaps,
-			r.Open.Lost, r.Open.Acked, strings.Join(worst[:min(4, len(worst))], "; "))
-	}
-	return b.String()
 }

@@ -21,9 +21,9 @@ type arena struct {
 	resource *redistest.Server
 	dir      string // of counter files
 	began    int64
+	rng      *rand.Rand // of the schedule: nothing draws from it that depends on how the run goes
 
 	mu        sync.Mutex
-	rng       *rand.Rand
 	slots     []*process // the clients there are now
 	processes []*process // and all there ever were
 	nextID    int
@@ -61,9 +61,9 @@ func (a *arena) role(id int) Role {
 }
 
 // pickClient chooses a client, rather one that holds a lock.
-func (a *arena) pickClient() (slot int) {
-	order := a.rng.Perm(len(a.slots))
-	if a.rng.IntN(4) > 0 {
+func (a *arena) pickClient(r *rand.Rand) (slot int) {
+	order := r.Perm(len(a.slots))
+	if r.IntN(4) > 0 {
 		for _, i := range order {
 			if a.slots[i] != nil && a.slots[i].holds() {
 				return i
@@ -74,24 +74,24 @@ func (a *arena) pickClient() (slot int) {
 }
 
 // howMany is how many nodes a fault takes that may take all.
-func (a *arena) howMany() int {
+func (a *arena) howMany(r *rand.Rand) int {
 	n := len(a.nodes)
-	switch r := a.rng.IntN(100); {
+	switch p := r.IntN(100); {
 	case a.plan.Most:
-		return n/2 + 1 + a.rng.IntN(n-n/2)
-	case r < 55:
+		return n/2 + 1 + r.IntN(n-n/2)
+	case p < 55:
 		return 1
-	case r < 75:
-		return (n - 1) / 2
-	case r < 92:
+	case p < 75:
+		return max(1, (n-1)/2)
+	case p < 92:
 		return n/2 + 1
 	}
 	return n
 }
 
 // take reserves a part of up to n nodes, as many as are free.
-func (a *arena) take(n int, part func(*busy) *bool) (taken []*node) {
-	for _, i := range a.rng.Perm(len(a.nodes)) {
+func (a *arena) take(r *rand.Rand, n int, part func(*busy) *bool) (taken []*node) {
+	for _, i := range r.Perm(len(a.nodes)) {
 		if b := part(&a.nodes[i].busy); len(taken) < n && !*b {
 			*b = true
 			taken = append(taken, a.nodes[i])

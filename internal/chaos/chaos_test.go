@@ -13,6 +13,7 @@ var flags = DeclareFlags()
 
 func TestMain(m *testing.M) {
 	BeClient(map[string]Open{"backwards": openBackwards})
+	flags.Parse()
 	os.Exit(m.Run())
 }
 

@@ -63,6 +63,7 @@ func (a *arena) judge(r *Report, ended int64) {
 		}
 	}
 	a.count(r, all)
+	a.recovers(r, all, wishes)
 	if len(r.Broken()) > 0 || a.t.Failed() {
 		r.Kept = a.keep(r)
 	}
@@ -141,7 +142,7 @@ func (a *arena) keep(r *Report) string {
 	if dir == "" {
 		dir, err = os.MkdirTemp("", "chaos-")
 	} else {
-		dir = filepath.Join(dir, fmt.Sprintf("%s-%d", a.plan.Locker, a.plan.Seed))
+		dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d", a.plan.Locker, a.plan.Nodes, a.plan.Seed))
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err != nil {

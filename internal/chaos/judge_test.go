@@ -129,6 +129,40 @@ func TestWaitsCountWhileAMajorityIsWellAndTheProcessRuns(t *testing.T) {
 	}
 }
 
+func TestRecoveryCountsFromWhenANameWasWantedAndFree(t *testing.T) {
+	const healed = 100
+	for name, c := range map[string]struct {
+		beliefs []belief
+		wishes  []wish
+		want    time.Duration
+	}{
+		"wanted before":             {nil, []wish{{1, "x", 10, 150, true}}, 50},
+		"wanted later":              {nil, []wish{{1, "x", 130, 150, true}}, 20},
+		"another wanted it before":  {nil, []wish{{1, "x", 130, 150, true}, {2, "x", 20, 190, true}}, 50},
+		"who wanted it was killed":  {nil, []wish{{1, "x", 130, 150, true}, {3, "x", 20, 190, false}}, 20},
+		"somebody alive had it":     {[]belief{{client: 2, name: "x", from: 50, to: 140}}, []wish{{1, "x", 10, 150, true}}, 10},
+		"somebody dead had it":      {[]belief{{client: 3, name: "x", from: 50, to: 140}}, []wish{{1, "x", 10, 150, true}}, 50},
+		"the second grant":          {nil, []wish{{1, "x", 10, 150, true}, {2, "x", 10, 400, true}}, 50},
+		"a grant before the faults": {nil, []wish{{2, "x", 10, 90, true}, {1, "x", 10, 150, true}}, 50},
+		"another name":              {nil, []wish{{1, "x", 10, 150, true}, {1, "y", 10, 180, true}}, 80},
+	} {
+		if got, _ := recovered([]string{"x", "y"}, healed, c.beliefs, c.wishes, map[int]bool{3: true}); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestRecoveryMayTakeAQuarantineOnlyWhereAMajorityForgot(t *testing.T) {
+	r := &Report{Plan: Plan{Locker: "holdfast", TTL: 10 * time.Second, Window: 250 * time.Millisecond}}
+	if got := r.bound() - hurry; got != 11*time.Second {
+		t.Errorf("where a majority kept its memory: %s, want TTL + 1 s", got)
+	}
+	r.Forgot = true
+	if got := r.bound() - hurry; got != 12250*time.Millisecond {
+		t.Errorf("where it did not: %s, want MaxTTL + W, 1 s to find out and 1 s to ask", got)
+	}
+}
+
 func TestLostAndOldWritesAreFound(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -222,6 +256,7 @@ func TestReportsNameEachBrokenPromise(t *testing.T) {
 		"counter write":      func(r *Report) { r.Counter.Lost = 1 },
 		"starvation":         func(r *Report) { r.LongestWait = time.Hour },
 		"no recovery":        func(r *Report) { r.Recovery = -1 },
+		"slow recovery":      func(r *Report) { r.Slowest = r.bound() + 1 },
 		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
 		"not linearizable":   func(r *Report) { r.Illegal = 1 },
 		"not decided":        func(r *Report) { r.Unknown = 1 },

@@ -59,9 +59,34 @@ func (p Plan) deck() (deck []*kind) {
 	return deck
 }
 
+// Faults are the names of the kinds of faults that such a run inflicts, in the order of [Kinds].
+func (p Plan) Faults() (list []string) {
+	for _, k := range p.withDefaults().deck() {
+		list = append(list, k.name)
+	}
+	slices.SortStableFunc(list, func(x, y string) int { return slices.Index(Kinds(), x) - slices.Index(Kinds(), y) })
+	return list
+}
+
 // outside reports whether any of the faults breaks the lock's assumptions.
 func (p Plan) outside() bool {
 	return slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.outside })
+}
+
+// card is a fault to come: its kind, and the seed of all that is chosen in it.
+type card struct {
+	kind *kind
+	seed uint64
+}
+
+// deal is a round of faults: each kind once. Runs with the same kinds and the same seed are dealt the
+// same rounds, whatever lock they are about.
+func (a *arena) deal() (round []card) {
+	for _, k := range a.plan.deck() {
+		round = append(round, card{k, a.rng.Uint64()})
+	}
+	a.rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
+	return round
 }
 
 // torment inflicts faults until the time is over, and returns when the last has ended. Kinds come in
@@ -69,38 +94,26 @@ func (p Plan) outside() bool {
 func (a *arena) torment(until time.Time) {
 	var under sync.WaitGroup
 	defer under.Wait()
-	var deck []*kind
-	seed := uint64(0)
+	var round []card
 	for time.Now().Before(until) {
-		if len(deck) == 0 {
-			deck = a.plan.deck()
-			a.mu.Lock()
-			a.rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-			a.mu.Unlock()
-			if len(deck) == 0 {
+		if len(round) == 0 {
+			if round = a.deal(); len(round) == 0 {
 				time.Sleep(time.Until(until))
 				return
 			}
 		}
 		// The first that can happen now; the others keep their places.
 		pause := 50 * time.Millisecond
-		for i, k := range deck {
-			seed++
-			if d := a.begin(k, rand.New(rand.NewPCG(a.plan.Seed, seed))); d != nil {
+		for i, c := range round {
+			if d := a.begin(c.kind, rand.New(rand.NewPCG(c.seed, 0))); d != nil {
 				under.Go(d.do)
-				deck = slices.Delete(deck, i, i+1)
-				pause = a.gap()
+				round = slices.Delete(round, i, i+1)
+				pause = between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
 				break
 			}
 		}
 		time.Sleep(min(pause, time.Until(until)))
 	}
-}
-
-func (a *arena) gap() time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
 }
 
 // begin lets a fault of a kind begin, if it can.
@@ -160,6 +173,6 @@ func (in injury) String() string { return fmt.Sprintf("%s %v", in.Kind, in.Nodes
 
 // outsideKinds are the faults of a run outside of the assumptions: most of those, and what may then do harm.
 var outsideKinds = []string{
-	"clocks of a majority step together", "clocks of a majority step each its own way", "some keys evicted", "FLUSHALL and a false voucher",
+	"clocks of a majority step together", "clocks of a majority step each its own way", "FLUSHALL and a false voucher",
 	"client killed", "client frozen", "server killed, AOF cut back", "partition",
 }

@@ -26,7 +26,7 @@ var clientKinds = []kind{
 
 func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
-		slot := a.pickClient()
+		slot := a.pickClient(r)
 		p := a.slots[slot]
 		if p == nil {
 			return nil

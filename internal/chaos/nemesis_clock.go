@@ -67,14 +67,14 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 			}
 		}
 		most := (len(a.nodes)-1)/2 - wrong
-		want := 1 + a.rng.IntN(max(1, most))
+		want := 1 + r.IntN(max(1, most))
 		if majority {
 			want, most = len(a.nodes)/2+1, len(a.nodes)-wrong
 		}
 		if want > most {
 			return nil
 		}
-		taken := a.take(want, clockPart)
+		taken := a.take(r, want, clockPart)
 		struck, seeds := map[*node]node{}, map[*node]uint64{}
 		seed, same := r.Uint64(), r.Float64() < alike
 		for _, n := range taken {
@@ -102,7 +102,7 @@ func inTurn(a *arena, r *rand.Rand) *deed {
 			return nil
 		}
 	}
-	taken := a.take(len(a.nodes), clockPart)
+	taken := a.take(r, len(a.nodes), clockPart)
 	servers := map[*node]*redistest.Server{}
 	for _, n := range taken {
 		servers[n] = n.server

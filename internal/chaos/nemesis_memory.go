@@ -23,10 +23,8 @@ var memoryKinds = []kind{
 		time.Sleep(between(r, 300*time.Millisecond, 3*time.Second))
 		a.do(n.server, "CONFIG", "SET", "maxmemory", "0")
 	})},
+	{name: "some keys evicted", forgets: true, begin: onProcesses(evictedInPart)},
 
-	// The guard tells of an eviction that took it along. One that takes records and leaves
-	// the guard is found when the node is next greeted, which may be later.
-	{name: "some keys evicted", forgets: true, outside: true, begin: onProcesses(evictedInPart)},
 	// A voucher is an operator's word that no lock is alive.
 	{name: "FLUSHALL and a false voucher", forgets: true, outside: true, ours: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) {
 		a.do(n.server, "FLUSHALL")

@@ -44,10 +44,10 @@ var networkKinds = []kind{
 // onNetwork makes a fault of the ways from one side's clients, or from all, to some nodes.
 func onNetwork(f func(*rand.Rand, *redistest.Proxy)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
-		first, n := r.IntN(sides), a.howMany()
-		cut := map[int][]*node{first: a.take(n, networkPart(first))}
+		first, n := r.IntN(sides), a.howMany(r)
+		cut := map[int][]*node{first: a.take(r, n, networkPart(first))}
 		if r.IntN(3) == 0 {
-			cut[1-first] = a.take(n, networkPart(1-first))
+			cut[1-first] = a.take(r, n, networkPart(1-first))
 		}
 		if len(cut[0])+len(cut[1]) == 0 {
 			return nil

@@ -48,7 +48,7 @@ var serverKinds = []kind{
 // onProcesses makes a fault of one to all nodes' server processes, all at the same time.
 func onProcesses(f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
-		taken := a.take(a.howMany(), processPart)
+		taken := a.take(r, a.howMany(r), processPart)
 		if taken == nil {
 			return nil
 		}

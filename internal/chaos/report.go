@@ -36,10 +36,16 @@ type Report struct {
 	MedianWait   time.Duration
 	LatestNotice time.Duration // by how much a running process noticed its deadline too late
 	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
+	Slowest      time.Duration // of these names the slowest: since the faults, or since it was wanted and nobody alive had it
+	SlowestName  string
+	Forgot       bool          // no majority of the nodes voted when the faults ended: they had lost their memory
+	Stalled      time.Duration // how late the harness itself was meanwhile
 	Ghosts       []string
 
 	Windows, Illegal, Unknown int    // of the linearizability checker
 	Kept                      string // where the history of a bad run is
+
+	healed int64 // when the faults ended
 }
 
 // Writes is what became of writes to a resource.
@@ -67,6 +73,7 @@ func (r *Report) Broken() (list []string) {
 	say(r.Counter.Lost > 0, "%d of %d counter writes lost", r.Counter.Lost, r.Counter.Acked)
 	say(r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
 	say(r.Recovery < 0, "no lease of each name within %s after the faults", patience)
+	say(r.Slowest > r.bound() && r.Plan.Locker == "holdfast", "%s was granted %s after the faults; at most %s would do", r.SlowestName, r.Slowest, r.bound())
 	say(len(r.Ghosts) > 0, "left behind: %s", strings.Join(r.Ghosts, ", "))
 	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
 	say(r.Unknown > 0, "%d of %d windows not decided in time", r.Unknown, r.Windows)
@@ -136,6 +143,11 @@ func (r *Report) Markdown() string {
 	row("wait: median", r.MedianWait.Round(time.Millisecond))
 	row("wait: longest while a majority was well", fmt.Sprintf("%s (%s)", r.LongestWait.Round(time.Millisecond), r.Hungriest))
 	row("from the end of faults to a lease of each name", r.Recovery.Round(time.Millisecond))
+	where = "voted"
+	if r.Forgot {
+		where = "had lost its memory"
+	}
+	row("of these names the slowest, where nobody alive had it", fmt.Sprintf("%s; a majority %s; at most %s would do", r.Slowest.Round(time.Millisecond), where, r.bound().Round(time.Millisecond)))
 	row("left behind", len(r.Ghosts))
 	row("latest notice of a deadline, of a process that ran", r.LatestNotice.Round(10*time.Microsecond))
 	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))

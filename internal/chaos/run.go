@@ -102,19 +102,25 @@ func Run(t testing.TB, p Plan) *Report {
 	for _, c := range a.processes {
 		c.thaw()
 	}
-	recovery := time.Duration(-1)
+	forgot := a.forgetful()
+	recovery, stalled := time.Duration(-1), time.Duration(0)
 	for time.Duration(Monotonic()-healed) < patience {
 		if a.leasedSince(healed) {
 			recovery = time.Duration(Monotonic() - healed)
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		const nap = 10 * time.Millisecond
+		before := Monotonic()
+		time.Sleep(nap)
+		if late := time.Duration(Monotonic()-before) - nap; late > nap {
+			stalled += late // nobody else got a processor in time either
+		}
 	}
 	ended := Monotonic()
 	a.dismiss()
 	time.Sleep(p.quarantine() + time.Second)
 
-	r := &Report{Plan: p, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, Recovery: recovery}
+	r := &Report{Plan: p, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, Recovery: recovery, Forgot: forgot, Stalled: stalled, healed: healed}
 	r.Ghosts = a.ghosts()
 	a.judge(r, ended)
 	return r
