@@ -2,14 +2,10 @@ package nodescript
 
 import (
 	"crypto/sha1"
-	"embed"
 	"encoding/hex"
 	"strconv"
 	"strings"
 )
-
-//go:embed lua/*.lua
-var files embed.FS
 
 // Op is one of the scripts a node runs by digest.
 type Op uint8
@@ -41,28 +37,27 @@ type Scripts struct {
 
 // NewScripts makes the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
-	r := strings.NewReplacer(
-		"@CLAIM@", strconv.FormatInt(Claim.Microseconds(), 10),
-		"@CLAIM16@", Micros(Claim.Microseconds()),
-		"@CLAIMMS@", strconv.FormatInt(Claim.Milliseconds(), 10),
-		"@STAYMS@", strconv.FormatInt(c.Stays().Milliseconds(), 10),
-		"@QUEUEMS@", strconv.FormatInt(QueueKept.Milliseconds(), 10),
-		"@CLAMP@", clamp,
-		"@GUARD@", quote(c.String()+" "+run),
-		"@CONFIG@", quote(c.String()),
-		"@RUN@", quote(run),
-		"@WINDOW@", strconv.FormatInt(c.Window.Microseconds(), 10),
-		"@QUARANTINE@", strconv.FormatInt(c.Quarantine().Microseconds(), 10),
-		"@TRUSTED@", strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
-		"@GUARDMS@", strconv.FormatInt(GuardKept.Milliseconds(), 10),
-		"@KEPTMS@", strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
-		"@DURABLE@", strconv.FormatBool(c.Durable),
-	)
-	handoff, evicted, each := text("handoff"), text("evicted"), text("each")
-	s := &Scripts{Run: run, Admit: r.Replace(text("admit"))}
+	values := map[string]string{
+		"CLAIM":      strconv.FormatInt(Claim.Microseconds(), 10),
+		"CLAIM16":    Micros(Claim.Microseconds()),
+		"CLAIMMS":    strconv.FormatInt(Claim.Milliseconds(), 10),
+		"STAYMS":     strconv.FormatInt(c.Stays().Milliseconds(), 10),
+		"QUEUEMS":    strconv.FormatInt(QueueKept.Milliseconds(), 10),
+		"CLAMP":      clamp,
+		"GUARD":      quote(c.String() + " " + run),
+		"CONFIG":     quote(c.String()),
+		"RUN":        quote(run),
+		"WINDOW":     strconv.FormatInt(c.Window.Microseconds(), 10),
+		"QUARANTINE": strconv.FormatInt(c.Quarantine().Microseconds(), 10),
+		"TRUSTED":    strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
+		"GUARDMS":    strconv.FormatInt(GuardKept.Milliseconds(), 10),
+		"KEPTMS":     strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
+		"DURABLE":    strconv.FormatBool(c.Durable),
+	}
+	t := templates()
+	s := &Scripts{Run: run, Admit: t.admit.fill(values)}
 	for op := range ops {
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
-		s.texts[op] = r.Replace(parts.Replace(text(op.String())))
+		s.texts[op] = t.ops[op].fill(values)
 		sum := sha1.Sum([]byte(s.texts[op]))
 		s.shas[op] = hex.EncodeToString(sum[:])
 	}
@@ -74,34 +69,6 @@ func (s *Scripts) SHA(op Op) string { return s.shas[op] }
 
 // Load returns the texts that admit's transaction loads.
 func (s *Scripts) Load() []string { return s.texts[:] }
-
-// clamp makes sixteen digits of a clock that has fewer or more: as strings, 1970 would
-// come after today, and a release would let somebody's record expire.
-const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
-
-// HelloText is the text of hello.
-func HelloText() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) }
-
-// InspectText is the text of inspect.
-func InspectText() string { return strings.ReplaceAll(text("inspect"), "@CLAMP@", clamp) }
-
-// TrustText is the text of trust.
-func TrustText() string { return text("trust") }
-
-// text returns a script without its comments, which are for readers, not for the wire.
-func text(name string) string {
-	b, err := files.ReadFile("lua/" + name + ".lua")
-	if err != nil {
-		panic(err) // embedded: cannot fail
-	}
-	var out strings.Builder
-	for line := range strings.Lines(string(b)) {
-		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
-			out.WriteString(strings.TrimLeft(line, " "))
-		}
-	}
-	return out.String()
-}
 
 // quote makes s safe between the single quotes of a Lua string. A run id comes from
 // the server, which may be hostile or ancient.
