@@ -117,6 +117,9 @@ func (b *bid) split() (soon bool) {
 		if a.Verdict != nodescript.Held {
 			continue
 		}
+		if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {
+			continue // nobody renews it: it ends, by each node's own clock, and not in the same moment
+		}
 		if ticket, ok := nodescript.Ticket(a.Owner); !ok || ticket < b.ticket {
 			b.given |= part
 			b.halved = 0

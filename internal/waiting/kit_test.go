@@ -14,29 +14,47 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The kit: a client on three modelled nodes that vote, for bubbles of testing/synctest.
+// The kit: clients on modelled nodes that vote, for bubbles of testing/synctest.
 
-// three is the client's locker; wrap is what stands before each node. It has met them when it
-// is returned.
+// three is the locker of a client on three nodes; wrap is what stands before each. It has met
+// them when it is returned.
 func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker {
 	t.Helper()
-	set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+	set, models := voting(0, 0, 0)
 	var nodes []node.Node
-	for i := range set.N {
+	for i, m := range models {
+		nodes = append(nodes, wrap(i, m))
+	}
+	return met(t, locker(t, set, time.Second, nodes...))
+}
+
+// voting are nodes that vote, whose clocks are so far ahead.
+func voting(ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
+	set := nodescript.Config{N: len(ahead), MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+	var nodes []*nodemodel.Node
+	for i, ahead := range ahead {
 		run := fmt.Sprintf("run%d", i)
-		m := nodemodel.New(run, micros, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, set)
+		clock := func() int64 { return micros() + ahead.Microseconds() }
+		m := nodemodel.New(run, clock, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, set)
 		m.Set(nodescript.GuardKey, set.String()+" "+run, 0)
 		m.HSet(nodescript.AdmissionKey, "run", run)
 		m.HSet(nodescript.AdmissionKey, "config", set.String())
 		m.HSet(nodescript.AdmissionKey, "evicted", "0")
-		nodes = append(nodes, wrap(i, m))
+		nodes = append(nodes, m)
 	}
-	l := locker(t, set, time.Second, nodes...)
+	return set, nodes
+}
+
+// met is l when it has met its nodes.
+func met(t *testing.T, l *Locker) *Locker {
+	t.Helper()
 	if answers := l.Fan.Settle(t.Context()); answers != nil {
 		t.Fatalf("no stamps: %+v", answers)
 	}
 	return l
 }
+
+var clients int // made so far: no two have one inbox
 
 // locker is a client's locker on nodes that it has not met.
 func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ...node.Node) *Locker {
@@ -44,12 +62,13 @@ func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ..
 		Nodes: nodes, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { fan.Close(t.Context()) })
-	owners := 0
+	clients++
+	client, owners := fmt.Sprint("client", clients), 0
 	return &Locker{
-		Fan: fan, RetryDelay: timeout, Stop: make(chan struct{}), Inbox: NewInbox(fan, "client"),
+		Fan: fan, RetryDelay: timeout, Stop: make(chan struct{}), Inbox: NewInbox(fan, client),
 		NewOwner: func(ticket int64) string {
 			owners++
-			return nodescript.NewOwner("label", "client", ticket, []byte(fmt.Sprintf("random%d", owners)))
+			return nodescript.NewOwner("label", client, ticket, []byte(fmt.Sprintf("random%d", owners)))
 		},
 	}
 }
