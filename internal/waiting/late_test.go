@@ -67,7 +67,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		handed := make([]int, len(nodes))
 		for i, n := range nodes {
-			defer n.Subscribe(nodescript.Inbox("client"), func(string) { handed[i]++ })()
+			defer n.Subscribe(nodescript.Inbox(l.Inbox.client), func(string) { handed[i]++ })()
 		}
 		l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, other, stamp)}, nil)
 		synctest.Wait()
