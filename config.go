@@ -37,8 +37,9 @@ type Config struct {
 	// Defaults to 10 s.
 	MaxTTL time.Duration
 
-	// Window is W: how far a node's clock may be from the median of the nodes' clocks
-	// and still vote. It also bounds how late a command may reach a node. From 1 ms.
+	// Window is W: how far the nodes' clocks may be from each other. One that is further
+	// from the middle of those that agree does not vote. It also bounds how late a command
+	// may reach a node. From 1 ms.
 	// Defaults to 250 ms.
 	Window time.Duration
 

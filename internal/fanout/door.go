@@ -88,7 +88,7 @@ func (s *seat) broke(err error) {
 }
 
 // hello asks the node for its incarnation and its clock.
-func (s *seat) hello() (nodescript.Hello, error) {
+func (s *seat) hello() (nodescript.Hello, quorum.Reading, error) {
 	// A first answer includes the time to connect. Half of what an answer takes may count
 	// as distance between the clocks, and tickets of waiters are no more exact than that:
 	// where it was long, another one is asked for.
@@ -99,20 +99,20 @@ func (s *seat) hello() (nodescript.Hello, error) {
 		received := s.fan.Now()
 		cancel()
 		if err != nil {
-			return h, err
+			return h, quorum.Reading{}, err
 		}
 		if received.Sub(sent) > s.fan.config.Set.Window/64 && tries < 2 {
 			continue
 		}
-		s.fan.sample(s.index, h.Time, sent, received)
-		return h, nil
+		return h, quorum.Reading{Node: s.index, Time: h.Time, Sent: sent, Received: received}, nil
 	}
 }
 
 func (s *seat) greet() bool {
-	h, err := s.hello()
+	h, reading, err := s.hello()
 	twin := ""
 	if err == nil {
+		s.fan.read(reading)
 		twin = s.fan.meet(s.index, h.Run)
 	}
 	s.mu.Lock()
@@ -148,7 +148,7 @@ func (s *seat) admit() bool {
 	a := nodescript.ParseAdmit(set, s.node.Eval(ctx, scripts.Admit, nodescript.AdmitCall(set, stamp), scripts.Load()...))
 	received := s.fan.Now()
 	if a.Time != 0 {
-		s.fan.sample(s.index, a.Time, sent, received)
+		s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,12 @@ func (s *seat) refresh() {
 	s.standing.Refreshed(s.fan.Now())
 	scripts := s.standing.Scripts()
 	s.mu.Unlock()
-	if h, err := s.hello(); err != nil || h.Run != scripts.Run {
+	h, reading, err := s.hello()
+	if err != nil {
+		return
+	}
+	s.fan.read(reading)
+	if h.Run != scripts.Run {
 		return
 	}
 	stamp, _ := s.fan.StampHeld()

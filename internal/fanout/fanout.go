@@ -36,6 +36,7 @@ type Fanout struct {
 	closed  bool
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
+	reread  clock.Instant // when the clocks were last read because a move settles
 	homes   homes
 }
 
@@ -171,58 +172,6 @@ func (r *roll) Answered(node, _ int, a nodescript.Answer) {
 	r.answers[node] = a
 	if r.got++; r.got == len(r.answers) {
 		close(r.done)
-	}
-}
-
-// Stamp draws a stamp for an acquire, and the instant at which it was drawn.
-func (f *Fanout) Stamp() (int64, clock.Instant, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.Now()
-	stamp, err := f.time.Stamp(now)
-	return stamp, now, err
-}
-
-// StampHeld draws a stamp for a renewal.
-func (f *Fanout) StampHeld() (int64, clock.Instant) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.Now()
-	return f.time.StampHeld(now), now
-}
-
-// StampAt is the stamp time of an instant.
-func (f *Fanout) StampAt(i clock.Instant) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.time.StampAt(i)
-}
-
-// Raise makes later stamps larger than a token that a node has seen.
-func (f *Fanout) Raise(seen int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.time.Raise(seen, f.Now())
-}
-
-// Offset is how far a node's clock is from the majority's, as last read.
-func (f *Fanout) Offset(node int) (time.Duration, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.time.Offset(node)
-}
-
-// sample takes a reading of a node's clock.
-func (f *Fanout) sample(node int, nodeTime int64, sent, received clock.Instant) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.time.Sample(node, nodeTime, sent, received)
-	if f.time.Known() {
-		select {
-		case <-f.settled:
-		default:
-			close(f.settled)
-		}
 	}
 }
 

@@ -203,7 +203,7 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 			again = append(again, m)
 			return
 		case a.Verdict == nodescript.OffClock:
-			s.fan.sample(s.index, a.Time, sent, received)
+			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
 		case changed(a.Err):
 			s.broke(a.Err)
 		}

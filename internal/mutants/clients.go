@@ -66,6 +66,14 @@ var inClients = []mutant{{
 	old: "send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))", new: "send(until, in(true))",
 	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
 }, {
+	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/waiting/grant.go",
+	old: "if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {", new: "if false {",
+	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
+}, {
+	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/fanout/clocks.go",
+	old: "f.wait.Go(f.readAll)", new: "",
+	pkg: "internal/fanout", check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
+}, {
 	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
 	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,

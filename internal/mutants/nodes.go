@@ -32,6 +32,10 @@ var onNodes = []mutant{{
 	old: "call('SET', key, tomb .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')", new: "call('SET', key, seen .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')",
 	pkg: rootPkg, check: "TestAnAcquireThatArrivesAfterItsReleaseLocksNothing/rueidis", says: "nothing of ours left",
 }, {
+	name: "a tombstone is capped at TIME + W", promise: nothing, file: lua + "release.lua",
+	old: "if highest - now > 2 * @WINDOW@ then", new: "if highest - now > @WINDOW@ then",
+	pkg: modelPkg, check: "TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead", says: "the server and the model differ|want",
+}, {
 	name: "a release covers no renewal that comes late", promise: nothing, file: lua + "extend.lua",
 	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' and now > last then", // repair ignores tokens
 	pkg: rootPkg, check: "TestARenewalThatArrivesAfterItsReleaseLocksNothing", says: "a name that was given back",

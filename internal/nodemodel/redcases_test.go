@@ -115,6 +115,25 @@ func TestOneAttemptHasOneToken(t *testing.T) {
 	w.says("E", extend("a", w.now+1, w.now+2, w.now+5_000_000))
 }
 
+// The stamps of a right client please a majority, and with it a right node; from that any other right
+// one may differ by W, so they are up to 2 W ahead of it.
+func TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead(t *testing.T) {
+	w := voting(t)
+	T := w.now + 2*W
+	w.says("O", acquire("a", T))
+	w.says("F", nodescript.AbortCall(lock, "a", T))
+	w.at(T - W + 1)
+	w.says("S", acquire("a", T)) // it comes once more, on another connection
+	w.at(T)
+	w.says("G", acquire("b", T+2))
+
+	// A client that is wrong shuts the name for nobody.
+	w.says("F", nodescript.AbortCall(lock, "c", T+hour))
+	w.says("Hl", acquire("d", T+3))
+	w.says("D", release("b", T+2))
+	w.says("S", acquire("d", T+3)) // this one it may follow: within W of its clock
+}
+
 // A node that lost a lease, or missed it, is free for whoever asks. What is given back there because
 // the others hold it was no lease: the one that is can still be repaired.
 func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {

@@ -22,14 +22,18 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.Waiting {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}
-	// The tombstone: at most W ahead of the clock, but above what was granted here.
-	highest := number(c.Args[2])
-	tomb, leased := min(highest, now+s.config.Window.Microseconds()), old.Leased
-	mine := old.Owner == owner && old.Token < highest
+	// The tombstone: a right client is at most 2 W ahead of the clock, another is not followed, but
+	// what was granted here is covered.
+	above, W := number(c.Args[2]), s.config.Window.Microseconds()
+	tomb, leased := above, old.Leased
+	if number(c.Args[1]) > now+2*W {
+		tomb = now + W
+	}
+	mine := old.Owner == owner && old.Token < above
 	if mine {
 		tomb = max(tomb, old.Token+1)
 	}
-	if c.Args[3] == "0" && (mine || tomb == highest) {
+	if c.Args[3] == "0" && (mine || tomb == above) {
 		// A lease ends itself and those before it: none is repaired here any more.
 		leased = max(leased, tomb)
 	}
@@ -49,7 +53,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		}
 		n.setText(c.Keys[0], text, stays(s))
 		// By a clock that says the lease is long over nothing is handed on.
-		sane := now-highest <= s.config.Quarantine().Microseconds()
+		sane := now-above <= s.config.Quarantine().Microseconds()
 		if old.Waiting && (!p.there || p.text == owner) && sane {
 			n.handOff(s, c, tomb, leased)
 		}

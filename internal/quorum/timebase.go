@@ -62,20 +62,34 @@ func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	}
 }
 
-// Sample takes a node's reading of its clock, made between sent and received. One
-// that took longer than the window says too little and is ignored.
-func (t *Timebase) Sample(node int, nodeTime int64, sent, received clock.Instant) {
-	if received.Sub(sent) > t.maxSampled || nodeTime <= 0 {
-		return
-	}
-	middle := (sent.Micros() + received.Micros()) / 2
-	t.samples[node] = sample{offset: nodeTime - middle, at: received, known: true}
-	t.correct(received)
+// Reading is what a node said of its clock, between sent and received.
+type Reading struct {
+	Node           int
+	Time           int64 // µs; 0: nothing
+	Sent, Received clock.Instant
 }
 
-// correct adopts the median of the closest majority of readings, or begins to wait.
+// Read takes readings of nodes' clocks. One that took longer than the window says too little and is
+// ignored. Those that were made together are to be taken together: some of them alone may agree on
+// something else.
+func (t *Timebase) Read(readings ...Reading) {
+	taken, last := false, clock.Instant(0)
+	for _, r := range readings {
+		if r.Received.Sub(r.Sent) > t.maxSampled || r.Time <= 0 {
+			continue
+		}
+		middle := (r.Sent.Micros() + r.Received.Micros()) / 2
+		t.samples[r.Node] = sample{offset: r.Time - middle, at: r.Received, known: true}
+		taken, last = true, max(last, r.Received)
+	}
+	if taken {
+		t.correct(last)
+	}
+}
+
+// correct adopts what most readings agree on, or begins to wait.
 func (t *Timebase) correct(now clock.Instant) {
-	c, ok := t.majorityMedian(now)
+	c, ok := t.agreed(now)
 	if !ok {
 		return
 	}
@@ -99,10 +113,11 @@ func (t *Timebase) adopt(c int64, now clock.Instant) {
 	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
 }
 
-// majorityMedian finds the shortest interval that holds a majority of all nodes'
-// readings and returns its median; not ok if it is longer than the window on either
-// side: then no stamp could please a majority.
-func (t *Timebase) majorityMedian(now clock.Instant) (int64, bool) {
+// agreed is the middle of the readings that agree: the most that lie within one window, as those of right
+// clocks do; not ok if they are no majority. Each of them has half a window to spare. A lying minority may
+// agree with some of the right ones, and make as many as all of these are: then those count that are
+// closer to the stamps so far or, where there are none, to each other.
+func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	var buf [32]int64
 	offsets := buf[:0]
 	for _, s := range t.samples {
@@ -114,18 +129,22 @@ func (t *Timebase) majorityMedian(now clock.Instant) (int64, bool) {
 			offsets = append(offsets, s.offset)
 		}
 	}
-	if len(offsets) < t.need {
-		return 0, false
-	}
 	slices.SortFunc(offsets, cmp.Compare[int64])
-	best, width := 0, int64(-1)
-	for i := 0; i+t.need <= len(offsets); i++ {
-		if w := offsets[i+t.need-1] - offsets[i]; width < 0 || w < width {
-			best, width = i, w
+	most, least, first := 0, int64(0), 0
+	for last := range offsets {
+		for offsets[last]-offsets[first] > t.window {
+			first++
+		}
+		n, m := last-first+1, (offsets[first]+offsets[last])/2
+		far := offsets[last] - offsets[first]
+		if t.known {
+			far = abs(m - t.base)
+		}
+		if n > most || n == most && far < least {
+			most, least, middle = n, far, m
 		}
 	}
-	median := offsets[best+(t.need-1)/2]
-	return median, median-offsets[best] <= t.window && offsets[best+t.need-1]-median <= t.window
+	return middle, most >= t.need
 }
 
 // Stamp draws a stamp for an acquire or an admission. It fails while no majority of

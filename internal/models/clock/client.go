@@ -129,30 +129,36 @@ func (m Model) tick(t *State) {
 // read reads the nodes' clocks: quorum.Timebase.correct.
 func (m Model) read(t *State, i int) {
 	c := &t.Clients[i]
-	median, width := t.majorityMedian()
-	if width > window {
+	middle, ok := t.agreed(c.Lead)
+	if !ok {
 		return
 	}
 	idle := m.Follow == Settled && !m.Busy && t.Now-c.Drawn >= m.settle()
 	switch {
 	case m.Follow == AtOnce, idle:
-		c.Lead, c.Moved, c.Moving, c.Noted = median, false, 0, 0
-	case abs(median-c.Lead) <= window:
-		c.Lead, c.Moved, c.Moving, c.Noted = median, false, 0, 0
-	case !c.Moved || abs(median-c.Moving) > window:
-		c.Moved, c.Moving, c.Noted = true, median, t.Now
+		c.Lead, c.Moved, c.Moving, c.Noted = middle, false, 0, 0
+	case abs(middle-c.Lead) <= window:
+		c.Lead, c.Moved, c.Moving, c.Noted = middle, false, 0, 0
+	case !c.Moved || abs(middle-c.Moving) > window:
+		c.Moved, c.Moving, c.Noted = true, middle, t.Now
 	case t.Now-c.Noted >= m.settle():
-		c.Lead, c.Moved, c.Moving, c.Noted = median, false, 0, 0
+		c.Lead, c.Moved, c.Moving, c.Noted = middle, false, 0, 0
 	}
 }
 
-// majorityMedian is the median of the closest majority of the nodes' clocks, against the
-// true time, and how far they are apart.
-func (s *State) majorityMedian() (median, width int8) {
+// agreed is the middle of the nodes' clocks that agree, against the true time: the most that lie within
+// W; of as many those that are closest to lead.
+func (s *State) agreed(lead int8) (middle int8, ok bool) {
 	offs := []int8{s.Nodes[0].Off, s.Nodes[1].Off, s.Nodes[2].Off}
 	slices.Sort(offs)
-	if offs[1]-offs[0] <= offs[2]-offs[1] {
-		return offs[0], offs[1] - offs[0]
+	if offs[2]-offs[0] <= window {
+		return (offs[0] + offs[2]) / 2, true
 	}
-	return offs[1], offs[2] - offs[1]
+	for i := range 2 {
+		m := (offs[i] + offs[i+1]) / 2
+		if offs[i+1]-offs[i] <= window && (!ok || abs(m-lead) < abs(middle-lead)) {
+			middle, ok = m, true
+		}
+	}
+	return middle, ok
 }

@@ -19,11 +19,12 @@
 //
 // The window of acquire.lua and extend.lua; expiry at stamp + TTL by the node's clock;
 // extend.lua's later of two expiries, its repair and the deadline the owner knew;
-// release.lua, which passes every door, with its tombstone capped at TIME + W; claims;
+// release.lua, which passes every door, with its tombstone capped at TIME + W where its stamp
+// is more than 2 W ahead; claims;
 // admit.lua: the quarantine of TTL + W, begun and ended only with a stamp within W of the
 // node's clock, and begun anew if the clock went back. The client's deadline, counted from
 // the sending; renewals that count inside the old deadline, each for itself; the pass to
-// another client of the process; quorum.Timebase: the median of the closest majority, and
+// another client of the process; quorum.Timebase: the middle of the clocks that agree, and
 // the wait before a move of more than W is adopted.
 //
 // # What the adversary can do

@@ -67,8 +67,10 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
 		(n.Token <= highest || !m.keeps(ReleaseCovered))
-	tomb := min(2*highest+1, 2*(clock+window))
-	capped := tomb <= 2*highest
+	tomb, capped := 2*highest+1, highest > clock+2*window
+	if capped {
+		tomb = 2 * (clock + window)
+	}
 	if mine {
 		tomb = max(tomb, 2*n.Token+1)
 		n.Owner, n.Token, n.Expiry = 0, 0, 0

@@ -43,8 +43,7 @@ local function one(key, plain, mine, ttl, wants, owner)
       if before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     end
     if T <= seen then
-      -- A tombstone may run ahead of TIME by W at most; what is further ahead would shut
-      -- the name until then if clients followed it.
+      -- What is further ahead of TIME than by W would shut the name until then if clients followed it.
       if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
       return 'S' .. seen
     end

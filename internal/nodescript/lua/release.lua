@@ -28,11 +28,9 @@ local function one(key, plain, owner, highest, above, never)
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
-    -- A client whose clock is far ahead must not shut the name until then.
-    if tomb > now then
-      local most = string.format('%016.0f', now + @WINDOW@)
-      if tomb > most then tomb = most end
-    end
+    -- A right client is at most 2 W ahead of a right node: its stamps please a majority, and so a right
+    -- one, from which this one may differ by W. One that is further ahead must not shut the name until then.
+    if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       local own = string.format('%016.0f', T + 1)
       if own > tomb then tomb = own end

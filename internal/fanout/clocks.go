@@ -1,0 +1,79 @@
+package fanout
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Stamp draws a stamp for an acquire, and the instant at which it was drawn.
+func (f *Fanout) Stamp() (int64, clock.Instant, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	stamp, err := f.time.Stamp(now)
+	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) && !f.closed {
+		f.reread = now
+		f.wait.Go(f.readAll)
+	}
+	return stamp, now, err
+}
+
+// rereadEvery is how often the nodes' clocks are read while a move of theirs settles and somebody wants
+// a stamp. Nothing else is sent meanwhile that would tell: the clocks may be right again long before.
+const rereadEvery = time.Second
+
+// StampHeld draws a stamp for a renewal.
+func (f *Fanout) StampHeld() (int64, clock.Instant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	return f.time.StampHeld(now), now
+}
+
+// StampAt is the stamp time of an instant.
+func (f *Fanout) StampAt(i clock.Instant) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.time.StampAt(i)
+}
+
+// Raise makes later stamps larger than a token that a node has seen.
+func (f *Fanout) Raise(seen int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.time.Raise(seen, f.Now())
+}
+
+// Offset is how far a node's clock is from the majority's, as last read.
+func (f *Fanout) Offset(node int) (time.Duration, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.time.Offset(node)
+}
+
+// read takes readings of nodes' clocks.
+func (f *Fanout) read(readings ...quorum.Reading) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.time.Read(readings...)
+	if f.time.Known() {
+		select {
+		case <-f.settled:
+		default:
+			close(f.settled)
+		}
+	}
+}
+
+// readAll reads the clocks of all nodes that answer.
+func (f *Fanout) readAll() {
+	readings := make([]quorum.Reading, f.N())
+	f.survey(f.ctx, func(_ context.Context, i int, _ node.Node) {
+		_, readings[i], _ = f.seats[i].hello()
+	})
+	f.read(readings...)
+}
