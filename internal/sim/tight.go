@@ -109,19 +109,19 @@ func (e *edge) round(at time.Duration) time.Duration {
 	over := sent + ttl
 	e.add(Fault{Kind: pick(d, Cut, CutOut), At: cut, For: over + 2*w - cut, Clients: holder})
 
-	ahead := e.half + e.share(w)
-	if p.N == 5 || d.hit(0.3) { // two who lie are the middle of three: the rival follows them
-		e.move(cut+w/8, ahead)
-		ahead += e.share(w)
+	// Before the rival meets the nodes: who has stamps keeps to them where it may. Or it is to follow.
+	meets, ahead := cut+w/4, e.half+e.share(w)
+	e.move(meets-w/8, ahead)
+	if d.hit(0.3) {
+		e.move(meets+w/4, ahead+e.share(w))
 	}
-	e.move(cut+w/2, ahead)
 
 	hold := Actor{ID: len(p.Actors), Client: first(holder)}
 	hold.Ops = []Op{{At: at, Hold: 1}, {At: holds, Hold: over - holds + 4*w}}
 	p.Actors = append(p.Actors, hold)
 
 	hungry := Actor{ID: len(p.Actors), Client: first(rival), Once: true}
-	hungry.Ops = append([]Op{{At: cut + w/4}}, e.hunger(over-4*w, 4*w)...)
+	hungry.Ops = append([]Op{{At: meets}}, e.hunger(over-4*w, 4*w)...)
 	p.Actors = append(p.Actors, hungry)
 	return over + 5*w
 }
@@ -169,8 +169,8 @@ func (e *edge) leap(at time.Duration) time.Duration {
 	return leaps + 2*settle + 4*w
 }
 
-// share is nearly all of a span, or less of it: less than the right clocks are apart. Clients follow
-// those that are closest to each other.
+// share is nearly all of a span, or less of it: less than the right clocks are apart. Who meets the nodes
+// follows those that are closest to each other.
 func (e *edge) share(span time.Duration) time.Duration {
 	if e.sharp {
 		return span * 95 / 100
