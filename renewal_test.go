@@ -43,7 +43,7 @@ func TestALeaseOutlivesEveryNode(t *testing.T) {
 
 func joins(t *testing.T, s *set, i int, l *holdfast.Lease) {
 	t.Helper()
-	redistest.Eventually(t, 10*time.Second, "the restarted node to join the lease", func() bool {
+	redistest.Eventually(t, 30*time.Second, "the restarted node to join the lease", func() bool {
 		if err := context.Cause(l.Context()); err != nil {
 			t.Fatalf("the lease was lost: %v", err)
 		}
