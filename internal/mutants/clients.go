@@ -74,6 +74,22 @@ var inClients = []mutant{{
 	old: "f.wait.Go(f.readAll)", new: "",
 	pkg: "internal/fanout", check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
+	name: "what was given up is freed in the first half of its TTL only", promise: nothing, file: "internal/waiting/grant.go",
+	old: "until := b.sent.Add(b.ttl + b.fan.Set().Window)", new: "until := b.sent.Add(b.ttl / 2)",
+	pkg: waitPkg, check: "TestWhatWasGivenUpIsFreedAlsoLateInItsTTL", says: "before the TTL is over",
+}, {
+	name: "a late answer leaves who has the lock in line for it", promise: order, file: "internal/waiting/bid.go",
+	old: "\t\t\tb.quit(node)\n", new: "",
+	pkg: waitPkg, check: "TestALateAnswerLeavesNobodyInLineForWhatItHas", says: "in line for its own lock",
+}, {
+	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",
+	old: "\t\tl.byName[name].first = b\n\tdefault", new: "\tdefault",
+	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
+}, {
+	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/quorum/timebase.go",
+	old: "now.Sub(t.lastDrawn) >= t.settle", new: "now.Sub(t.lastDrawn) >= t.settle/2",
+	pkg: quorumPkg, check: "TestAClientThatWasAtWorkDoesNotFollowAtOnce", says: "follows a leap at once",
+}, {
 	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
 	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,

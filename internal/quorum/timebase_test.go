@@ -185,6 +185,18 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
+// One that drew a stamp within MaxTTL + W may hold something.
+func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tb.Stamp(at(0))
+	later := at(maxTTL + w - 1)
+	tell(tb, 0, time.Hour, later)
+	if s, err := tb.Stamp(later); err == nil {
+		t.Errorf("a client that acquired within MaxTTL + W follows a leap at once: %d", s)
+	}
+}
+
 // A client that only renews is not idle: it holds something.
 func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)

@@ -1,0 +1,101 @@
+package waiting
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// A node that was away for most of the TTL frees the name when it is back, not when the TTL is over.
+func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, n := alone(t, 10*time.Second)
+		lock := nodescript.Lock{Name: "x"}
+		if _, r := l.Wait(t.Context(), nodescript.Lock{Name: "y"}, time.Second, func(*Refusal) {}); r != nil {
+			t.Fatalf("the node does not vote: %+v", r)
+		}
+		b := l.bid(t)
+		b.askAll()
+		synctest.Wait()
+		n.cut.Store(true)
+		b.giveUp() // its grant came, and nobody took it
+		time.Sleep(9 * time.Second)
+		n.cut.Store(false)
+		time.Sleep(400 * time.Millisecond)
+		r, err := nodescript.ParseRecord(text(n.Node, lock))
+		if err != nil || r.Owner != "" || r.Seen <= b.stamp-1 {
+			t.Errorf("0.6 s before the TTL is over the node keeps %+v, %v", r, err)
+		}
+	})
+}
+
+// Who has the lock stands in no queue, also where its question arrives when the others have granted it.
+// (A hand-off to it would be answered, but costs those who wait a round trip on that node.)
+func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var nodes []*lagging
+		l := three(t, func(i int, m *nodemodel.Node) node.Node {
+			nodes = append(nodes, &lagging{Node: m})
+			return nodes[i]
+		})
+		l.Inbox.open(t.Context())
+		l.Fan.Hail(t.Context())
+		for _, n := range nodes {
+			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
+		}
+		lock := nodescript.Lock{Name: "x"}
+		stamp, _, err := l.Fan.Stamp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
+		l.Fan.SendTo(0, &fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, 10*time.Second)})
+		synctest.Wait()
+
+		nodes[0].lag = 50 * time.Millisecond
+		b := l.bid(t)
+		b.askAll()
+		time.Sleep(10 * time.Millisecond)
+		if _, ok := b.take(); !ok {
+			t.Fatal("two of three did not grant it")
+		}
+		time.Sleep(100 * time.Millisecond)
+		for _, k := range nodes[0].Keys() {
+			if len(k.Waiting) > 0 {
+				t.Errorf("in line for its own lock: %q", k.Waiting)
+			}
+		}
+	})
+}
+
+// Who entered the line before its client had met the nodes is passed the lock as anybody: also if its turn
+// came before its bid was made.
+func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
+		l.lines.enter("x", l.bid(t))
+		p := l.lines.enter("x", nil)
+		l.lines.leave("x", true) // the first has the lock now
+		b := l.bid(t)
+		l.lines.gets("x", p, b)
+		if passed, _ := l.lines.pass("x", handed{owner: "holder", over: l.Fan.Now().Add(time.Second)}, false, false); !passed {
+			t.Error("the lock was not passed to the first in line")
+		}
+		b.giveUp()
+	})
+}
+
+// text is the record of a lock.
+func text(n *nodemodel.Node, l nodescript.Lock) string {
+	for _, k := range n.Keys() {
+		if k.Name == nodescript.RecordKey(l.Name) {
+			return k.Text
+		}
+	}
+	return ""
+}
