@@ -1,12 +1,11 @@
 package fanout
 
 import (
-	"context"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/quorum"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // Stamp draws a stamp for an acquire, and the instant at which it was drawn.
@@ -15,8 +14,8 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	defer f.mu.Unlock()
 	now := f.Now()
 	stamp, err := f.time.Stamp(now)
-	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) && !f.closed {
-		f.reread = now
+	if err != nil && f.time.Known() && !f.reading && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) && !f.closed {
+		f.reading = true
 		f.wait.Go(f.readAll)
 	}
 	return stamp, now, err
@@ -59,7 +58,7 @@ func (f *Fanout) Offset(node int) (time.Duration, bool) {
 func (f *Fanout) read(readings ...quorum.Reading) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.time.Read(readings...)
+	f.time.Read(f.Now(), readings...)
 	if f.time.Known() {
 		select {
 		case <-f.settled:
@@ -69,11 +68,16 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 	}
 }
 
-// readAll reads the clocks of all nodes that answer.
+// readAll reads the clocks of all nodes that answer within the window: later answers say too little.
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
-	f.survey(f.ctx, func(_ context.Context, i int, _ node.Node) {
-		_, readings[i], _ = f.seats[i].hello()
-	})
+	var wait sync.WaitGroup
+	for i, s := range f.seats {
+		wait.Go(func() { _, readings[i], _ = s.hello(f.hear, min(f.config.Timeout, f.config.Set.Window)) })
+	}
+	wait.Wait()
 	f.read(readings...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reading, f.reread = false, f.Now()
 }

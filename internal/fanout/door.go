@@ -88,14 +88,14 @@ func (s *seat) broke(err error) {
 }
 
 // hello asks the node for its incarnation and its clock.
-func (s *seat) hello() (nodescript.Hello, quorum.Reading, error) {
+func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
 	// A first answer includes the time to connect. Half of what an answer takes may count
 	// as distance between the clocks, and tickets of waiters are no more exact than that:
 	// where it was long, another one is asked for.
 	for tries := 0; ; tries++ {
-		ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+		within, cancel := context.WithTimeout(ctx, timeout)
 		sent := s.fan.Now()
-		h, err := nodescript.ParseHello(s.node.Eval(ctx, nodescript.HelloText(), node.Call{}))
+		h, err := nodescript.ParseHello(s.node.Eval(within, nodescript.HelloText(), node.Call{}))
 		received := s.fan.Now()
 		cancel()
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *seat) hello() (nodescript.Hello, quorum.Reading, error) {
 }
 
 func (s *seat) greet() bool {
-	h, reading, err := s.hello()
+	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
 	twin := ""
 	if err == nil {
 		s.fan.read(reading)
@@ -163,7 +163,7 @@ func (s *seat) refresh() {
 	s.standing.Refreshed(s.fan.Now())
 	scripts := s.standing.Scripts()
 	s.mu.Unlock()
-	h, reading, err := s.hello()
+	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
 	if err != nil {
 		return
 	}

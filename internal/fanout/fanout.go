@@ -36,7 +36,8 @@ type Fanout struct {
 	closed  bool
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
-	reread  clock.Instant // when the clocks were last read because a move settles
+	reading bool          // the clocks are read because a move settles,
+	reread  clock.Instant // and were last then
 	homes   homes
 }
 

@@ -115,8 +115,8 @@ func TestOneAttemptHasOneToken(t *testing.T) {
 	w.says("E", extend("a", w.now+1, w.now+2, w.now+5_000_000))
 }
 
-// The stamps of a right client please a majority, and with it a right node; from that any other right
-// one may differ by W, so they are up to 2 W ahead of it.
+// A stamp that right nodes take is within W of one of them, and that within W of any other: it may be 2 W
+// ahead of this one.
 func TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead(t *testing.T) {
 	w := voting(t)
 	T := w.now + 2*W

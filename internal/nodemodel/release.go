@@ -22,8 +22,8 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.Waiting {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
 	}
-	// The tombstone: a right client is at most 2 W ahead of the clock, another is not followed, but
-	// what was granted here is covered.
+	// The tombstone: a stamp that right nodes take is at most 2 W ahead of the clock. One that is further
+	// ahead is not followed, but what was granted here is covered.
 	above, W := number(c.Args[2]), s.config.Window.Microseconds()
 	tomb, leased := above, old.Leased
 	if number(c.Args[1]) > now+2*W {

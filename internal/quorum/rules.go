@@ -10,11 +10,11 @@ import (
 func Majority(n int) int { return n/2 + 1 }
 
 // Validity is how long, from the instant its stamp was drawn, an owner may believe
-// in a lease of ttl. Three of the 4 W are needed: the owner's stamp may be W off the
-// middle of the right nodes' clocks, and so may the next owner's, which the window lets in
-// W early at a node whose clock is wrong. The fourth is in reserve. A hundredth of ttl
-// is for clocks that run at different rates, 2 ms for the timer that ends the belief, as
-// in Redlock's drift.
+// in a lease of ttl. The margin of 4 W is tight: a stamp that a majority granted is
+// within W of a right clock, and so within 1.5 W of the middle of these; so is the next
+// owner's, which the window lets in W early at a node whose clock is wrong. A hundredth
+// of ttl is for clocks that run at different rates, 2 ms for the timer that ends the
+// belief, as in Redlock's drift.
 // https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 func Validity(ttl, window time.Duration) time.Duration {
 	return ttl - 4*window - ttl/100 - 2*time.Millisecond

@@ -70,20 +70,21 @@ type Reading struct {
 }
 
 // Read takes readings of nodes' clocks. One that took longer than the window says too little and is
-// ignored. Those that were made together are to be taken together: some of them alone may agree on
-// something else.
-func (t *Timebase) Read(readings ...Reading) {
-	taken, last := false, clock.Instant(0)
+// ignored, as is one that is older than what is known. Those that were made together are to be taken
+// together: some of them alone may agree on something else.
+func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
+	taken := false
 	for _, r := range readings {
-		if r.Received.Sub(r.Sent) > t.maxSampled || r.Time <= 0 {
+		known := t.samples[r.Node]
+		if r.Received.Sub(r.Sent) > t.maxSampled || r.Time <= 0 || known.known && r.Received < known.at {
 			continue
 		}
 		middle := (r.Sent.Micros() + r.Received.Micros()) / 2
 		t.samples[r.Node] = sample{offset: r.Time - middle, at: r.Received, known: true}
-		taken, last = true, max(last, r.Received)
+		taken = true
 	}
 	if taken {
-		t.correct(last)
+		t.correct(now)
 	}
 }
 
@@ -110,6 +111,9 @@ func (t *Timebase) correct(now clock.Instant) {
 }
 
 func (t *Timebase) adopt(c int64, now clock.Instant) {
+	if c < t.base { // the clocks went back: stamps do not stay where they were ahead
+		t.lastStamp = min(t.lastStamp, c+now.Micros())
+	}
 	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
 }
 

@@ -18,7 +18,7 @@ func at(d time.Duration) clock.Instant { return clock.Instant(d) }
 
 // tell samples a node whose clock is off by d.
 func tell(tb *Timebase, node int, d time.Duration, now clock.Instant) {
-	tb.Read(Reading{node, epoch + now.Micros() + d.Microseconds(), now, now})
+	tb.Read(now, Reading{node, epoch + now.Micros() + d.Microseconds(), now, now})
 }
 
 func TestNoStampBeforeAMajorityOfClocksIsKnown(t *testing.T) {
@@ -89,7 +89,7 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 		for i, d := range c.now {
 			readings = append(readings, Reading{i, epoch + time.Second.Microseconds() + d.Microseconds(), at(time.Second), at(time.Second)})
 		}
-		tb.Read(readings...)
+		tb.Read(at(time.Second), readings...)
 		s, err := tb.Stamp(at(time.Second))
 		if off := s - epoch - time.Second.Microseconds(); err != nil || off != int64(c.want)*1000 {
 			t.Errorf("clocks off by %v, before %v: stamps off by %d µs, %v; want %d ms", c.now, c.before, off, err, c.want)
@@ -99,7 +99,7 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 
 func TestASlowAnswerSaysNothing(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
-	tb.Read(Reading{0, epoch, at(0), at(w + time.Millisecond)})
+	tb.Read(at(w+time.Millisecond), Reading{0, epoch, at(0), at(w + time.Millisecond)})
 	if tb.Known() {
 		t.Error("a reading that took longer than W was used")
 	}
@@ -197,6 +197,30 @@ func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
 	}
 }
 
+// Whoever followed a leap goes back with the clocks: else each of its stamps would be refused for as long as
+// the leap was.
+func TestStampsGoBackWithTheClocks(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, time.Hour, at(0))
+	tb.Stamp(at(0))
+	later := at(maxTTL + w)
+	tell(tb, 0, 0, later)
+	s, err := tb.Stamp(later)
+	if off := s - epoch - later.Micros(); err != nil || off > w.Microseconds() {
+		t.Errorf("an hour back, stamps are %d µs ahead, %v", off, err)
+	}
+}
+
+// What comes late says nothing of now.
+func TestAnOlderReadingIsIgnored(t *testing.T) {
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(2*time.Second))
+	tb.Read(at(3*time.Second), Reading{0, epoch + time.Hour.Microseconds(), at(time.Second), at(time.Second)})
+	if _, err := tb.Stamp(at(3 * time.Second)); err != nil {
+		t.Errorf("after a reading of two seconds ago: %v", err)
+	}
+}
+
 // A client that only renews is not idle: it holds something.
 func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
@@ -218,7 +242,7 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 	tb := NewTimebase(5, 200*time.Millisecond, 2*time.Second)
 	at := func(d time.Duration) clock.Instant { return clock.Instant(d) }
 	read := func(node int, d time.Duration, off int64) {
-		tb.Read(Reading{node, 1e15 + at(d).Micros() + off, at(d), at(d)})
+		tb.Read(at(d), Reading{node, 1e15 + at(d).Micros() + off, at(d), at(d)})
 	}
 	for n := range 5 {
 		read(n, time.Second, 0)

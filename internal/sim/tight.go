@@ -72,7 +72,8 @@ func (e *edge) round(at time.Duration) time.Duration {
 	holder, rival := e.client(-1), e.client(+1)
 	behind := e.share(w)
 	e.move(at-w/8, -e.half-behind)
-	if p.N == 1 { // nobody lies: what is read of the only clock is half a window off, each time it is
+	misread := p.N == 1 || e.sharp || d.hit(0.3) // what is read of the clocks is half a window off, each time it is
+	if misread {
 		e.add(Fault{Kind: Delay, At: at - w/8, For: 4 * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
 		holds += 4 * w
 		sent = holds
@@ -112,6 +113,9 @@ func (e *edge) round(at time.Duration) time.Duration {
 	// Before the rival meets the nodes: who has stamps keeps to them where it may. Or it is to follow.
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
+	if misread && p.N > 1 {
+		e.add(Fault{Kind: Delay, At: meets - w/16, For: min(3*w, over-4*w-meets), Clients: rival, P: 1, By: e.share(w) * 9 / 10})
+	}
 	if d.hit(0.3) {
 		e.move(meets+w/4, ahead+e.share(w))
 	}

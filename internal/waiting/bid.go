@@ -286,10 +286,26 @@ func (b *bid) notify() {
 	}
 }
 
+// outcome is what was won, or why nothing was. Both in one: between two looks it may be won, and who
+// gave that up as if it had come too late would lose its turn.
+func (b *bid) outcome(cut bool) (Grant, *Refusal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g, ok := b.take(); ok {
+		return g, nil
+	}
+	return Grant{}, b.refused(cut)
+}
+
 // refusal is why the current round has no majority. cut says that it was ended before.
 func (b *bid) refusal(cut bool) *Refusal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.refused(cut)
+}
+
+// refused is refusal with b.mu held.
+func (b *bid) refused(cut bool) *Refusal {
 	r := refusal(b.votes.Answers(), b.err, cut && b.state == open)
 	if b.state == won {
 		r.late()

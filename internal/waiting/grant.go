@@ -36,10 +36,8 @@ func (g *Grant) End() {
 	}
 }
 
-// take ends a bid that was won, if its lease may still be believed in.
+// take ends a bid that was won, if its lease may still be believed in. b.mu is held.
 func (b *bid) take() (Grant, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	deadline := quorum.Deadline(b.sent, b.ttl, b.fan.Set().Window)
 	if b.state != won || b.fan.Now() >= deadline {
 		return Grant{}, false

@@ -169,10 +169,7 @@ func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 			more = false
 		}
 	}
-	if g, ok := b.take(); ok {
-		return g, nil
-	}
-	return Grant{}, b.refusal(true)
+	return b.outcome(true)
 }
 
 // attempt is one try without a place in any queue.

@@ -60,11 +60,10 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 		case <-l.Stop:
 			return Grant{}, b.refusal(true)
 		}
-		g, ok := b.take()
-		if ok {
+		g, won, r, pause := b.next(l.RetryDelay)
+		if won {
 			return g, nil
 		}
-		r, pause := b.next(l.RetryDelay)
 		if r != nil {
 			if r.Kind == Unavailable {
 				return Grant{}, r
@@ -106,11 +105,15 @@ func (b *bid) joinFirst() bool {
 	return true
 }
 
-// next deals with the outcome of a round that was not won, and says when to ask all
-// nodes again: soon, while hand-offs are coming in; else when the holder's lease is
-// over, but every second. The refusal is that of a round of all nodes.
-func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
+// next takes what was won. Of a round that was not it says when to ask all nodes again: soon, while
+// hand-offs are coming in; else when the holder's lease is over, but every second. The refusal is that of a
+// round of all nodes. All of it is one look at the bid, see [bid.outcome].
+func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g, won = b.take(); won {
+		return g, true, nil, 0
+	}
 	state, whole, stamped, soon := b.state, b.whole, b.err == nil, false
 	if state == failed {
 		b.state = idle
@@ -118,18 +121,17 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	} else if state == idle && b.halved != 0 {
 		soon = b.fan.Now().Sub(b.halved) < gather
 	}
-	b.mu.Unlock()
 	switch {
 	case state == open && !whole:
-		return nil, gather
+		return g, false, nil, gather
 	case state == idle && soon:
-		return nil, jitter(b.fan, gather)
+		return g, false, nil, jitter(b.fan, gather)
 	case state == open, state == idle:
-		return nil, askEvery
+		return g, false, nil, askEvery
 	case state == failed && !whole && stamped:
-		return nil, jitter(b.fan, splitDelay)
+		return g, false, nil, jitter(b.fan, splitDelay)
 	}
-	r = b.refusal(false)
+	r = b.refused(false)
 	_, foreign, left := r.Holder()
 	pause = askEvery
 	if b.pauses++; b.pauses == 2 {
@@ -145,5 +147,5 @@ func (b *bid) next(retry time.Duration) (r *Refusal, pause time.Duration) {
 	if left > 0 && left < pause {
 		pause = left + jitter(b.fan, gather)/2 // not all waiters in the same millisecond
 	}
-	return r, pause
+	return g, false, r, pause
 }

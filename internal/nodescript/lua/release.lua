@@ -28,8 +28,8 @@ local function one(key, plain, owner, highest, above, never)
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
-    -- A right client is at most 2 W ahead of a right node: its stamps please a majority, and so a right
-    -- one, from which this one may differ by W. One that is further ahead must not shut the name until then.
+    -- A stamp that right nodes take is within W of one of them, and that within W of this one. A client
+    -- that is further ahead must not shut the name until then.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       local own = string.format('%016.0f', T + 1)
