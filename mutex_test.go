@@ -64,7 +64,7 @@ func TestOfSeveralThatTryAtOnceOneGetsIt(t *testing.T) {
 	s := newSet(t, 5)
 	var clients []*holdfast.Client
 	for range 8 {
-		clients = append(clients, s.ready(s.client()))
+		clients = append(clients, s.ready(s.client(calm)))
 	}
 	for round := range 20 {
 		var wait sync.WaitGroup

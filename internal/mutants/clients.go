@@ -79,11 +79,11 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhatWasGivenUpIsFreedAlsoLateInItsTTL", says: "before the TTL is over",
 }, {
 	name: "a late answer leaves who has the lock in line for it", promise: order, file: "internal/waiting/bid.go",
-	old: "\t\t\tb.quit(node)\n", new: "",
+	old: "\t\t\tb.quit(node)", new: "\t\t\t_ = node",
 	pkg: waitPkg, check: "TestALateAnswerLeavesNobodyInLineForWhatItHas", says: "in line for its own lock",
 }, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",
-	old: "\t\tl.byName[name].first = b\n\tdefault", new: "\tdefault",
+	old: "\t\tl.byName[name].first = b", new: "\t\t_ = b",
 	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
 }, {
 	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/quorum/timebase.go",
