@@ -1,6 +1,8 @@
 package fanout
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -13,36 +15,57 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// stuck is a node that answers nothing any more once it is told so.
+type stuck struct {
+	node.Node
+	now atomic.Bool
+}
+
+func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if n.now.Load() {
+		<-ctx.Done()
+		return node.Reply{Err: ctx.Err()}
+	}
+	return n.Node.Eval(ctx, text, c, load...)
+}
+
 // While a move of the clocks settles nothing is sent that would tell that they are right again: whoever
 // met them in a bad moment waited for MaxTTL + W, and then found that it had to wait once more.
 func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
 		var wrong atomic.Int64
 		now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + wrong.Load() }
-		n := nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
-		f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+		var nodes []node.Node
+		for i := range set.N {
+			run := fmt.Sprint("run", i)
+			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
+		}
+		hangs := &stuck{Node: nodes[2]} // it must not hold back what the others say
+		nodes[2] = hangs
+		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
-		f.Settle(t.Context())
+		f.Hail(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
 			t.Fatal(err)
 		}
 		wrong.Store(time.Minute.Microseconds())
 		time.Sleep(time.Second)
 		f.Hail(t.Context())
+		hangs.now.Store(true)
 		if _, _, err := f.Stamp(); err == nil {
 			t.Fatal("a move by a minute was followed at once")
 		}
-		time.Sleep(rereadEvery) // still wrong
+		time.Sleep(2 * rereadEvery) // still wrong
 		if _, _, err := f.Stamp(); err == nil {
 			t.Fatal("a move by a minute was followed")
 		}
 		wrong.Store(0)
 		for range 2 {
-			time.Sleep(rereadEvery)
+			time.Sleep(2 * rereadEvery)
 			f.Stamp()
 		}
-		synctest.Wait()
+		time.Sleep(set.Window)
 		if _, _, err := f.Stamp(); err != nil {
 			t.Errorf("the clock is right again: %v", err)
 		}
