@@ -1,5 +1,5 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin sim models mutants chaos chaos-rivals minority scale fuzz bench
+.PHONY: help demo test lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -46,6 +46,10 @@ chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
 	@go run ./internal/mutants -run "$$ONLY"
+
+sim-mutants: N = 100000
+sim-mutants:     ## weakens the lock, and has the simulation find it within N=100000 attempts from seed FIRST=1 on (10 minutes)
+	@go run ./internal/mutants -run "$$ONLY" -sim -n "$(N)" -first "$(FIRST)"
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// within is how long one check may take.
+// within is how long one check may take that says nothing else.
 const within = 60 * time.Second
 
 // bench builds and runs checks; what it builds is in dir.
@@ -76,8 +77,9 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	pattern := "^" + strings.ReplaceAll(m.check, "/", "$/^") + "$"
 	// The binary's own timeout kills what hangs with all goroutines on show. Not a failure: the
 	// check has no bound of its own, and cannot tell what is wrong.
-	args := append([]string{"-test.run", pattern, "-test.count=1", "-test.v", "-test.timeout", within.String()}, strings.Fields(m.args)...)
-	bounded, cancel := context.WithTimeout(ctx, within+10*time.Second)
+	allowed := cmp.Or(m.within, within)
+	args := append([]string{"-test.run", pattern, "-test.count=1", "-test.v", "-test.timeout", allowed.String()}, strings.Fields(m.args)...)
+	bounded, cancel := context.WithTimeout(ctx, allowed+10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(bounded, binary, args...)
 	c.Dir = filepath.Join(b.root, m.pkg)
@@ -90,7 +92,7 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	case ctx.Err() != nil:
 		return r, ctx.Err()
 	case bounded.Err() != nil, strings.Contains(r.output, "panic: test timed out"):
-		return r, fmt.Errorf("no verdict within %s", within)
+		return r, fmt.Errorf("no verdict within %s", allowed)
 	case err == nil && !strings.Contains(r.output, "--- PASS: "+m.test()):
 		return r, fmt.Errorf("there is no test %s in ./%s", m.check, m.pkg)
 	case errors.As(err, &exit):
@@ -126,18 +128,23 @@ func (b *bench) asItIs(ctx context.Context, m mutant) error {
 	return nil
 }
 
-// kill runs a mutant's check with the weakening. The error is why the mutant survived.
-func (b *bench) kill(ctx context.Context, m mutant) (r result, line string, err error) {
+// weakened runs a mutant's check with the weakening.
+func (b *bench) weakened(ctx context.Context, m mutant) (r result, err error) {
 	overlay, err := b.lay(m)
 	if err != nil {
-		return r, "", err
+		return r, err
 	}
 	binary, err := b.build(ctx, m.pkg, overlay)
 	if err != nil {
-		return r, "", err
+		return r, err
 	}
 	defer os.Remove(binary)
-	if r, err = b.run(ctx, binary, m); err != nil {
+	return b.run(ctx, binary, m)
+}
+
+// kill runs a mutant's check with the weakening. The error is why the mutant survived.
+func (b *bench) kill(ctx context.Context, m mutant) (r result, line string, err error) {
+	if r, err = b.weakened(ctx, m); err != nil {
 		return r, "", err
 	}
 	if !r.failed {

@@ -13,6 +13,11 @@
 // and the check's own bound ends it. What does not compile, what the check has no bound for,
 // and a failure in other words kill nothing.
 //
+// With -sim the mistakes are others, and nothing is named that should notice: the simulation of
+// internal/sim is to find each by itself, and the table says after how many attempts it did.
+//
+//	make sim-mutants
+//
 // Checks show the broken promise itself, on real redis-servers or in the core without I/O,
 // wherever there is one that does. Where only the comparison with the model of a node sees
 // a weakening, its check is in internal/nodemodel.

@@ -18,22 +18,30 @@ import (
 func main() {
 	which := flag.String("run", "", "only mutants whose name matches this regular expression")
 	verbose := flag.Bool("v", false, "show what each check said")
+	sim := flag.Bool("sim", false, "have the simulation find the weakenings made for it")
+	attempts := flag.Int("n", 100_000, "with -sim: in so many `attempts` each")
+	first := flag.Int("first", 1, "with -sim: the first `seed`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := weaken(ctx, *which, *verbose); err != nil {
+	how := func(b *bench, wanted *regexp.Regexp) error { return check(ctx, b, wanted, *verbose) }
+	if *sim {
+		how = func(b *bench, wanted *regexp.Regexp) error { return simulate(ctx, b, wanted, *attempts, *first) }
+	}
+	if err := weaken(ctx, *which, namesOf(*sim), how); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-const row = "%-62s %-40s %-74s %-5s %6s\n"
-
-// weaken makes the mutants whose names match, one after the other, and prints a table.
-func weaken(ctx context.Context, which string, verbose bool) error {
+// weaken has what matches one of names made how, and a table printed.
+func weaken(ctx context.Context, which string, names []string, how func(*bench, *regexp.Regexp) error) error {
 	wanted, err := regexp.Compile(which)
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(names, wanted.MatchString) {
+		return fmt.Errorf("none of the %d names of weakenings matches %q; without -run all are made", len(names), which)
 	}
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -44,10 +52,26 @@ func weaken(ctx context.Context, which string, verbose bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := newBench(root, dir)
-	if all := mutants(); !slices.ContainsFunc(all, func(m mutant) bool { return wanted.MatchString(m.name) }) {
-		return fmt.Errorf("none of the %d mutants has a name that matches %q; without -run all are made", len(all), which)
+	return how(newBench(root, dir), wanted)
+}
+
+func namesOf(sim bool) (names []string) {
+	if sim {
+		for _, s := range inSimulation {
+			names = append(names, s.name)
+		}
+		return names
 	}
+	for _, m := range mutants() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+const row = "%-62s %-40s %-74s %-5s %6s\n"
+
+// check runs the named check of each mutant.
+func check(ctx context.Context, b *bench, wanted *regexp.Regexp, verbose bool) error {
 	start, killed, survived := time.Now(), 0, 0
 	fmt.Printf(row, "WEAKENED", "FILE", "KILLED BY", "HOW", "IN")
 	for _, m := range mutants() {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // mutant is a mistake somebody might make in one line, and the check that must notice.
@@ -19,6 +20,8 @@ type mutant struct {
 	says    string // regular expression: what the check says when it fails because of this
 	args    string // flags of the check, if it has any
 	hangs   bool   // what it does is wait for ever: the check has a bound of its own
+
+	within time.Duration // how long the check may take; 0: as long as all others
 }
 
 // test is the function behind the check.

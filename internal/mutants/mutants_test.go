@@ -52,6 +52,28 @@ func TestEveryMutantFitsTheCode(t *testing.T) {
 	}
 }
 
+func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
+	if !tests(t, simPkg)[simTest] {
+		t.Errorf("./%s has no %s", simPkg, simTest)
+	}
+	names := map[string]bool{}
+	for _, s := range inSimulation {
+		if names[s.name] {
+			t.Errorf("two weakenings are called %q", s.name)
+		}
+		names[s.name] = true
+		if strings.Contains(s.old+s.new, "\n") || s.old == s.new {
+			t.Errorf("%q is no change of one line", s.name)
+		}
+		if _, err := (mutant{file: s.file, old: s.old, new: s.new}).apply(root); err != nil {
+			t.Errorf("%q: %v", s.name, err)
+		}
+		if strings.HasSuffix(s.file, ".lua") {
+			t.Errorf("%q: the simulation's nodes run no Lua; see internal/nodemodel", s.name)
+		}
+	}
+}
+
 // tests are the names of a package's tests.
 func tests(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
