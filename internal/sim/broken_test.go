@@ -142,9 +142,13 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 		}
 	}
 	w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
-	h := &host{w: w, woke: 1}
+	h := &host{w: w, woke: noticed}
 	w.start = time.Now().Add(-noticed)
 	h.leases = []*held{{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()}}
+	if w.noticedSleep(h); len(w.result.Violations) != 0 {
+		t.Errorf("a sleeper that has just woken again: %q", w.result.Violations)
+	}
+	h.woke = 0
 	if w.noticedSleep(h); len(w.result.Violations) != 1 {
 		t.Errorf("a sleeper that does not know of its loss: %q", w.result.Violations)
 	}

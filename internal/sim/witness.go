@@ -243,11 +243,12 @@ func (w *world) gave(l *held, op Op, err error) {
 	w.result.Tally.Outcomes[o]++
 }
 
-// noticedSleep checks that a client that has been awake for a while knows what it lost.
+// noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept
+// again meanwhile has another look coming.
 func (w *world) noticedSleep(h *host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if h.dead || h.asleep || w.now()-h.woke > noticed+time.Millisecond {
+	if h.dead || h.asleep || w.now()-h.woke < noticed {
 		return
 	}
 	for _, l := range h.leases {
