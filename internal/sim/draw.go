@@ -116,7 +116,8 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 
 func (p *Plan) drawFaults(d *dice) {
 	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6)])
-	// The promises allow any node to lose its memory, and a minority of clocks to be wrong.
+	// The promises allow any node to lose its memory, but for one that is declared durable: that forgets
+	// nothing and is never made to evict. And a minority of clocks may be wrong.
 	liars := uint32(0)
 	for i := range (p.N - 1) / 2 {
 		liars |= 1 << i
@@ -125,7 +126,7 @@ func (p *Plan) drawFaults(d *dice) {
 		switch k {
 		case Step, Blip, Drift, Freeze:
 			return liars == 0
-		case Forget, Partial:
+		case Forget, Partial, Evict:
 			return p.Durable
 		case Twin:
 			return p.N < 3

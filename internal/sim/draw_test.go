@@ -1,0 +1,27 @@
+package sim
+
+import "testing"
+
+// Whoever declares its nodes durable says that they forget nothing and never evict. A world that draws
+// what they cannot do breaks a promise that nobody made.
+func TestDurableWorldsDrawNothingThatDurableNodesDoNot(t *testing.T) {
+	durable, restarts := 0, 0
+	for seed := 1; seed <= 5000; seed++ {
+		p := Draw(uint64(seed))
+		if !p.Durable {
+			continue
+		}
+		durable++
+		for _, f := range p.Faults {
+			switch f.Kind {
+			case Forget, Partial, Evict:
+				t.Errorf("seed %d: durable nodes, and %+v", seed, f)
+			case Restart:
+				restarts++
+			}
+		}
+	}
+	if durable == 0 || restarts == 0 {
+		t.Errorf("%d durable worlds with %d restarts: nothing was looked at", durable, restarts)
+	}
+}
