@@ -48,8 +48,8 @@ chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
 	@go run ./internal/mutants -run "$$ONLY"
 
-sim-mutants: N = 200000
-sim-mutants:     ## weakens the lock, and has the simulation find it within N=200000 attempts from seed FIRST=1 on (10 minutes)
+sim-mutants: N = 400000
+sim-mutants:     ## weakens the lock, and has the simulation find it within N=400000 attempts from seed FIRST=1 on (10 minutes)
 	@go run ./internal/mutants -run "$$ONLY" -sim -n "$(N)" -first "$(FIRST)"
 
 minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×

@@ -19,7 +19,7 @@ func main() {
 	which := flag.String("run", "", "only mutants whose name matches this regular expression")
 	verbose := flag.Bool("v", false, "show what each check said")
 	sim := flag.Bool("sim", false, "have the simulation find the weakenings made for it")
-	attempts := flag.Int("n", 200_000, "with -sim: in so many `attempts` each")
+	attempts := flag.Int("n", 400_000, "with -sim: in so many `attempts` each")
 	first := flag.Int("first", 1, "with -sim: the first `seed`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
