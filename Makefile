@@ -20,7 +20,7 @@ bin build:       ## bin/holdfast
 
 test: deps       ## all tests, on real redis-server processes, with the race detector; a million simulated attempts; the models
 	go test -race -timeout 25m . # by itself: it measures how long waiters sleep
-	go test -race -timeout 25m $$(go list ./... | tail -n +2)
+	others=$$(go list ./...) && go test -race -timeout 25m $$(echo "$$others" | tail -n +2)
 	go test -run 'SameHistory|OnTheEdge' ./internal/sim # under -race the scheduler draws lots
 	@scripts/sim.sh 1000000
 	@scripts/models.sh -models.full
