@@ -95,6 +95,13 @@ func (n *Node) Evict(which func(key string) bool) {
 	}
 }
 
+// EvictedKeys is evicted_keys of INFO.
+func (n *Node) EvictedKeys() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.Info.Evicted
+}
+
 // Fill says whether the memory is full.
 func (n *Node) Fill(full bool) {
 	n.mu.Lock()

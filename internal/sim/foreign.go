@@ -71,7 +71,7 @@ func (w *world) classic() bool {
 // visit is a client with another configuration, which no node that votes under ours may let in.
 // Nor is it there before ours: who meets a new node first tells it the configuration.
 func (w *world) visit(f *Fault) {
-	if slices.ContainsFunc(w.servers, func(s *server) bool { return s.votesFrom() == unnoticed }) {
+	if slices.ContainsFunc(w.servers, func(s *server) bool { from, _ := s.votesFrom(); return from == unnoticed }) {
 		return
 	}
 	d := dice(luck(w.plan.Seed, 'v', uint64(f.ID)))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
@@ -31,45 +32,60 @@ const unnoticed = time.Duration(math.MaxInt64)
 
 // heal notes which nodes vote, now that all faults are over.
 func (w *world) heal() {
-	votes := make([]time.Duration, len(w.servers))
+	votes, doubtful := make([]time.Duration, len(w.servers)), make([]bool, len(w.servers))
 	for i, s := range w.servers {
-		votes[i] = s.votesFrom()
+		votes[i], doubtful[i] = s.votesFrom()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("all faults are over", -1, -1, -1, 0, 0)
-	w.over, w.votes = true, votes
+	w.over, w.votes, w.doubtful = true, votes, doubtful
 	w.forgot = w.open() > w.plan.Heal
 	for _, n := range w.names {
 		n.free = 0 // from here on it is told by those who are alive
 	}
 }
 
-// votesFrom is when a node votes by what it keeps: not later than a quarantine from now.
-func (s *server) votesFrom() time.Duration {
+// votesFrom is when a node votes by what it keeps: not later than a quarantine from now. A doubtful one
+// votes for names that have a record, and evicted others since it was admitted.
+func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	config := s.w.configs()[0]
-	for _, k := range s.model.Keys() {
+	keys := s.model.Keys()
+	evicted := true // since it was admitted, or what tells is gone
+	for _, k := range keys {
+		if k.Name == nodescript.AdmissionKey {
+			evicted = fields(k)["evicted"] != strconv.FormatInt(s.model.EvictedKeys(), 10)
+		}
+	}
+	for _, k := range keys {
 		switch k.Name {
 		case nodescript.GuardKey:
 			if k.Text == config.String()+" "+s.run() {
-				return s.w.now()
+				return s.w.now(), evicted
 			}
 		case nodescript.AdmissionKey: // behind the guard
-			fields := map[string]string{}
-			for i := 0; i < len(k.Fields); i += 2 {
-				fields[k.Fields[i]] = k.Fields[i+1]
-			}
-			until, _ := strconv.ParseInt(fields["until"], 10, 64)
+			a := fields(k)
+			until, _ := strconv.ParseInt(a["until"], 10, 64)
 			left := time.Duration(until-s.clock()) * time.Microsecond
 			switch {
-			case fields["run"] != s.run() || fields["config"] != config.String() || until == 0:
-			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: it begins another
+			case a["run"] != s.run() || a["config"] != config.String() || until == 0:
+			case evicted: // it begins another quarantine
+			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: likewise
 			default:
-				return s.w.now() + min(max(left, 0), s.w.plan.quarantine())
+				return s.w.now() + min(max(left, 0), s.w.plan.quarantine()), false
 			}
 		}
 	}
-	return unnoticed
+	return unnoticed, false
+}
+
+// fields are those of a hash.
+func fields(k nodemodel.Key) map[string]string {
+	all := map[string]string{}
+	for i := 0; i < len(k.Fields); i += 2 {
+		all[k.Fields[i]] = k.Fields[i+1]
+	}
+	return all
 }
 
 // admits takes a node's answer to admit. A quarantine that begins after the healing is as long as the plan
@@ -77,9 +93,10 @@ func (s *server) votesFrom() time.Duration {
 func (w *world) admits(s *server, answer string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.over || w.votes[s.index] != unnoticed || answer == "" || answer[0] != 'Q' && answer[0] != 'R' {
+	if !w.over || w.votes[s.index] != unnoticed && !w.doubtful[s.index] || answer == "" || answer[0] != 'Q' && answer[0] != 'R' {
 		return
 	}
+	w.doubtful[s.index] = false
 	now := w.now()
 	since := now
 	for _, n := range w.names {
@@ -97,6 +114,7 @@ func (w *world) admits(s *server, answer string) {
 	if answer[0] == 'Q' {
 		w.votes[s.index] += w.plan.quarantine()
 	}
+	w.forgot = w.forgot || w.open() > w.plan.Heal
 }
 
 // open is when a majority votes. w.mu is held.

@@ -44,6 +44,7 @@ type world struct {
 	names    []*name
 	over     bool            // all faults
 	votes    []time.Duration // by node: when it votes, as known when they were over
+	doubtful []bool          // by node: whether a question for what it has no record of may find out otherwise
 	forgot   bool            // no majority did then
 	result   Result
 	unique   int
