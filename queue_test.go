@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -308,6 +309,54 @@ func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
 		}
 	}
+}
+
+// A node that comes back with the memory of a moment ago has a queue of bids that are over. Their clients are alive
+// and hear of it, and decline: or each would cost those who wait a second.
+func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		const over, most = 6, 3 * time.Second // 6 s and more if each costs a claim
+		for _, private := range []bool{false, true} {
+			change := func(c *holdfast.Config) { calm(c); c.Private = private }
+			name := fmt.Sprintf("private %v", private)
+			holder := lock(t, s.ready(s.client(change)), name)
+			waiter, got := s.ready(s.client(change)), make(chan error, 1)
+			go func() {
+				l, err := waiter.Mutex(name).Lock(t.Context())
+				if err == nil {
+					err = l.Unlock(t.Context())
+				}
+				got <- err
+			}()
+			s.inMostLines(name)
+			for i, srv := range s.servers {
+				queue := nodescript.RecordKey(name) + ":queue"
+				standing, err := srv.Do("ZRANGE", queue, 0, 0)
+				if err != nil || len(standing.([]any)) == 0 {
+					continue // a node that has nobody to wait for
+				}
+				client := strings.Split(standing.([]any)[0].(string), "~")[1]
+				for n := range over {
+					if _, err := srv.Do("ZADD", queue, n+1, fmt.Sprintf("gone~%s~%d-over", client, n+1)); err != nil {
+						t.Fatalf("node %d: %v", i, err)
+					}
+				}
+			}
+			begun := time.Now()
+			if err := holder.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-got; err != nil {
+				t.Error(err)
+			}
+			took := time.Since(begun)
+			t.Logf("%s: %d hand-offs to bids that were over took %s", name, over, took.Round(time.Millisecond))
+			if took > most {
+				t.Errorf("they took more than %s: each cost a claim", most)
+			}
+		}
+	})
 }
 
 // shut is a node that nobody meets before it is opened.

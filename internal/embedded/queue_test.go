@@ -86,8 +86,8 @@ func (p *pair) told(what string, subs [2]*redis.PubSub, owner string, seen int64
 			p.t.Fatalf("%s: node %d told nobody: %v", what, i, err)
 		}
 		text := m.(*redis.Message).Payload
-		if o, s, ok := nodescript.ParseHandoff(text); o != owner || s != seen || !ok {
-			p.t.Errorf("%s: node %d told %q, want %s and %d", what, i, text, owner, seen)
+		if h, ok := nodescript.ParseHandoff(text); h.Owner != owner || h.Seen != seen || h.Lock.Name != lock.Name || h.Lock.Private || !ok {
+			p.t.Errorf("%s: node %d told %q, want %s and %d of %s", what, i, text, owner, seen, lock.Name)
 		}
 	}
 }

@@ -98,6 +98,10 @@ var inClients = []mutant{{
 	old: "\t\tt.handed(node)", new: "\t\t_ = node",
 	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
 }, {
+	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/inbox.go",
+	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: now.Add(nodescript.Claim)})", new: "",
+	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
+}, {
 	name: "a renewal counts after the old deadline", promise: told, file: "internal/renewal/renew.go",
 	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
 	pkg: "internal/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",

@@ -97,4 +97,7 @@ var inSimulation = []simulated{{
 }, {
 	name: "a waiter does not ask again", file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
+}, {
+	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/inbox.go",
+	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: now.Add(nodescript.Claim)})", new: "",
 }}

@@ -1,6 +1,7 @@
 package nodemodel
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -232,6 +233,9 @@ func (g *generator) release() operation {
 	owner, T := g.holder(l)
 	if g.IntN(6) == 0 {
 		owner = g.waiter(l)
+	}
+	if g.IntN(8) == 0 {
+		return g.script(g.config(), nodescript.DeclineCall(l, pick(g, owner, g.waiter(l), cmp.Or(g.record(l).Owner, owner))))
 	}
 	give := pick(g, nodescript.ReleaseCall, nodescript.ReleaseCall, nodescript.AbortCall)
 	return g.script(g.config(), give(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))

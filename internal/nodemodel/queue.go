@@ -102,7 +102,7 @@ func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 		}
 		first := q[0].owner
 		_ = n.quit(key, first) // it is a queue
-		if n.publish(nodescript.Inbox(client(first)), nodescript.Micros(seen)+first) == 0 {
+		if n.publish(nodescript.Inbox(client(first)), news(seen, first, c)) == 0 {
 			continue
 		}
 		r := nodescript.Record{
@@ -114,6 +114,15 @@ func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 		}
 		return first
 	}
+}
+
+// news is what the inbox is told: the highest token seen, to whom, and of what.
+func news(seen int64, owner string, c node.Call) string {
+	plain := "0"
+	if len(c.Keys) > 1 {
+		plain = "1"
+	}
+	return nodescript.Micros(seen) + owner + "\n" + plain + c.Keys[0]
 }
 
 // client is the second part of an owner, label~client~rest.

@@ -59,7 +59,7 @@ func (w *world) handed(owner string, c nodescript.Call, want string) {
 	if r.Owner != owner || r.Token != 0 || r.Expiry != w.now+1_000_000 || r.Seen < seen {
 		w.t.Fatalf("the record after a hand-off to %q is %+v, seen before was %d", owner, r, seen)
 	}
-	news := nodescript.Inbox(client(owner)) + " " + nodescript.Micros(r.Seen) + owner
+	news := nodescript.Inbox(client(owner)) + " " + nodescript.Handoff{Owner: owner, Seen: r.Seen, Lock: lock}.String()
 	if len(heard) != 1 || heard[0] != news {
 		w.t.Fatalf("news %q, want only %q", heard, news)
 	}
@@ -169,6 +169,24 @@ func TestReleaseGivesAClaimBack(t *testing.T) {
 	w.handed(cid, release(bob, T+2), "D")
 	w.handed(nobody, release(cid, T+3), "D")
 	w.says("G0", acquire(ann, w.now+10))
+}
+
+// Who is handed the name and bids no more declines it: the next is told at once. A lease of the same owner
+// stays, because a renewal may have made one of the claim.
+func TestAClaimThatIsDeclinedGoesToTheNext(t *testing.T) {
+	w, T := waits(t)
+	decline := func(owner string) nodescript.Call { return nodescript.DeclineCall(lock, owner) }
+	w.handed(nobody, decline(bob), "F") // it waits, and waits no more
+	w.inQueue(cid)
+	w.says("Hl0000000010000000000000"+ann, queue(bob, T+4, T+8))
+	w.handed(nobody, decline(ann), "F")
+	w.handed(bob, release(ann, T), "D")
+	w.handed(nobody, decline(cid), "F")
+	w.says("Hc", queue(cid, T+5, T+9))
+	w.handed(cid, decline(bob), "D")
+	w.says("G0", queue(cid, T+6, T+9))
+	w.handed(nobody, decline(cid), "F")
+	w.says("E", extend(cid, T+6, T+7, T+5_000_000))
 }
 
 func TestQuitLeavesOnlyItsOwnPlace(t *testing.T) {

@@ -73,7 +73,7 @@ func (g *generator) queueStory() operation {
 	release := func(owner string, highest int64) { s.call(nodescript.ReleaseCall(s.l, owner, inRange(highest))) }
 	again := func() { s.acquire(pick(g, s.first, s.first, s.second, s.holder), pick(g, 0, 0, s.now), "") }
 	w := time.Duration(W) * time.Microsecond
-	switch g.IntN(12) {
+	switch g.IntN(13) {
 	case 0: // the name goes from hand to hand
 		release(s.holder, T)
 		T = s.acquire(s.first, 0, "")
@@ -128,6 +128,12 @@ func (g *generator) queueStory() operation {
 		s.clock(s.now + 3_000_000)
 		s.call(nodescript.ExtendCall(s.l, s.first, s.last+1, s.now, s.now, 3*time.Second, w))
 		release(s.first, s.last+1)
+		again()
+	case 11: // a claim is declined, in time or not
+		release(s.holder, T)
+		s.clock(s.now + pick[int64](g, 0, 999_999, 1_000_000, -1, -W, hour/2))
+		s.call(nodescript.DeclineCall(s.l, pick(g, s.first, s.first, s.second)))
+		s.clock(g.w.now)
 		again()
 	default: // a holder goes on, or leaves
 		s.call(nodescript.ExtendCall(s.l, s.holder, T, s.stamp(), s.now, 3*time.Second, w))

@@ -52,8 +52,8 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 			return "D", nil
 		}
 		n.setText(c.Keys[0], text, stays(s))
-		// By a clock that says the lease is long over nothing is handed on.
-		sane := now-above <= s.config.Quarantine().Microseconds()
+		// By a clock that says the lease is long over, or the claim, nothing is handed on.
+		sane := now-above <= s.config.Quarantine().Microseconds() || now < old.Expiry
 		if old.Waiting && (!p.there || p.text == owner) && sane {
 			n.handOff(s, c, tomb, leased)
 		}

@@ -88,6 +88,10 @@ func ReleaseCall(l Lock, owner string, highest int64) Call { return release(l, o
 // lease was, so the one that somebody else may hold can be repaired here.
 func AbortCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "1") }
 
+// DeclineCall gives on a claim that owner has no use for: it bids no more. It leaves a lease of owner
+// alone, because it covers no stamp.
+func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
+
 func release(l Lock, owner string, highest int64, never string) Call {
 	both := micros(highest, highest+1)
 	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:], never}}

@@ -133,13 +133,16 @@ func FuzzParseHello(f *testing.F) {
 func FuzzParseHandoff(f *testing.F) {
 	owner := NewOwner("web-3/1", "client", 1790000000123456, []byte("random"))
 	f.Add("")
+	for _, lock := range []Lock{{Name: "orders/42"}, {Name: "a{b}c", Private: true}, {Name: "line\nline"}} {
+		f.Add(Handoff{Owner: owner, Seen: 1790000000123456, Lock: lock}.String())
+	}
 	f.Add(now16 + owner)
 	f.Add(now16)
-	f.Add("-790000000123456" + owner)
+	f.Add("-790000000123456" + owner + "\n1{x}:holdfast")
 	f.Fuzz(func(t *testing.T, s string) {
-		owner, seen, ok := ParseHandoff(s)
-		if ok && (owner == "" || seen < 0 || Micros(seen)+owner != s) {
-			t.Fatalf("%q was read as %d for %q", s, seen, owner)
+		h, ok := ParseHandoff(s)
+		if ok && (h.Owner == "" || h.Seen < 0 || CheckName(h.Lock.Name) != nil || h.String() != s) {
+			t.Fatalf("%q was read as %+v", s, h)
 		}
 	})
 }

@@ -32,6 +32,20 @@ func RecordKey(name string) string {
 	return "{" + name + "}" + recordTail
 }
 
+// nameOf is the name whose record key is.
+func nameOf(key string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(key, recordTail)
+	if !ok {
+		return "", false
+	}
+	if tag, ok := strings.CutSuffix(name, taggedExtra); ok && RecordKey(tag) == key {
+		name = tag
+	} else {
+		name = strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}")
+	}
+	return name, RecordKey(name) == key && CheckName(name) == nil
+}
+
 // tagged reports whether Redis would hash only a part of name: the bytes between
 // the first { and the first } after it, if there are any.
 // https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags

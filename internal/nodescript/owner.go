@@ -28,14 +28,34 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
-// ParseHandoff reads the news of a hand-off: whose it is, and the highest token that the
-// node has seen, which the owner's next stamp must exceed.
-func ParseHandoff(message string) (owner string, seen int64, ok bool) {
+// Handoff is the news of a hand-off.
+type Handoff struct {
+	Owner string // to whom
+	Seen  int64  // the highest token that the node has seen, which the owner's next stamp must exceed
+	Lock  Lock   // of what
+}
+
+// ParseHandoff reads the news of a hand-off.
+func ParseHandoff(message string) (h Handoff, ok bool) {
 	if len(message) <= digits {
-		return "", 0, false
+		return h, false
 	}
 	seen, err := parseMicros(message[:digits])
-	return message[digits:], seen, err == nil
+	owner, of, _ := strings.Cut(message[digits:], "\n") // no owner of NewOwner has one
+	if err != nil || owner == "" || len(of) < 2 || of[0] != '0' && of[0] != '1' {
+		return h, false
+	}
+	name, ok := nameOf(of[1:])
+	return Handoff{Owner: owner, Seen: seen, Lock: Lock{Name: name, Private: of[0] == '0'}}, ok
+}
+
+// String is the news as a node tells them.
+func (h Handoff) String() string {
+	plain := "1"
+	if h.Lock.Private {
+		plain = "0"
+	}
+	return Micros(h.Seen) + h.Owner + "\n" + plain + RecordKey(h.Lock.Name)
 }
 
 // Inbox is the channel on which a client hears of what is handed to its owners.

@@ -37,8 +37,9 @@ type host struct {
 
 // bid is an owner as it went over the network.
 type bid struct {
-	name  string // the record's key
-	ended bool   // a release or quit of it was sent, or its lease was passed on
+	name  string        // the record's key
+	ended bool          // a release or quit of it was sent, or its lease was passed on
+	won   time.Duration // when it got the lock; 0: it has not
 }
 
 // ambient is what its client takes for time and chance.

@@ -90,7 +90,7 @@ func (sub *subscription) push(m string) {
 	sub.sent++
 	d := dice(luck(sub.seed, sub.sent))
 	now := w.now()
-	w.handed(sub.l.h, m[16:])
+	w.handed(sub.l.h, m)
 	if w.strikes(News, sub.l, true, &d) != nil {
 		return
 	}

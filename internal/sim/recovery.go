@@ -148,27 +148,34 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 		t.Waits++
 		t.LongestM = max(t.LongestM, gap.Milliseconds())
 	}
-	if most += time.Duration(spent) * nodescript.Claim; gap > most {
+	if most += spent; gap > most {
 		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
 			x.name, gap, x.h.slot, x.actor, most)
 	}
 }
 
-// handed notes a hand-off to an owner. One for a bid that is over costs those who wait the
-// claim: nodes that lost a part of their memory, or were away when the bid ended, may have it
-// in a queue still, and a question of it that comes twice joins once more.
-func (w *world) handed(h *host, owner string) {
+// handed notes a hand-off to an owner. One for a bid that is over costs those who wait a round trip, in which it
+// is declined: nodes that lost a part of their memory, or were away when the bid ended, may have it in a queue
+// still, and a question of it that comes twice joins once more. While there are faults, or where it got the lock a
+// moment ago, or its process is gone, it costs the claim.
+func (w *world) handed(h *host, news string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.result.Tally.Outcomes[HandedOff]++
-	b := h.owners[owner]
+	of, _ := nodescript.ParseHandoff(news)
+	b := h.owners[of.Owner]
 	if b == nil || !b.ended && !h.dead {
 		return
 	}
 	w.result.Tally.Spent++
+	cost := nodescript.Claim
+	if w.over && !h.dead && !h.closing && (b.won == 0 || w.now()-b.won > nodescript.Claim+w.plan.Slow) {
+		w.result.Tally.Declined++
+		cost = 4 * w.plan.Slow
+	}
 	for _, n := range w.names {
 		if n.record == b.name {
-			n.spent++
+			n.spent += cost
 		}
 	}
 }

@@ -65,6 +65,7 @@ type Tally struct {
 	Faults     [kinds]int
 	Orders     int         // pairs of grants whose order was compared with that of their tickets
 	Spent      int         // hand-offs to bids that were over
+	Declined   int         // of these, such as cost no claim
 	NoticedM   int64       // for how long nobody found out that a node had forgotten which the others needed, ms
 	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority had kept its memory, or not
 	Waits      int         // grants of a name for which somebody waited, when all was well:
@@ -99,6 +100,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Waits += o.Waits
 	t.Orders += o.Orders
 	t.Spent += o.Spent
+	t.Declined += o.Declined
 	for i := range t.Recoveries {
 		r, o := &t.Recoveries[i], &o.Recoveries[i]
 		r.Grants, r.LongestM, r.PastM, r.ClaimedM = r.Grants+o.Grants, max(r.LongestM, o.LongestM), max(r.PastM, o.PastM), max(r.ClaimedM, o.ClaimedM)
@@ -132,8 +134,8 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn; %d hand-offs went to bids that were over\n",
-		t.LongestM, t.Waits, t.Orders, t.Spent)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
+		t.LongestM, t.Waits, t.Orders, t.Spent, t.Declined)
 	for i, where := range [...]string{"of the nodes voted when the faults were over", "had lost its memory"} {
 		r := t.Recoveries[i]
 		fmt.Fprintf(&b, "where a majority %s, a name was granted after %d ms at most, which is %d ms after it had to be free, and %d ms where bids that were over had claims (of %d grants)\n",

@@ -25,7 +25,7 @@ type name struct {
 	waits      []*wait       // calls of Lock that have not returned
 	free       time.Duration // from then on nobody has it, at the latest
 	foreigners int           // that believe that they have it
-	spent      int           // reservations for bids that were over, since the last grant
+	spent      time.Duration // what hand-offs to bids that were over may have cost since the last grant
 	turns      []turn        // calls of Lock that were granted, in the order in which they were
 }
 
@@ -172,6 +172,9 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 			t, x.name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
 	} else {
 		n.top, n.topBy = t, l
+	}
+	if b := x.h.owners[lease.Owner()]; b != nil {
+		b.won = now
 	}
 	w.served(n, x, now)
 	w.inTurn(n, x, lease.Owner(), now)

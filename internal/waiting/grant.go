@@ -64,6 +64,13 @@ func (b *bid) take() (Grant, bool) {
 	return g, true
 }
 
+// got reports whether the bid has the lock, or had it.
+func (b *bid) got() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.taken
+}
+
 func (b *bid) quit(node int) {
 	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), SendBy: b.fan.Now().Add(b.fan.Timeout())})
 }

@@ -3,10 +3,12 @@ package waiting
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
@@ -23,6 +25,11 @@ type Inbox struct {
 	up     []bool          // per node: the subscription stands
 	bids   map[string]*bid // by owner
 	enough chan struct{}   // closed when a majority has stood, and the others had a moment
+
+	// When owners got the lock, for as long as a claim lasts. The hand-offs of one release come from all
+	// nodes, a majority is enough, and the news of the others come later.
+	served map[string]clock.Instant
+	swept  clock.Instant
 }
 
 // straggler is how long the subscriptions of the other nodes may take after a majority
@@ -31,7 +38,7 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client, by the name that its owners carry.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, enough: make(chan struct{})}
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, served: map[string]clock.Instant{}, enough: make(chan struct{})}
 }
 
 // open subscribes on every node, the first time, and waits until enough hear.
@@ -108,19 +115,26 @@ func (b *Inbox) stands(node int, is bool) {
 	}
 }
 
-// heard passes a hand-off on. One for an owner that nobody bids under any more needs no
-// answer: its release is under way, or its lease comes to that node with its next renewal.
+// heard passes a hand-off on. One for an owner that nobody bids under any more is declined: a node that
+// came back with the memory of a minute ago has a queue of bids that are over, and each would cost those
+// who wait a claim. To who has just won it needs no answer: the release of its lease ends the
+// claim, too, or a renewal brings the lease to that node.
 func (b *Inbox) heard(node int, message string) {
-	owner, seen, ok := nodescript.ParseHandoff(message)
+	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
 		return // not of Holdfast: anybody may publish
 	}
 	b.mu.Lock()
-	t := b.bids[owner]
+	t := b.bids[h.Owner]
+	since, served := b.served[h.Owner]
 	b.mu.Unlock()
-	if t != nil {
-		b.fan.Raise(seen)
+	now := b.fan.Now()
+	switch {
+	case t != nil:
+		b.fan.Raise(h.Seen)
 		t.handed(node)
+	case !served || now.Sub(since) > nodescript.Claim:
+		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: now.Add(nodescript.Claim)})
 	}
 }
 
@@ -130,8 +144,21 @@ func (b *Inbox) expect(t *bid) {
 	b.bids[t.owner] = t
 }
 
+// forget ends what expect began.
 func (b *Inbox) forget(t *bid) {
+	got, now := t.got(), b.fan.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, there := b.bids[t.owner]; !there {
+		return
+	}
 	delete(b.bids, t.owner)
+	if !got {
+		return
+	}
+	if now.Sub(b.swept) > nodescript.Claim {
+		maps.DeleteFunc(b.served, func(_ string, since clock.Instant) bool { return now.Sub(since) > nodescript.Claim })
+		b.swept = now
+	}
+	b.served[t.owner] = now
 }

@@ -1,13 +1,14 @@
 -- handoff: a part of acquire and release, in the place of @HANDOFF@. Gives a free name to the
 -- first of its queue: a claim, for a moment, that only its owner's acquire turns into a lease.
 -- A waiter whose connection is gone hears nothing of it and is skipped at once. The news
--- begin with the highest token seen, which the waiter's next stamp must exceed.
+-- begin with the highest token seen, which the waiter's next stamp must exceed; behind its owner they say
+-- of what they are, so that a client which has no use for it can decline.
 local function handoff(seen, leased)
   local queue = key .. ':queue'
   while true do
     local first = redis.pcall('ZPOPMIN', queue)[1] -- another type: nobody waits
     if not first then return end
-    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first)
+    local heard = redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first .. '\n' .. (plain and '1' or '0') .. key)
     if type(heard) == 'number' and heard > 0 then
       local others = call('EXISTS', queue) == 1 and '1' or '0'
       call('SET', key, seen .. '0000000000000000' .. string.format('%016.0f', now + @CLAIM@) .. others .. leased .. first,

@@ -1,7 +1,8 @@
 -- release: give the name back, and make sure no late acquire or extend of this lease locks it again. Several at once: see each.lua.
 -- Passes every door: quarantined or late, it still releases.
 -- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 the highest stamp sent under it  3 the same + 1  4 '1': none of them ever won a majority; else '0'
+-- ARGV  1 owner  2 the highest stamp sent under it; 0 declines a claim, and nothing else  3 the same + 1
+--       4 '1': none of them ever won a majority; else '0'
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
 local now, evicted
@@ -56,8 +57,10 @@ local function one(key, plain, owner, highest, above, never)
     end
     call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'PX', '@STAYMS@')
     -- A lease that would be long over says that this clock is ahead: a claim by it would shut
-    -- the name until then. Who waits asks by itself when a lease is over.
-    if waits == '1' and (not value or value == owner) and now - above <= @QUARANTINE@ then
+    -- the name until then. Who waits asks by itself when a lease is over. A claim that is declined is
+    -- told by its expiry: no stamp is covered.
+    local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
+    if waits == '1' and (not value or value == owner) and sane then
       @HANDOFF@
       handoff(tomb, leased)
     end
