@@ -98,8 +98,12 @@ var inClients = []mutant{{
 	old: "\t\tt.handed(node)", new: "\t\t_ = node",
 	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
 }, {
+	name: "who is not expected yet stands in queues, and declines its turn", promise: order, file: "internal/waiting/inbox.go",
+	old: "return b.up[node] && b.bids[owner] != nil", new: "return b.up[node]",
+	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
+}, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/inbox.go",
-	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: now.Add(nodescript.Claim)})", new: "",
+	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "a renewal counts after the old deadline", promise: told, file: "internal/renewal/renew.go",

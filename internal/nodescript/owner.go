@@ -28,6 +28,16 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
+// ClientOf is the client whose an owner is; "" of a foreign one.
+func ClientOf(owner string) string {
+	_, rest, _ := strings.Cut(owner, "~")
+	client, _, ok := strings.Cut(rest, "~")
+	if !ok {
+		return ""
+	}
+	return client
+}
+
 // Handoff is the news of a hand-off.
 type Handoff struct {
 	Owner string // to whom

@@ -32,7 +32,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 		case extends(c):
 		case releases(c):
 			for i := 0; i < len(c.Args); i += width {
-				if b := h.owners[c.Args[i]]; b != nil {
+				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) { // 0 declines: it should be over
 					b.ended = true
 				}
 			}

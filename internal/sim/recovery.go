@@ -42,7 +42,7 @@ func (w *world) heal() {
 	w.over, w.votes, w.doubtful = true, votes, doubtful
 	w.forgot = w.open() > w.plan.Heal
 	for _, n := range w.names {
-		n.free = 0 // from here on it is told by those who are alive
+		n.free, n.spent = 0, 0 // from here on it is told by those who are alive
 	}
 }
 

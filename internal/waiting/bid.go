@@ -28,10 +28,10 @@ type bid struct {
 	lock   nodescript.Lock
 	ttl    time.Duration
 	owner  string
-	ticket int64               // 0: does not queue
-	hears  func(node int) bool // whether a hand-off by node would be heard
-	pauses int                 // it has made between questions to all; of the goroutine that waits
-	wake   chan struct{}       // the state changed
+	ticket int64                             // 0: does not queue
+	hears  func(owner string, node int) bool // whether a hand-off by node would be heard
+	pauses int                               // it has made between questions to all; of the goroutine that waits
+	wake   chan struct{}                     // the state changed
 
 	mu      sync.Mutex
 	state   state
@@ -151,7 +151,7 @@ func (b *bid) askNode(i int) {
 	b.claimed = b.claimed.without(i)
 	b.votes.Ask(i)
 	m := &b.message
-	joins := b.ticket != 0 && b.from == nil && b.hears(i)
+	joins := b.ticket != 0 && b.from == nil && b.hears(b.owner, i)
 	if joins {
 		m = &b.joins
 	}

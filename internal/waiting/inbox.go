@@ -30,6 +30,7 @@ type Inbox struct {
 	// nodes, a majority is enough, and the news of the others come later.
 	served map[string]clock.Instant
 	swept  clock.Instant
+	waits  map[int64]bool // tickets of those that bid more than once
 }
 
 // straggler is how long the subscriptions of the other nodes may take after a majority
@@ -38,7 +39,7 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client, by the name that its owners carry.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, served: map[string]clock.Instant{}, enough: make(chan struct{})}
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, served: map[string]clock.Instant{}, waits: map[int64]bool{}, enough: make(chan struct{})}
 }
 
 // open subscribes on every node, the first time, and waits until enough hear.
@@ -78,11 +79,12 @@ func (b *Inbox) stood() bool {
 	}
 }
 
-// hears reports whether a hand-off by node would be heard.
-func (b *Inbox) hears(node int) bool {
+// hears reports whether a hand-off by node to owner would be heard, and taken for its own: who stands in a queue
+// without being expected would decline its turn.
+func (b *Inbox) hears(owner string, node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.up[node]
+	return b.up[node] && b.bids[owner] != nil
 }
 
 // stands notes that a subscription stands or broke. What was handed over while it was
@@ -116,7 +118,7 @@ func (b *Inbox) stands(node int, is bool) {
 }
 
 // heard passes a hand-off on. One for an owner that nobody bids under any more is declined: a node that
-// came back with the memory of a minute ago has a queue of bids that are over, and each would cost those
+// came back with the memory of a moment ago has a queue of bids that are over, and each would cost those
 // who wait a claim. To who has just won it needs no answer: the release of its lease ends the
 // claim, too, or a renewal brings the lease to that node.
 func (b *Inbox) heard(node int, message string) {
@@ -126,16 +128,60 @@ func (b *Inbox) heard(node int, message string) {
 	}
 	b.mu.Lock()
 	t := b.bids[h.Owner]
-	since, served := b.served[h.Owner]
 	b.mu.Unlock()
-	now := b.fan.Now()
-	switch {
-	case t != nil:
+	if t != nil {
 		b.fan.Raise(h.Seen)
 		t.handed(node)
-	case !served || now.Sub(since) > nodescript.Claim:
-		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: now.Add(nodescript.Claim)})
+		return
 	}
+	next, useless := b.useless(h.Owner)
+	if !useless {
+		return
+	}
+	b.fan.Together(func() {
+		if next != nil {
+			next.joinFirst()
+		}
+		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
+	})
+}
+
+// useless reports whether a claim for owner is of use to nobody in here. next is what its wait bids under by now,
+// if that goes on: its place is by the same ticket, so it is to be in the queue before the name is handed
+// on. Between two bids of a wait the claim keeps the place.
+func (b *Inbox) useless(owner string) (next *bid, is bool) {
+	ticket, ok := nodescript.Ticket(owner)
+	if !ok || nodescript.ClientOf(owner) != b.client {
+		return nil, false // anybody may publish, and a decline deletes a key that has owner for its value
+	}
+	now := b.fan.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if since, served := b.served[owner]; served && now.Sub(since) <= nodescript.Claim {
+		return nil, false
+	}
+	if !b.waits[ticket] {
+		return nil, true
+	}
+	for _, t := range b.bids {
+		if t.ticket == ticket {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// goesOn notes that the wait of ticket ended a bid and will make another, until ends.
+func (b *Inbox) goesOn(ticket int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waits[ticket] = true
+}
+
+func (b *Inbox) ends(ticket int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.waits, ticket)
 }
 
 func (b *Inbox) expect(t *bid) {

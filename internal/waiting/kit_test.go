@@ -86,3 +86,10 @@ func (l *Locker) bid(t *testing.T) *bid {
 	}
 	return b
 }
+
+// listens reports whether the subscription on a node stands.
+func (b *Inbox) listens(node int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up[node]
+}

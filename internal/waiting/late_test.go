@@ -43,7 +43,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 		l.Inbox.open(t.Context())
 		for i, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
-			if a := l.Fan.Hail(t.Context())[i]; a.Verdict != nodescript.Done || !l.Inbox.hears(i) {
+			if a := l.Fan.Hail(t.Context())[i]; a.Verdict != nodescript.Done || !l.Inbox.listens(i) {
 				t.Fatalf("node %d does not vote, or is not heard: %+v", i, a)
 			}
 		}

@@ -82,6 +82,12 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	}
 	won := false
 	defer func() { l.lines.leave(lock.Name, won && !l.Fair) }()
+	again := false
+	defer func() {
+		if again {
+			l.Inbox.ends(ticket)
+		}
+	}()
 	allowed, outage := patience, time.Time{}
 	var last *Refusal
 	after := func(r *Refusal) {
@@ -105,6 +111,8 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 			}
 			return Grant{}, r
 		}
+		again = true
+		l.Inbox.goesOn(ticket)
 		after(r)
 		pause := jitter(l.Fan, l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {

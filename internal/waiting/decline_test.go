@@ -1,0 +1,136 @@
+package waiting
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// opened is what nodes wait for that answer at once.
+func opened() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// What is handed to an owner under which nobody bids is declined, but where that could harm.
+func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
+	own := func(l *Locker, b *bid) string {
+		return nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
+	}
+	for _, c := range []struct {
+		name  string
+		owner func(l *Locker, b *bid) string
+		given func(l *Locker, b *bid, owner string)
+		want  string // the piece that goes to the node; "": nothing is declined
+	}{
+		{"a bid that is over", own, func(*Locker, *bid, string) {}, "gone"},
+		{"another client's", func(_ *Locker, b *bid) string { return nodescript.NewOwner("gone", "other", b.ticket, nil) },
+			func(*Locker, *bid, string) {}, ""},
+		{"nobody's", func(l *Locker, _ *bid) string { return "gone~" + l.Inbox.client + "~over" }, func(*Locker, *bid, string) {}, ""},
+		{"who has just won", own, func(l *Locker, _ *bid, owner string) { l.Inbox.served[owner] = l.Fan.Now() }, ""},
+		{"who won a while ago", own, func(l *Locker, _ *bid, owner string) {
+			l.Inbox.served[owner] = l.Fan.Now()
+			time.Sleep(nodescript.Claim + time.Millisecond)
+		}, "gone"},
+		{"a wait between two bids", own, func(l *Locker, b *bid, _ string) { l.Inbox.goesOn(b.ticket) }, ""},
+		{"a wait that ended", own, func(l *Locker, b *bid, _ string) {
+			l.Inbox.goesOn(b.ticket)
+			l.Inbox.ends(b.ticket)
+		}, "gone"},
+		{"a wait that goes on under another owner", own, func(l *Locker, b *bid, _ string) {
+			l.Inbox.goesOn(b.ticket)
+			l.Inbox.expect(b)
+		}, "label gone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var nodes []*busy
+				l := three(t, func(_ int, m *nodemodel.Node) node.Node {
+					nodes = append(nodes, &busy{Node: m, free: opened()})
+					return nodes[len(nodes)-1]
+				})
+				l.Inbox.open(t.Context())
+				l.Fan.Hail(t.Context())
+				b := l.bid(t)
+				owner := c.owner(l, b)
+				c.given(l, b, owner)
+				l.Inbox.heard(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock}.String())
+				time.Sleep(100 * time.Millisecond)
+				synctest.Wait()
+				for i, n := range nodes {
+					n.mu.Lock()
+					declined := slices.DeleteFunc(slices.Clone(n.pieces), func(p string) bool { return !strings.Contains(p, "gone") })
+					n.mu.Unlock()
+					if want := c.want; i == 1 && want != "" {
+						if !slices.Equal(declined, []string{want}) {
+							t.Errorf("the node was told %q, want %q", declined, want)
+						}
+					} else if len(declined) > 0 {
+						t.Errorf("node %d was told %q", i, declined)
+					}
+				}
+				b.giveUp()
+			})
+		})
+	}
+}
+
+// Who is not expected yet would decline its own turn: its first question, while the inbox is being opened for
+// somebody else, joins no queue.
+func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var models []*nodemodel.Node
+		l := three(t, func(_ int, m *nodemodel.Node) node.Node {
+			models = append(models, m)
+			return m
+		})
+		l.Fan.Hail(t.Context())
+		l.Inbox.mu.Lock()
+		l.Inbox.up[0], l.Inbox.up[1] = true, true // as when the third node is down
+		l.Inbox.mu.Unlock()
+		b := l.bid(t)
+		stamp, _, err := l.Fan.Stamp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range models {
+			m.EvalSHA(t.Context(), []node.Call{callOf(l, m, nodescript.AcquireCall(b.lock, "holder~other~1-x", stamp, time.Second))})
+		}
+		standing := func() (n int) {
+			for _, m := range models {
+				for _, k := range m.Keys() {
+					if len(k.Waiting) > 0 {
+						n++
+					}
+				}
+			}
+			return n
+		}
+		b.begin()
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if n := standing(); n > 0 {
+			t.Errorf("it stands in %d queues, and would decline what it is handed", n)
+		}
+		l.Inbox.expect(b)
+		b.askAll()
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if n := standing(); n != 2 {
+			t.Errorf("it stands in %d queues, want those of the two nodes that it hears", n)
+		}
+		b.giveUp()
+	})
+}
+
+// callOf is a call as a node gets it.
+func callOf(l *Locker, m *nodemodel.Node, c nodescript.Call) node.Call {
+	return node.Call{SHA: nodescript.NewScripts(l.Fan.Set(), m.Info.Run).SHA(c.Op), Keys: c.Keys, Args: c.Args}
+}
