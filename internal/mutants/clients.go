@@ -102,7 +102,7 @@ var inClients = []mutant{{
 	old: "return b.up[node] && b.bids[owner] != nil", new: "return b.up[node]",
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
-	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/inbox.go",
+	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/decline.go",
 	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {

@@ -98,6 +98,6 @@ var inSimulation = []simulated{{
 	name: "a waiter does not ask again", file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
 }, {
-	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/inbox.go",
+	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/decline.go",
 	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "",
 }}

@@ -34,9 +34,9 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 		{"another client's", func(_ *Locker, b *bid) string { return nodescript.NewOwner("gone", "other", b.ticket, nil) },
 			func(*Locker, *bid, string) {}, ""},
 		{"nobody's", func(l *Locker, _ *bid) string { return "gone~" + l.Inbox.client + "~over" }, func(*Locker, *bid, string) {}, ""},
-		{"who has just won", own, func(l *Locker, _ *bid, owner string) { l.Inbox.served[owner] = l.Fan.Now() }, ""},
+		{"who has just won", own, func(l *Locker, _ *bid, owner string) { l.Inbox.past.won(owner, l.Fan.Now()) }, ""},
 		{"who won a while ago", own, func(l *Locker, _ *bid, owner string) {
-			l.Inbox.served[owner] = l.Fan.Now()
+			l.Inbox.past.won(owner, l.Fan.Now())
 			time.Sleep(nodescript.Claim + time.Millisecond)
 		}, "gone"},
 		{"a wait between two bids", own, func(l *Locker, b *bid, _ string) { l.Inbox.goesOn(b.ticket) }, ""},

@@ -3,7 +3,6 @@ package waiting
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,12 +24,7 @@ type Inbox struct {
 	up     []bool          // per node: the subscription stands
 	bids   map[string]*bid // by owner
 	enough chan struct{}   // closed when a majority has stood, and the others had a moment
-
-	// When owners got the lock, for as long as a claim lasts. The hand-offs of one release come from all
-	// nodes, a majority is enough, and the news of the others come later.
-	served map[string]clock.Instant
-	swept  clock.Instant
-	waits  map[int64]bool // tickets of those that bid more than once
+	past   past            // bids that are over, of which nodes may speak still
 }
 
 // straggler is how long the subscriptions of the other nodes may take after a majority
@@ -39,7 +33,7 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client, by the name that its owners carry.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, served: map[string]clock.Instant{}, waits: map[int64]bool{}, enough: make(chan struct{})}
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{since: map[string]clock.Instant{}, waits: map[int64]bool{}}, enough: make(chan struct{})}
 }
 
 // open subscribes on every node, the first time, and waits until enough hear.
@@ -117,10 +111,7 @@ func (b *Inbox) stands(node int, is bool) {
 	}
 }
 
-// heard passes a hand-off on. One for an owner that nobody bids under any more is declined: a node that
-// came back with the memory of a moment ago has a queue of bids that are over, and each would cost those
-// who wait a claim. To who has just won it needs no answer: the release of its lease ends the
-// claim, too, or a renewal brings the lease to that node.
+// heard passes a hand-off on.
 func (b *Inbox) heard(node int, message string) {
 	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
@@ -134,54 +125,7 @@ func (b *Inbox) heard(node int, message string) {
 		t.handed(node)
 		return
 	}
-	next, useless := b.useless(h.Owner)
-	if !useless {
-		return
-	}
-	b.fan.Together(func() {
-		if next != nil {
-			next.joinFirst()
-		}
-		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
-	})
-}
-
-// useless reports whether a claim for owner is of use to nobody in here. next is what its wait bids under by now,
-// if that goes on: its place is by the same ticket, so it is to be in the queue before the name is handed
-// on. Between two bids of a wait the claim keeps the place.
-func (b *Inbox) useless(owner string) (next *bid, is bool) {
-	ticket, ok := nodescript.Ticket(owner)
-	if !ok || nodescript.ClientOf(owner) != b.client {
-		return nil, false // anybody may publish, and a decline deletes a key that has owner for its value
-	}
-	now := b.fan.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if since, served := b.served[owner]; served && now.Sub(since) <= nodescript.Claim {
-		return nil, false
-	}
-	if !b.waits[ticket] {
-		return nil, true
-	}
-	for _, t := range b.bids {
-		if t.ticket == ticket {
-			return t, true
-		}
-	}
-	return nil, false
-}
-
-// goesOn notes that the wait of ticket ended a bid and will make another, until ends.
-func (b *Inbox) goesOn(ticket int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waits[ticket] = true
-}
-
-func (b *Inbox) ends(ticket int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.waits, ticket)
+	b.decline(node, h)
 }
 
 func (b *Inbox) expect(t *bid) {
@@ -192,19 +136,14 @@ func (b *Inbox) expect(t *bid) {
 
 // forget ends what expect began.
 func (b *Inbox) forget(t *bid) {
-	got, now := t.got(), b.fan.Now()
+	got := t.got()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, there := b.bids[t.owner]; !there {
 		return
 	}
 	delete(b.bids, t.owner)
-	if !got {
-		return
+	if got {
+		b.past.won(t.owner, b.fan.Now())
 	}
-	if now.Sub(b.swept) > nodescript.Claim {
-		maps.DeleteFunc(b.served, func(_ string, since clock.Instant) bool { return now.Sub(since) > nodescript.Claim })
-		b.swept = now
-	}
-	b.served[t.owner] = now
 }

@@ -1,0 +1,88 @@
+package waiting
+
+import (
+	"maps"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// past is what an inbox knows of bids that are over.
+type past struct {
+	// When owners got the lock, for as long as a claim lasts. The hand-offs of one release come from all
+	// nodes, a majority is enough, and the news of the others come later.
+	since map[string]clock.Instant
+	swept clock.Instant
+
+	waits map[int64]bool // tickets of waits that go on after a bid
+}
+
+// won notes that owner got the lock.
+func (p *past) won(owner string, now clock.Instant) {
+	if now.Sub(p.swept) > nodescript.Claim {
+		maps.DeleteFunc(p.since, func(_ string, since clock.Instant) bool { return now.Sub(since) > nodescript.Claim })
+		p.swept = now
+	}
+	p.since[owner] = now
+}
+
+// justWon reports whether owner got the lock within a claim's time.
+func (p *past) justWon(owner string, now clock.Instant) bool {
+	since, ok := p.since[owner]
+	return ok && now.Sub(since) <= nodescript.Claim
+}
+
+// decline answers a hand-off to an owner that nobody bids under any more. A node that came back with the memory of a
+// moment ago has a queue of bids that are over, and each would cost those who wait a claim.
+func (b *Inbox) decline(node int, h nodescript.Handoff) {
+	next, useless := b.useless(h.Owner)
+	if !useless {
+		return
+	}
+	b.fan.Together(func() {
+		if next != nil {
+			next.joinFirst()
+		}
+		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
+	})
+}
+
+// useless reports whether a claim for owner is of use to nobody in here. To who has just won it needs no answer: the
+// release of its lease ends the claim, too, or a renewal brings the lease to that node. Between two bids of a
+// wait it keeps the place. next is what its wait bids under by now, if that goes on: its place is by the
+// same ticket, so it is to be in the queue before the name is handed on.
+func (b *Inbox) useless(owner string) (next *bid, is bool) {
+	ticket, ok := nodescript.Ticket(owner)
+	if !ok || nodescript.ClientOf(owner) != b.client {
+		return nil, false // anybody may publish, and a decline deletes a key that has owner for its value
+	}
+	now := b.fan.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.past.justWon(owner, now) {
+		return nil, false
+	}
+	if !b.past.waits[ticket] {
+		return nil, true
+	}
+	for _, t := range b.bids {
+		if t.ticket == ticket {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// goesOn notes that the wait of ticket ended a bid and will make another, until ends.
+func (b *Inbox) goesOn(ticket int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.past.waits[ticket] = true
+}
+
+func (b *Inbox) ends(ticket int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.past.waits, ticket)
+}
