@@ -103,7 +103,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/decline.go",
-	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "",
+	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "a renewal counts after the old deadline", promise: told, file: "internal/renewal/renew.go",

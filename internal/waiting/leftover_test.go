@@ -20,6 +20,7 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 			t.Fatalf("the node does not vote: %+v", r)
 		}
 		b := l.bid(t)
+		l.Inbox.expect(b)
 		b.askAll()
 		synctest.Wait()
 		n.cut.Store(true)
@@ -59,6 +60,7 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 
 		nodes[0].lag = 50 * time.Millisecond
 		b := l.bid(t)
+		l.Inbox.expect(b)
 		b.askAll()
 		time.Sleep(10 * time.Millisecond)
 		if _, r := b.outcome(false); r != nil {
