@@ -8,7 +8,7 @@ var inClients = []mutant{{
 }, {
 	name: "expiry without a margin: validity without 4 W", promise: told, file: "internal/quorum/rules.go",
 	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
-	pkg: rootPkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 200", says: "acquired by another while the holder believed",
+	pkg: rootPkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 1600", says: "acquired by another while the holder believed",
 }, {
 	name: "validity counted from the answers", promise: told, file: "internal/waiting/grant.go",
 	old: "deadline := quorum.Deadline(b.sent,", new: "deadline := quorum.Deadline(b.fan.Now(),",
