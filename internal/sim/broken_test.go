@@ -132,7 +132,7 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 	} {
 		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
 		w := &world{plan: p, start: time.Now(), names: []*name{{}}}
-		h := &host{w: w}
+		h := &host{w: w, uses: make([]use, 1)}
 		for i, l := range leases {
 			w.granted(w.asks(h, &Actor{ID: i}, Op{}, 0), l, time.Second)
 		}
@@ -142,7 +142,7 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 		}
 	}
 	w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
-	h := &host{w: w, woke: noticed}
+	h := &host{w: w, woke: noticed, uses: make([]use, 1)}
 	w.start = time.Now().Add(-noticed)
 	h.leases = []*held{{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()}}
 	if w.noticedSleep(h); len(w.result.Violations) != 0 {

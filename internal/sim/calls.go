@@ -20,7 +20,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 				owner := c.Args[i+3]
 				b := h.owners[owner]
 				if b == nil {
-					b = &bid{name: c.Keys[i/width*(len(c.Keys)*width/len(c.Args))]}
+					b = &bid{born: w.now(), name: c.Keys[i/width*(len(c.Keys)*width/len(c.Args))]}
 					h.owners[owner] = b
 					h.bids++
 				}

@@ -33,11 +33,13 @@ type host struct {
 	calls    int
 	owners   map[string]*bid
 	leases   []*held
+	uses     []use // by name
 }
 
 // bid is an owner as it went over the network.
 type bid struct {
 	name  string        // the record's key
+	born  time.Duration // when it was first seen
 	ended bool          // a release or quit of it was sent, or its lease was passed on
 	won   time.Duration // when it got the lock; 0: it has not
 }
@@ -72,7 +74,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 	d := dice(luck(w.plan.Seed, 'h', uint64(slot), uint64(life)))
 	h := &host{
 		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
-		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, visitor: visitor, over: make(chan struct{}),
+		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, uses: make([]use, len(w.names)), visitor: visitor, over: make(chan struct{}),
 	}
 	if len(w.plan.Faults) > 0 && d.hit(0.4) {
 		// A bad clock. Not so bad that it leaves the window before the client reads the nodes' anew:

@@ -63,7 +63,7 @@ type Op struct {
 type Broken struct {
 	Vouches bool // nodes that forget go on as if they had not
 	Slow    bool // the clocks of half of the clients are slow
-	Sticky  bool // nodes do not hear releases, and their clocks stand in the end
+	Sticky  bool // nodes do not hear releases
 	Taken   bool // a key of nobody is in the way when all is healed
 	Unfair  bool // nodes take the last of a queue for the first
 	Long    bool // nodes that forget do not vote for twice as long

@@ -44,6 +44,13 @@ func (w *world) heal() {
 	for _, n := range w.names {
 		n.free, n.spent = 0, 0 // from here on it is told by those who are alive
 	}
+	for _, h := range w.all {
+		for name, u := range h.uses {
+			if u.calls == 0 {
+				w.willLook(h, name, u.until)
+			}
+		}
+	}
 }
 
 // votesFrom is when a node votes by what it keeps: not later than a quarantine from now. A doubtful one

@@ -63,6 +63,7 @@ type Tally struct {
 	Messages   int // to nodes
 	Outcomes   [outcomes]int
 	Faults     [kinds]int
+	Looks      int         // for what a process that had stopped using a name had left behind
 	Orders     int         // pairs of grants whose order was compared with that of their tickets
 	Spent      int         // hand-offs to bids that were over
 	Declined   int         // of these, such as cost no claim
@@ -98,6 +99,7 @@ func (t *Tally) Add(o *Tally) {
 	t.Attempts += o.Attempts
 	t.Messages += o.Messages
 	t.Waits += o.Waits
+	t.Looks += o.Looks
 	t.Orders += o.Orders
 	t.Spent += o.Spent
 	t.Declined += o.Declined
@@ -127,6 +129,14 @@ func (t *Tally) Missing() (names []string) {
 			names = append(names, "fault "+kindNames[i])
 		}
 	}
+	for _, n := range [...]struct {
+		what string
+		n    int
+	}{{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"hand-off declined", t.Declined}, {"recovery", t.Recoveries[0].Grants}, {"recovery of lost memories", t.Recoveries[1].Grants}, {"wait when all was well", t.Waits}} {
+		if n.n == 0 {
+			names = append(names, n.what)
+		}
+	}
 	return names
 }
 
@@ -134,8 +144,8 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were served in turn; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
-		t.LongestM, t.Waits, t.Orders, t.Spent, t.Declined)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were compared with the order in which they came; %d times nothing was left of who had stopped using a name; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
+		t.LongestM, t.Waits, t.Orders, t.Looks, t.Spent, t.Declined)
 	for i, where := range [...]string{"of the nodes voted when the faults were over", "had lost its memory"} {
 		r := t.Recoveries[i]
 		fmt.Fprintf(&b, "where a majority %s, a name was granted after %d ms at most, which is %d ms after it had to be free, and %d ms where bids that were over had claims (of %d grants)\n",

@@ -89,6 +89,7 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.calls++
+	w.uses(h, op.Name)
 	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), wanted: wanted, alone: true}
 	what := "tries"
 	if op.Wait {
@@ -122,6 +123,7 @@ func (w *world) refused(x *wait, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.returned(x)
+	w.leaves(x.h, x.name, w.now())
 	w.note(describe(o), x.h.slot, x.actor, x.name, 0, 0)
 	if o == outcomes {
 		w.violated(x.name, "client%d/%d got an error of no kind: %v", x.h.slot, x.actor, err)
@@ -193,6 +195,7 @@ func (w *world) lost(l *held, cause error) {
 		return
 	}
 	w.ended(l, true)
+	w.leaves(l.h, l.name, w.now())
 	switch {
 	case errors.Is(cause, holdfast.ErrLost):
 		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
@@ -244,6 +247,11 @@ func (w *world) gave(l *held, op Op, err error) {
 	}
 	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
 	w.result.Tally.Outcomes[o]++
+	left := w.now()
+	if op.Left > 0 {
+		left += op.Left + w.plan.Window
+	}
+	w.leaves(l.h, l.name, left)
 }
 
 // noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept

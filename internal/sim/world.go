@@ -73,11 +73,6 @@ func Run(p *Plan, trace io.Writer) *Result {
 	w.ends.Go(w.strikeAll)
 	w.awaitActors()
 	w.ends.Wait()
-	if p.Broken.Sticky {
-		for _, s := range w.servers {
-			s.set(0, 0)
-		}
-	}
 	w.lookForGhosts()
 	w.closeAll()
 	w.ends.Wait()

@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// use is what one process does with one name.
+type use struct {
+	calls int           // of Lock and TryLock, and leases that are not given back yet
+	until time.Duration // when the last one ended; or when what it left taken on purpose is over
+}
+
+// lingers is how long after its last use of a name a process may stand there on a node, when all
+// faults are over: a release that a node did not take is sent again every 200 ms.
+func (w *world) lingers() time.Duration {
+	return 500*time.Millisecond + 2*w.plan.Timeout + 4*w.plan.Slow
+}
+
+// uses begins a use. w.mu is held.
+func (w *world) uses(h *host, name int) {
+	h.uses[name].calls++
+}
+
+// leaves ends one, of which something may be left until then. w.mu is held.
+func (w *world) leaves(h *host, name int, until time.Duration) {
+	u := &h.uses[name]
+	u.calls--
+	u.until = max(u.until, until)
+	if u.calls == 0 && w.over {
+		w.willLook(h, name, u.until)
+	}
+}
+
+// willLook looks whether a process left anything behind, unless it uses the name again. w.mu is held.
+func (w *world) willLook(h *host, name int, until time.Duration) {
+	until = max(until, w.plan.Heal)
+	time.AfterFunc(until+w.lingers()-w.now(), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if u := h.uses[name]; u.calls > 0 || max(u.until, w.plan.Heal) > until || h.dead || h.closing {
+			return
+		}
+		for _, s := range w.servers {
+			w.leftBehind(s, h, name)
+		}
+		w.result.Tally.Looks++
+	})
+}
+
+// leftBehind checks that a node has no lease of a process that does not use the name any more, nor a
+// place in the queue of a bid that began when all faults were over. w.mu is held.
+func (w *world) leftBehind(s *server, h *host, name int) {
+	now := s.clock()
+	for _, k := range s.model.Keys() {
+		switch {
+		case k.Name == w.names[name].record:
+			r, err := nodescript.ParseRecord(k.Text)
+			if err == nil && r.Token > 0 && now < r.Expiry && h.owners[r.Owner] != nil {
+				w.violated(name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
+			}
+		case k.Name == w.plan.Names[name]:
+			if h.owners[k.Text] != nil {
+				w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
+			}
+		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
+			for j := 0; j < len(k.Waiting); j += 2 {
+				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.plan.Heal {
+					w.violated(name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
+				}
+			}
+		}
+	}
+}
