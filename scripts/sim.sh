@@ -25,7 +25,7 @@ trap 'kill $pids 2>/dev/null; exit 130' INT TERM
 i=0
 while [ $i -lt "$processes" ]; do
 	"$dir/sim" -test.v -test.timeout 24h -test.run "$tests" -sim.n $(((attempts + processes - 1) / processes)) \
-		-sim.shard $i -sim.of "$processes" -sim.first "$first" >"$dir/$i" & # what it says meanwhile goes to stderr
+		-sim.shard $i -sim.of "$processes" -sim.first "$first" -sim.tally "$dir/tally.$i" >"$dir/$i" & # what it says meanwhile goes to stderr
 	pids="$pids $!"
 	i=$((i + 1))
 done
@@ -34,5 +34,7 @@ for pid in $pids; do
 	wait "$pid" || failed=1
 done
 cat "$dir"/[0-9]*
-awk '/ attempts \(/ { n += $2 } END { printf "%d attempts in all\n", n }' "$dir"/[0-9]*
+if [ $failed = 0 ] && [ "$processes" -gt 1 ]; then
+	"$dir/sim" -test.run '^TestTalliesAreSummed$' -sim.sum "$(echo "$dir"/tally.* | tr ' ' ',')" || failed=1
+fi
 exit $failed

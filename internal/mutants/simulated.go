@@ -92,6 +92,12 @@ var inSimulation = []simulated{{
 	name: "an attempt that failed is not undone", file: "internal/waiting/grant.go",
 	old: "\tb.release(where)", new: "\t_ = where",
 }, {
+	name: "who gives up waiting leaves only the queues that it heard of", file: "internal/waiting/grant.go",
+	old: "where = nil // it may stand in every queue", new: "_ = where",
+}, {
+	name: "a lost lease stays on the nodes that have it", file: "internal/renewal/lease.go",
+	old: "e.endLocked(ErrLost, func() { e.tell(e.releaseCall(), nil) })", new: "e.endLocked(ErrLost, func() {})",
+}, {
 	name: "a minority is kept", file: "internal/waiting/grant.go",
 	old: "\t\t\tb.release(part.has)", new: "",
 }, {

@@ -112,6 +112,11 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 			return
 		}
 	}
+	if *flagTally != "" {
+		if err := save(*flagTally, &sum); err != nil {
+			t.Error(err)
+		}
+	}
 	took := time.Since(start)
 	t.Logf("%s\n%s of one processor: %s per attempt, %s per message; digest %016x\nno promise was broken",
 		&sum, took.Round(time.Millisecond), took/time.Duration(sum.Attempts), took/time.Duration(sum.Messages), all)

@@ -37,6 +37,7 @@ func (w *world) strike(f *Fault) {
 	w.note(f.Kind.String(), -1, -1, -1, int64(f.Nodes)<<32|int64(f.Clients), int64(f.At+f.For))
 	w.mu.Unlock()
 	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
+	hit := true // anything at all
 	switch f.Kind {
 	case Loss, Delay, Duplicate, Tear, News:
 		w.during(f) // counted when a message is hit
@@ -90,21 +91,21 @@ func (w *world) strike(f *Fault) {
 			time.AfterFunc(f.For, func() { s.set(0, s.own) })
 		})
 	case Pause:
-		w.eachHost(f.Clients, func(h *host) {
+		hit = w.eachHost(f.Clients, func(h *host) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			h.held = max(h.held, w.now()+f.For)
 		})
 	case Suspend:
-		w.eachHost(f.Clients, func(h *host) { w.suspend(h, f.For) })
+		hit = w.eachHost(f.Clients, func(h *host) { w.suspend(h, f.For) })
 	case Crash, Close:
-		w.eachHost(f.Clients, func(h *host) { w.retire(h, f.Kind == Crash, f.For) })
+		hit = w.eachHost(f.Clients, func(h *host) { w.retire(h, f.Kind == Crash, f.For) })
 	case Inbox:
-		for i, s := range w.servers {
-			if has(f.Nodes, i) {
-				w.hangUpAll(s, func(sub *subscription) bool { return has(f.Clients, sub.l.h.slot) })
-			}
-		}
+		hit = false
+		w.each(f.Nodes, func(s *server) {
+			n := w.hangUpAll(s, func(sub *subscription) bool { return has(f.Clients, sub.l.h.slot) })
+			hit = hit || n > 0
+		})
 	case Full:
 		w.each(f.Nodes, func(s *server) {
 			s.model.Fill(true)
@@ -112,8 +113,9 @@ func (w *world) strike(f *Fault) {
 		})
 	case Stranger:
 		w.ends.Go(func() { w.visit(f) })
+		return // counted if it comes
 	case Twin:
-		w.eachHost(f.Clients, func(h *host) {
+		hit = w.eachHost(f.Clients, func(h *host) {
 			from, to := first(f.Nodes), first(f.Nodes&(f.Nodes-1))
 			l := h.links[from]
 			away := func(to int32) {
@@ -126,7 +128,9 @@ func (w *world) strike(f *Fault) {
 			time.AfterFunc(f.For, func() { away(-1) })
 		})
 	}
-	w.struck(f.Kind)
+	if hit {
+		w.struck(f.Kind)
+	}
 }
 
 func (w *world) struck(k Kind) {
@@ -143,16 +147,18 @@ func (w *world) each(nodes uint32, do func(*server)) {
 	}
 }
 
-// eachHost is for those that run now.
-func (w *world) eachHost(slots uint32, do func(*host)) {
+// eachHost is for those that run now; it reports whether there is one.
+func (w *world) eachHost(slots uint32, do func(*host)) (any bool) {
 	w.mu.Lock()
 	hosts := slices.Clone(w.hosts)
 	w.mu.Unlock()
 	for i, h := range hosts {
 		if h != nil && has(slots, i) {
 			do(h)
+			any = true
 		}
 	}
+	return any
 }
 
 // during has a fault act on messages while it lasts.

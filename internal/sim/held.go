@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// noticed is how long after its host woke a client knows that a lease is over: it looks once
+// a second.
+const noticed = 1100 * time.Millisecond
+
+// lease is what the witness asks a [holdfast.Lease].
+type lease interface {
+	Context() context.Context
+	Deadline() time.Time
+	Fence() int64
+	Owner() string
+}
+
+var _ lease = (*holdfast.Lease)(nil)
+
+// held is a lease as its holder believes in it: from Lock's return until its context ends or
+// it is given back.
+type held struct {
+	h     *host
+	actor int
+	name  int
+	lease lease
+	ctx   context.Context
+	ttl   time.Duration
+	since time.Duration
+	over  bool          // given back, or its process is dead
+	cap   time.Duration // when it ends for certain, as known when its host fell asleep
+}
+
+// lost ends a belief that was ended by the lock.
+func (w *world) lost(l *held, cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.h.dead {
+		return
+	}
+	w.ended(l, true)
+	w.leaves(l.h, l.name, w.now())
+	switch {
+	case errors.Is(cause, holdfast.ErrLost):
+		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
+		w.result.Tally.Outcomes[Lost]++
+	case l.h.closing:
+		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
+	default:
+		w.violated(l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
+	}
+}
+
+// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL.
+// w.mu is held.
+func (w *world) ended(l *held, late bool) {
+	l.over = true
+	until := w.now()
+	if late {
+		until += l.ttl + w.plan.Window
+	}
+	w.names[l.name].freeFrom(until)
+}
+
+// gives ends a belief that its holder ends.
+func (w *world) gives(l *held, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended(l, false)
+	if left > 0 {
+		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+	}
+	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
+}
+
+// gave takes what came of it.
+func (w *world) gave(l *held, op Op, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := Unlocked
+	switch {
+	case err == nil && op.Left > 0:
+		o = LeftTaken
+	case err == nil:
+	case errors.Is(err, holdfast.ErrLost):
+		o = Lost
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	default:
+		o = UnlockUnheard
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+	}
+	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
+	w.result.Tally.Outcomes[o]++
+	left := w.now()
+	if op.Left > 0 {
+		left += op.Left + w.plan.Window
+	}
+	w.leaves(l.h, l.name, left)
+}
+
+// noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept
+// again meanwhile has another look coming.
+func (w *world) noticedSleep(h *host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.dead || h.asleep || w.now()-h.woke < noticed {
+		return
+	}
+	for _, l := range h.leases {
+		if !l.over && l.ctx.Err() == nil && time.Until(l.lease.Deadline()) < 0 {
+			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
+		}
+	}
+}
