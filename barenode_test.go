@@ -154,7 +154,7 @@ func TestANodeThatCameBackWithAnOldSnapshotHasForgotten(t *testing.T) {
 	if l, err := competitor.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatalf("two holders: acquired at once by %s", l.Owner())
 	}
-	nobodyBefore(t, competitor, start, 3*time.Second)
+	nobodyBefore(t, competitor, start, 3100*time.Millisecond)
 }
 
 // A clock that leaps takes records with it and may come back in a moment. It takes the

@@ -229,8 +229,9 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	asked := s.calls()[0] - before
 	renewals := 2 * seconds
 	// Whoever asks every second asks once more in the time that is measured if it begins so.
-	if most := waiters*(seconds+1) + renewals; asked > most {
-		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: at most %d", waiters, asked, seconds, most)
+	// One whose second is long, on a busy machine, asks less often; half of it would be too little.
+	if least, most := waiters*seconds/2, waiters*(seconds+1)+renewals; asked < least || asked > most {
+		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: %d to %d", waiters, asked, seconds, least, most)
 	} else {
 		t.Logf("%d waiters and a holder made %d calls in %d s", waiters, asked, seconds)
 	}
