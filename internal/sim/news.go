@@ -12,6 +12,9 @@ import (
 // tcpPatience is for how long a connection outlives a partition: a driver pings in that time.
 const tcpPatience = 3 * time.Second
 
+// hungAfter is for how long a driver waits for the answer to a subscription.
+const hungAfter = 2 * time.Second
+
 // subscription is one connection that listens.
 type subscription struct {
 	l     *link
@@ -36,6 +39,12 @@ func (l *link) Listen(ctx context.Context, channel string, on func(string)) erro
 	d := dice(luck(w.plan.Seed, 's', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
 	s := l.server()
 	f := w.fate(l, s, w.now(), &d)
+	if 2*f.there > hungAfter && !f.lost {
+		if !l.rest(ctx, hungAfter+d.below(20*time.Microsecond)) {
+			return ctx.Err()
+		}
+		return errBroke
+	}
 	if !l.rest(ctx, f.there) {
 		return ctx.Err()
 	}
