@@ -5,15 +5,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-var documents = []string{"README.md", "docs/protocol.md", "docs/operating.md", "docs/development.md"}
+// documents are all that a reader gets.
+func documents(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil || len(docs) < 4 {
+		t.Fatalf("found %q, %v: are the documents still in docs?", docs, err)
+	}
+	return append(docs, "README.md", "CHANGELOG.md")
+}
 
-// What the documents call a test must be one.
-func TestDocumentsNameTestsThatExist(t *testing.T) {
-	have := map[string]bool{}
+// tests are the names of all tests by the folder that they are in, and the text of these.
+func tests(t *testing.T) (names map[string][]string, text map[string]string) {
+	t.Helper()
+	names, text = map[string][]string{}, map[string]string{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz|Example)\w+)\(`)
 	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "node/nodetest/") {
@@ -23,17 +33,31 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 			return nil
 		}
 		b, err := os.ReadFile(path)
+		dir := filepath.ToSlash(filepath.Dir(path))
 		for _, m := range declared.FindAllSubmatch(b, -1) {
-			have[string(m[1])] = true
+			names[dir] = append(names[dir], string(m[1]))
 		}
+		text[dir] += string(b)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return names, text
+}
+
+// What the documents call a test must be one.
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	have := map[string]bool{}
+	names, _ := tests(t)
+	for _, in := range names {
+		for _, name := range in {
+			have[name] = true
+		}
+	}
 	placeholder := regexp.MustCompile(`(?m)^[A-Z]{6,}$`)
 	named := 0
-	for _, doc := range documents {
+	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
@@ -53,10 +77,61 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	}
 }
 
+// A command that runs tests finds them in the folder that it names, and ends by itself. Elsewhere go test
+// says "no tests to run", and passes.
+func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
+	names, text := tests(t)
+	command := regexp.MustCompile("(?m)`go test ([^`]+)`|^    go test (.*)$")
+	checked := 0
+	for _, doc := range documents(t) {
+		b, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range command.FindAllStringSubmatch(string(b), -1) {
+			words := strings.Fields(m[1] + m[2])
+			which, dir := "", ""
+			for i, word := range words {
+				switch {
+				case i > 0 && (words[i-1] == "-run" || words[i-1] == "-fuzz"):
+					which = strings.Trim(word, `'"`)
+				case word == "." || strings.HasPrefix(word, "./"):
+					dir = filepath.ToSlash(filepath.Clean(word))
+				}
+			}
+			if slices.Contains(words, "-fuzz") && !slices.Contains(words, "-fuzztime") {
+				t.Errorf("%s: go test %s never ends: give it -fuzztime", doc, strings.Join(words, " "))
+			}
+			if which == "" {
+				continue
+			}
+			checked++
+			test, part, _ := strings.Cut(which, "/")
+			pattern, err := regexp.Compile(test)
+			if regexp.MustCompile(`^(Test|Fuzz)\w+$`).MatchString(test) {
+				pattern, err = regexp.Compile("^" + test + "$")
+			}
+			if err != nil {
+				t.Errorf("%s: go test %s: %v", doc, strings.Join(words, " "), err)
+				continue
+			}
+			if !slices.ContainsFunc(names[dir], pattern.MatchString) {
+				t.Errorf("%s: go test %s: no such test in %q", doc, strings.Join(words, " "), dir)
+			}
+			if part = strings.ReplaceAll(part, "_", " "); !strings.Contains(text[dir], part) {
+				t.Errorf("%s: go test %s: no test in %q speaks of %q", doc, strings.Join(words, " "), dir, part)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d commands found in the documents: is the pattern still right?", checked)
+	}
+}
+
 // Links between documents and into the code lead somewhere.
 func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
-	for _, doc := range documents {
+	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +152,7 @@ func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 func TestProgramsInDocumentsCompile(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 	found := 0
-	for _, doc := range documents {
+	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)
