@@ -42,10 +42,10 @@
 // of each other. With a single node, its clock must not jump.
 //
 // Waiters are served in the order in which they came, over all processes, and woken by
-// the release; see [Config.Fair] for the one exception.
+// the release; see [Config.Fair] for the exception that is meant.
 //
 // The lease's context ends before the lock can be somebody else's. Tokens grow from
-// lease to lease. A holder that dies holds for its TTL at most. Any minority of the
+// lease to lease. A holder that dies holds for its TTL and Window at most. Any minority of the
 // nodes may be slow, hung or dead, and costs nothing. An attempt that was cancelled or
 // failed leaves no lock behind, also when its commands arrive late. Other Redlock
 // clients that use the name as their key exclude us, and we them.
