@@ -53,18 +53,20 @@ func (w *world) willLook(h *host, name int, until time.Duration) {
 // leftBehind checks that a node has no lease of a process that does not use the name any more, nor a
 // place in the queue of a bid that began when all faults were over. w.mu is held.
 func (w *world) leftBehind(s *server, h *host, name int) {
-	now := s.clock()
+	now, claimed, plain := s.clock(), "", ""
 	for _, k := range s.model.Keys() {
 		switch {
 		case k.Name == w.names[name].record:
 			r, err := nodescript.ParseRecord(k.Text)
-			if err == nil && r.Token > 0 && now < r.Expiry && h.owners[r.Owner] != nil {
+			switch {
+			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil:
+			case r.Token == 0:
+				claimed = r.Owner // it was handed over while there were faults, and is over within a second
+			default:
 				w.violated(name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}
 		case k.Name == w.plan.Names[name]:
-			if h.owners[k.Text] != nil {
-				w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
-			}
+			plain = k.Text
 		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
 			for j := 0; j < len(k.Waiting); j += 2 {
 				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.plan.Heal {
@@ -72,5 +74,8 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 				}
 			}
 		}
+	}
+	if h.owners[plain] != nil && plain != claimed {
+		w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
 	}
 }
