@@ -7,7 +7,8 @@ N ?= 1000000
 FIRST ?= 1
 T ?= 10m
 EVERY ?= 5s
-export ONLY
+SERVER ?= redis-server
+export ONLY SERVER
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -18,7 +19,7 @@ demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no s
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## all tests, on real redis-server processes, with the race detector; a million simulated attempts; the models
+test: deps       ## all tests, on real redis-server processes (or SERVER=valkey-server), with the race detector; a million simulated attempts; the models
 	go test -race -timeout 25m . # by itself: it measures how long waiters sleep
 	others=$$(go list ./...) && go test -race -timeout 25m $$(echo "$$others" | tail -n +2)
 	go test -run 'SameHistory|OnTheEdge' ./internal/sim # under -race the scheduler draws lots

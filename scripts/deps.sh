@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs what the tests run: redis-server, and a C compiler for Go's race detector and
+# Installs what the tests run: redis-server (or what SERVER names, such as valkey-server), and a C compiler for Go's race detector and
 # the clock shim. Does nothing where both are there.
 set -eu
 
+server=${SERVER:-redis-server}
 need=""
-command -v redis-server >/dev/null || need="$need redis-server"
+command -v "$server" >/dev/null || need="$need $server"
 command -v cc >/dev/null || need="$need gcc libc6-dev"
 [ -n "$need" ] || exit 0
 
@@ -23,9 +24,9 @@ $sudo apt-get update -qq
 # shellcheck disable=SC2086 # a list of packages
 $sudo apt-get install -y -qq --no-install-recommends $need >/dev/null
 # The tests start servers of their own; one that nobody asked for is not left running.
-case "$need" in *redis-server*)
+case "$need" in *"$server"*)
 	if command -v systemctl >/dev/null; then
-		$sudo systemctl disable --now redis-server >/dev/null 2>&1 || true
+		$sudo systemctl disable --now "$server" >/dev/null 2>&1 || true
 	fi ;;
 esac
-redis-server --version >&2
+"$server" --version >&2

@@ -79,7 +79,7 @@ func (w *world) info() Info {
 	return Info{
 		Run: f["run_id"], Role: f["role"], Cluster: f["cluster_enabled"] == "1", MaxMemory: number(f["maxmemory"]),
 		Policy: f["maxmemory_policy"], Evicted: number(f["evicted_keys"]), ReplID: f["master_replid"], ReplID2: f["master_replid2"],
-		AOF: f["aof_enabled"] == "1", Version: "Redis " + f["redis_version"],
+		AOF: f["aof_enabled"] == "1", Version: version(f),
 	}
 }
 
@@ -200,6 +200,9 @@ func (w *world) parts(t *nodescript.Together, r node.Reply) string {
 
 // admit asks both to vote, and loads the scripts.
 func (w *world) admit(config int, stamp int64) (real, model string) {
+	if w.model.Full && strings.HasPrefix(w.model.Info.Version, "Valkey") {
+		return "", "" // Redis refuses the whole transaction, Valkey what of it would write
+	}
 	s, c := w.scripts(config), nodescript.AdmitCall(configs[config], stamp)
 	w.wire.send("MULTI")
 	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1])
@@ -339,4 +342,12 @@ func (w *world) differ(real, model string) string {
 		}
 	}
 	return text
+}
+
+// version is the server's own. Valkey names that of the Redis whose commands it has, too.
+func version(info map[string]string) string {
+	if v := info["valkey_version"]; v != "" {
+		return "Valkey " + v
+	}
+	return "Redis " + info["redis_version"]
 }

@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -63,9 +64,13 @@ func StartN(t testing.TB, n int, opts ...Option) []*Server {
 	return servers
 }
 
+// program is the server that is tested with: redis-server, or what SERVER names in the environment, such
+// as valkey-server.
+func program() string { return cmp.Or(os.Getenv("SERVER"), "redis-server") }
+
 func start(t testing.TB, opts ...Option) (*Server, error) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		return nil, errors.New("redis-server is not installed; run: make deps")
+	if _, err := exec.LookPath(program()); err != nil {
+		return nil, fmt.Errorf("%s is not installed; run: make deps SERVER=%[1]s", program())
 	}
 	// Not t.TempDir: with a long test name a socket's path exceeds 107 bytes.
 	dir, err := os.MkdirTemp("", "redistest-")
@@ -139,7 +144,7 @@ func (s *Server) launch(ready bool) error {
 	if s.cfg.clock {
 		env = s.clockEnv()
 	}
-	p, err := spawn(filepath.Join(s.dir, "redis.log"), env, "redis-server", s.arguments()...)
+	p, err := spawn(filepath.Join(s.dir, "redis.log"), env, program(), s.arguments()...)
 	if err != nil {
 		return fmt.Errorf("redistest: start redis-server: %w", err)
 	}
