@@ -106,6 +106,10 @@ var inClients = []mutant{{
 	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
+	name: "what is handed over between two bids is never answered", promise: order, file: "internal/waiting/inbox.go",
+	old: "all := b.past.keptOf(t.ticket)", new: "var all []kept",
+	pkg: waitPkg, check: "TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext", says: "the node was told",
+}, {
 	name: "a renewal counts after the old deadline", promise: told, file: "internal/renewal/renew.go",
 	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
 	pkg: "internal/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",

@@ -38,10 +38,11 @@ type host struct {
 
 // bid is an owner as it went over the network.
 type bid struct {
-	name  string        // the record's key
-	born  time.Duration // when it was first seen
-	ended bool          // a release or quit of it was sent, or its lease was passed on
-	won   time.Duration // when it got the lock; 0: it has not
+	name     string        // the record's key
+	born     time.Duration // when it was first seen
+	repeated bool          // a request of it came twice
+	ended    bool          // a release or quit of it was sent, or its lease was passed on
+	won      time.Duration // when it got the lock; 0: it has not
 }
 
 // ambient is what its client takes for time and chance.

@@ -162,7 +162,10 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 	}
 	if f.again > 0 {
 		copied := p.kept()
-		time.AfterFunc(f.there+f.again, func() { s.deliver(copied, epoch) })
+		time.AfterFunc(f.there+f.again, func() {
+			w.repeats(l.h, copied)
+			s.deliver(copied, epoch)
+		})
 	}
 	if arrives >= end {
 		copied := p.kept()

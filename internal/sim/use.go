@@ -50,6 +50,18 @@ func (w *world) willLook(h *host, name int, until time.Duration) {
 	})
 }
 
+// repeats notes the owners of a request that comes twice. A node that refused it the first time gets no release,
+// and may grant it the second time: the network that does so is none of TCP's.
+func (w *world) repeats(h *host, p parcel) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range p.calls {
+		for i := 0; acquires(c) && i < len(c.Args); i += width {
+			h.owners[c.Args[i+3]].repeated = true
+		}
+	}
+}
+
 // leftBehind checks that a node has no lease of a process that does not use the name any more, nor a
 // place in the queue of a bid that began when all faults were over. w.mu is held.
 func (w *world) leftBehind(s *server, h *host, name int) {
@@ -59,7 +71,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 		case k.Name == w.names[name].record:
 			r, err := nodescript.ParseRecord(k.Text)
 			switch {
-			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil:
+			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated:
 			case r.Token == 0:
 				claimed = r.Owner // it was handed over while there were faults, and is over within a second
 			default:
@@ -75,7 +87,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			}
 		}
 	}
-	if h.owners[plain] != nil && plain != claimed {
+	if b := h.owners[plain]; b != nil && !b.repeated && plain != claimed {
 		w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
 	}
 }

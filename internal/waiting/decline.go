@@ -15,7 +15,19 @@ type past struct {
 	since map[string]clock.Instant
 	swept clock.Instant
 
-	waits map[int64]bool // tickets of waits that go on after a bid
+	waits map[int64]*between // by ticket, those that go on after a bid
+}
+
+// between is a wait between two bids.
+type between struct {
+	kept  []kept        // what was handed to its earlier bids meanwhile
+	hurry chan struct{} // has a word when there is some
+}
+
+// kept is a hand-off that is not answered yet.
+type kept struct {
+	node int
+	of   nodescript.Handoff
 }
 
 // won notes that owner got the lock.
@@ -36,7 +48,7 @@ func (p *past) justWon(owner string, now clock.Instant) bool {
 // decline answers a hand-off to an owner that nobody bids under any more. A node that came back with the memory of a
 // moment ago has a queue of bids that are over, and each would cost those who wait a claim.
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
-	next, useless := b.useless(h.Owner)
+	next, useless := b.useless(node, h)
 	if !useless {
 		return
 	}
@@ -48,22 +60,24 @@ func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	})
 }
 
-// useless reports whether a claim for owner is of use to nobody in here. To who has just won it needs no answer: the
+// useless reports whether a claim is of use to nobody in here. To who has just won it needs no answer: the
 // release of its lease ends the claim, too, or a renewal brings the lease to that node. Between two bids of a
-// wait it keeps the place. next is what its wait bids under by now, if that goes on: its place is by the
-// same ticket, so it is to be in the queue before the name is handed on.
-func (b *Inbox) useless(owner string) (next *bid, is bool) {
-	ticket, ok := nodescript.Ticket(owner)
-	if !ok || nodescript.ClientOf(owner) != b.client {
+// wait it keeps the place, until the next bid: that is hurried, because nobody else gets the name meanwhile. next is
+// what its wait bids under by now, if that goes on: its place is by the same ticket, so it is to be in the queue
+// before the name is handed on.
+func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bid, is bool) {
+	ticket, ok := nodescript.Ticket(h.Owner)
+	if !ok || nodescript.ClientOf(h.Owner) != b.client {
 		return nil, false // anybody may publish, and a decline deletes a key that has owner for its value
 	}
 	now := b.fan.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.past.justWon(owner, now) {
+	if b.past.justWon(h.Owner, now) {
 		return nil, false
 	}
-	if !b.past.waits[ticket] {
+	wait := b.past.waits[ticket]
+	if wait == nil {
 		return nil, true
 	}
 	for _, t := range b.bids {
@@ -71,18 +85,45 @@ func (b *Inbox) useless(owner string) (next *bid, is bool) {
 			return t, true
 		}
 	}
+	wait.kept = append(wait.kept, kept{node, h})
+	select {
+	case wait.hurry <- struct{}{}:
+	default:
+	}
 	return nil, false
 }
 
-// goesOn notes that the wait of ticket ended a bid and will make another, until ends.
-func (b *Inbox) goesOn(ticket int64) {
+// goesOn notes that the wait of ticket ended a bid and will make another, until ends. The channel has a word
+// when it is to make it at once.
+func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.past.waits[ticket] = true
+	wait := b.past.waits[ticket]
+	if wait == nil {
+		wait = &between{hurry: make(chan struct{}, 1)}
+		b.past.waits[ticket] = wait
+	}
+	return wait.hurry
 }
 
 func (b *Inbox) ends(ticket int64) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	all := b.past.keptOf(ticket)
 	delete(b.past.waits, ticket)
+	b.mu.Unlock()
+	b.declineAll(all)
+}
+
+// keptOf takes what was kept for a wait.
+func (p *past) keptOf(ticket int64) (all []kept) {
+	if wait := p.waits[ticket]; wait != nil {
+		all, wait.kept = wait.kept, nil
+	}
+	return all
+}
+
+func (b *Inbox) declineAll(all []kept) {
+	for _, k := range all {
+		b.decline(k.node, k.of)
+	}
 }

@@ -82,6 +82,51 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	}
 }
 
+// What is handed over between two bids of a wait keeps its place until the next bid, which is hurried and
+// answers; or the end of the wait does.
+func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
+	for want, goesOn := range map[string]func(l *Locker, b *bid){
+		"label gone": func(l *Locker, b *bid) { l.Inbox.expect(b) },
+		"gone":       func(l *Locker, b *bid) { l.Inbox.ends(b.ticket) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var nodes []*busy
+				l := three(t, func(_ int, m *nodemodel.Node) node.Node {
+					nodes = append(nodes, &busy{Node: m, free: opened()})
+					return nodes[len(nodes)-1]
+				})
+				l.Inbox.open(t.Context())
+				l.Fan.Hail(t.Context())
+				b := l.bid(t)
+				told := func() []string {
+					time.Sleep(100 * time.Millisecond)
+					synctest.Wait()
+					nodes[1].mu.Lock()
+					defer nodes[1].mu.Unlock()
+					return slices.DeleteFunc(slices.Clone(nodes[1].pieces), func(p string) bool { return !strings.Contains(p, "gone") })
+				}
+				hurry := l.Inbox.goesOn(b.ticket)
+				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
+				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock}.String())
+				if pieces := told(); len(pieces) > 0 {
+					t.Errorf("the node was told %q before the next bid", pieces)
+				}
+				select {
+				case <-hurry:
+				default:
+					t.Error("the next bid is not hurried")
+				}
+				goesOn(l, b)
+				if pieces := told(); !slices.Equal(pieces, []string{want}) {
+					t.Errorf("the node was told %q, want %q", pieces, want)
+				}
+				b.giveUp()
+			})
+		})
+	}
+}
+
 // Who is not expected yet would decline its own turn: its first question, while the inbox is being opened for
 // somebody else, joins no queue.
 func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {

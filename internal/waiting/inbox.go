@@ -33,7 +33,7 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client, by the name that its owners carry.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{since: map[string]clock.Instant{}, waits: map[int64]bool{}}, enough: make(chan struct{})}
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
 }
 
 // open subscribes on every node, the first time, and waits until enough hear.
@@ -128,10 +128,13 @@ func (b *Inbox) heard(node int, message string) {
 	b.decline(node, h)
 }
 
+// expect has hand-offs to a bid taken for its own, and answers those to earlier bids of its wait.
 func (b *Inbox) expect(t *bid) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.bids[t.owner] = t
+	all := b.past.keptOf(t.ticket)
+	b.mu.Unlock()
+	b.declineAll(all)
 }
 
 // forget ends what expect began.

@@ -43,7 +43,7 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
 			return g, r
 		}
-		if !l.sleep(ctx, jitter(l.Fan, pause)) {
+		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
 			return Grant{}, r
 		}
 		pause = min(2*pause, l.RetryDelay)
@@ -112,7 +112,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 			return Grant{}, r
 		}
 		again = true
-		l.Inbox.goesOn(ticket)
+		hurry := l.Inbox.goesOn(ticket)
 		after(r)
 		pause := jitter(l.Fan, l.RetryDelay)
 		switch votesIn, ok := r.VotesIn(); {
@@ -125,7 +125,7 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 		case time.Since(outage) >= allowed:
 			return Grant{}, r
 		}
-		if !l.sleep(ctx, pause) {
+		if !l.sleep(ctx, pause, hurry) {
 			return Grant{}, r
 		}
 	}
@@ -226,11 +226,13 @@ func (l *Locker) nothing() *Refusal {
 }
 
 // sleep reports whether d passed before ctx ended or the client was closed.
-func (l *Locker) sleep(ctx context.Context, d time.Duration) bool {
+func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) bool {
 	t := time.NewTimer(l.apart(d))
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
+	case <-hurry:
 		return true
 	case <-ctx.Done():
 	case <-l.Stop:
