@@ -30,6 +30,7 @@ type arena struct {
 	injuries  []*injury
 	amnesia   int   // faults under way that take memory
 	forgot    int64 // when the last of them ended
+	healed    int64 // when all faults had ended
 	calm      int   // faults under way that must not meet one
 	wantCalm  bool  // the next such fault waits
 }
@@ -56,7 +57,7 @@ func (a *arena) startClient(slot int) {
 func (a *arena) role(id int) Role {
 	return Role{
 		Client: id, Locker: a.plan.Locker, Nodes: urls(a.nodes, id%sides), Names: a.plan.names(), TTL: a.plan.TTL, Window: a.plan.Window,
-		Loops: a.plan.Loops, Resource: a.resource.Addr(), Dir: a.dir, Pause: a.plan.Pause,
+		Loops: a.plan.Loops, Resource: a.resource.Addr(), Dir: a.dir, Pause: a.plan.Pause, Parts: a.plan.ours(),
 	}
 }
 

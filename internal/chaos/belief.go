@@ -68,6 +68,9 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		}
 		switch e.What {
 		case wants:
+			if l.wanting && l.wanted < ended { // told to end, or given up
+				wishes = append(wishes, wish{p.id, l.name, l.wanted, min(e.At, ended), false})
+			}
 			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At}, wanting: true}
 		case has:
 			l.wanting, l.holding = false, true

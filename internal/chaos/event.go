@@ -41,7 +41,7 @@ const (
 	keeps what = "keeps" // its deadline has moved
 	over  what = "over"  // it does not believe in the lock any more; said before it unlocks
 	stops what = "stops" // it is about to stop itself
-	notes what = "notes"
+	idle  what = "idle"  // its loops have ended: it wants and holds nothing any more
 	tried what = "tried" // a misfit was refused
 	fault what = "fault" // the client itself failed
 )

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
@@ -38,7 +37,7 @@ func openHoldfast(r Role) (Locker, error) {
 		maxTTL = r.TTL
 	}
 	c, err := holdfast.New(holdfast.Config{
-		Nodes: nodes, TTL: r.TTL, MaxTTL: maxTTL, Window: r.Window, NodeTimeout: 300 * time.Millisecond,
+		Nodes: nodes, TTL: r.TTL, MaxTTL: maxTTL, Window: r.Window, NodeTimeout: nodeTimeout,
 		Cluster: cluster, Label: fmt.Sprintf("client-%d", r.Client), Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -211,33 +210,6 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 	}
 	if _, err := os.Stat(f.path); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestWhatIsLeftBehindIsFound(t *testing.T) {
-	t.Parallel()
-	a := &arena{t: t, plan: Plan{Names: 2}, nodes: []*node{{server: redistest.Start(t)}}}
-	s := a.nodes[0].server
-	record := func(owner string, left time.Duration) string {
-		now := time.Now().UnixMicro()
-		return nodescript.Record{Seen: now, Token: now, Expiry: now + left.Microseconds(), Owner: owner}.String()
-	}
-	for name, c := range map[string]struct {
-		key, value string
-		ghosts     int
-	}{
-		"a plain key":            {"lock-1", "somebody", 1},
-		"a lease":                {nodescript.RecordKey("lock-0"), record("somebody", time.Minute), 1},
-		"a lease that is over":   {nodescript.RecordKey("lock-0"), record("somebody", -time.Second), 0},
-		"a tombstone":            {nodescript.RecordKey("lock-0"), record("", 0), 0},
-		"what is not a record":   {nodescript.RecordKey("lock-0"), "?", 1},
-		"something else's value": {"other", "x", 0},
-	} {
-		s.MustDo(t, "FLUSHALL")
-		s.MustDo(t, "SET", c.key, c.value)
-		if got := a.ghosts(); len(got) != c.ghosts {
-			t.Errorf("%s: found %q, want %d", name, got, c.ghosts)
-		}
 	}
 }
 

@@ -41,6 +41,7 @@ type Role struct {
 	Loops    int    // how many goroutines lock
 	Resource string // host:port of the server that has the registers
 	Dir      string // of the counter files
+	Parts    bool   // makes attempts that are cut short, when it is told to end
 	Pause    int    // one in so many stops itself between its last look at the lease and its write; 0: none
 
 	// Of clients that must be refused.

@@ -51,7 +51,7 @@ func (p Plan) deck() (deck []*kind) {
 		switch {
 		case len(p.Kinds) > 0 && !slices.Contains(p.Kinds, k.name):
 		case len(p.Kinds) == 0 && k.outside && !p.Outside:
-		case k.needs > p.Nodes, k.ours && p.Locker != "holdfast":
+		case k.needs > p.Nodes, k.ours && !p.ours():
 		default:
 			deck = append(deck, k)
 		}

@@ -30,6 +30,7 @@ type process struct {
 	events []Event
 	frozen []span // when it was stopped; the last may be open
 	killed int64  // 0: it was not
+	idle   int64  // since when its loops have ended; 0: they have not
 	inside int    // how many of its loops hold a lock, as far as was heard
 }
 
@@ -85,6 +86,8 @@ func (p *process) hear(e Event) {
 		p.inside++
 	case over:
 		p.inside--
+	case idle:
+		p.idle = e.At
 	case stops:
 		p.frozen = append(p.frozen, span{from: e.At})
 		go func() {
@@ -129,6 +132,12 @@ func (p *process) kill() {
 	}
 	p.mu.Unlock()
 	<-p.gone
+}
+
+// stop has its loops end, and its locker stay open.
+func (p *process) stop() {
+	p.thaw()
+	_, _ = p.stdin.Write([]byte("\n")) // fails if it is gone
 }
 
 // leave has it end by itself. An error is one of the harness, not of the lock.

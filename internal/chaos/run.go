@@ -69,6 +69,9 @@ func (p Plan) withDefaults() Plan {
 // quarantine is how long a node that forgot does not vote.
 func (p Plan) quarantine() time.Duration { return p.TTL + p.Window }
 
+// ours reports whether it is this module's lock that runs, as it is.
+func (p Plan) ours() bool { return p.Locker == "holdfast" }
+
 // patience bounds what should take a moment on a machine that does other things too.
 const patience = 30 * time.Second
 
@@ -98,7 +101,8 @@ func Run(t testing.TB, p Plan) *Report {
 
 	a.torment(time.Now().Add(p.For))
 
-	healed := Monotonic()
+	a.healed = Monotonic()
+	healed := a.healed
 	for _, c := range a.processes {
 		c.thaw()
 	}
@@ -116,12 +120,19 @@ func Run(t testing.TB, p Plan) *Report {
 			stalled += late // nobody else got a processor in time either
 		}
 	}
+	if p.ours() { // until what those left who were killed, and what came back with a node's memory, is over by itself
+		time.Sleep(time.Duration(healed-Monotonic()) + p.quarantine())
+	}
 	ended := Monotonic()
+	var left []string
+	if p.ours() {
+		left = a.part()
+	}
 	a.dismiss()
 	time.Sleep(p.quarantine() + time.Second)
 
 	r := &Report{Plan: p, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, Recovery: recovery, Forgot: forgot, Stalled: stalled, healed: healed}
-	r.Ghosts = a.ghosts()
+	r.Ghosts = append(left, a.ghosts()...)
 	a.judge(r, ended)
 	return r
 }
@@ -146,10 +157,7 @@ func (a *arena) leasedSince(at int64) bool {
 // dismiss has all clients end by themselves.
 func (a *arena) dismiss() {
 	var wait sync.WaitGroup
-	for _, p := range a.processes {
-		if p.killed != 0 || p.role.Misfit != "" {
-			continue
-		}
+	for _, p := range a.staying() {
 		wait.Go(func() {
 			if err := p.leave(patience); err != nil {
 				a.t.Error(err)

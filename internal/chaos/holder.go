@@ -1,0 +1,161 @@
+//go:build linux
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"time"
+)
+
+// What a client does with a lock that it holds.
+
+// work is how long a holder works: mostly a moment, sometimes so long that its lease must be renewed.
+func (c *client) work() time.Duration {
+	switch n := rand.N(100); {
+	case n < 96:
+		return 2*time.Millisecond + rand.N(15*time.Millisecond)
+	case n < 99:
+		return rand.N(c.TTL / 2)
+	}
+	return rand.N(2 * c.TTL)
+}
+
+// hold is a lease from its first instant to its end, and use what is done meanwhile. It says that it is over before it unlocks: whoever is
+// killed in between believed at most as long as was said.
+func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error) error {
+	e.Token = held.Token()
+	deadline := func() int64 {
+		if held.Deadline().IsZero() {
+			return 0
+		}
+		return onMonotonic(held.Deadline)
+	}
+	say := func(w what, at int64) {
+		e.What, e.At, e.Deadline = w, at, deadline()
+		c.say.tell(e)
+	}
+	say(has, Monotonic())
+	var ended int64 // when it was told of its loss
+	told := make(chan struct{})
+	given := make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-held.Done():
+			ended = Monotonic()
+		case <-given:
+		}
+	}()
+	err := use(&e, func() { say(keeps, 0) })
+	close(given)
+	<-told
+	if e.Lost = ended != 0; !e.Lost {
+		ended = Monotonic()
+	}
+	say(over, ended)
+	// Its loop may have been told to end; the lock is given back all the same.
+	bounded, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	if e := held.Unlock(bounded); e != nil {
+		c.say.note("unlock: failed")
+	}
+	return err
+}
+
+// change changes what the lock protects, and notes in e what became of it. Errors are those of resources.
+func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) error {
+	ctx = context.WithoutCancel(ctx)
+	e.Element = fmt.Sprintf("%d.%d.%d", c.Client, e.Loop, e.Lease)
+	file := newCounterFile(c.Dir, e.Name)
+	var last [2]string
+	var number int64
+	resources := []struct {
+		name        string
+		read, write func() error
+	}{
+		{guarded, func() (err error) { last[0], err = c.guard.read(ctx, e.Name, e.Token); return },
+			func() error { return c.guard.write(ctx, e.Name, e.Token, e.Element, last[0]) }},
+		{open_, func() (err error) { last[1], err = c.open.read(ctx, e.Name, 0); return },
+			func() error { return c.open.write(ctx, e.Name, 0, e.Element, last[1]) }},
+		{counter, func() (err error) { number, err = file.read(e.Token); return },
+			func() error { return file.write(e.Token, number+1) }},
+	}
+	if e.Token == 0 {
+		resources = resources[1:] // nothing to show
+	}
+	refused := map[string]bool{}
+	for _, r := range resources {
+		switch err := r.read(); {
+		case errors.Is(err, errOldToken):
+			refused[r.name] = true
+		case err != nil:
+			c.say.note("resource: " + r.name + " not read")
+			return nil // without a look at what is there, nothing may be written
+		}
+	}
+	c.sleep(held, keeps)
+	// The last look. Between it and the write a process may be stopped for any time, and
+	// no lock can help that.
+	if !believes(held) {
+		for _, r := range resources {
+			refused[r.name] = refused[r.name] || e.Token != 0
+		}
+		c.say.note("work: given up, the lease is over")
+		return nil
+	}
+	if c.Pause > 0 && rand.N(c.Pause) == 0 {
+		c.say.tell(Event{What: stops, Name: e.Name})
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Millisecond) // stopping takes effect on all threads
+	}
+	for _, r := range resources {
+		if refused[r.name] {
+			e.Refused = append(e.Refused, r.name)
+			continue
+		}
+		switch err := r.write(); {
+		case err == nil:
+			e.Acked = append(e.Acked, r.name)
+		case errors.Is(err, errOldToken):
+			e.Refused = append(e.Refused, r.name)
+		default:
+			c.say.note("resource: " + r.name + " not answered")
+		}
+	}
+	return nil
+}
+
+// sleep is the work. It tells when the deadline has moved, and ends with the lease.
+func (c *client) sleep(held Held, keeps func()) {
+	timer := time.NewTimer(c.work())
+	defer timer.Stop()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for before := held.Deadline(); ; {
+		select {
+		case <-held.Done():
+			return
+		case <-timer.C:
+			return
+		case <-tick.C:
+			if now := held.Deadline(); now.Sub(before) > 20*time.Millisecond {
+				before = now
+				keeps()
+			}
+		}
+	}
+}
+
+func believes(held Held) bool {
+	select {
+	case <-held.Done():
+		return false
+	default:
+		return held.Deadline().IsZero() || time.Now().Before(held.Deadline())
+	}
+}

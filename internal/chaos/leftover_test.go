@@ -1,0 +1,99 @@
+//go:build linux
+
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+func TestWhatIsLeftBehindIsFound(t *testing.T) {
+	t.Parallel()
+	a := &arena{t: t, plan: Plan{Names: 2}, nodes: []*node{{server: redistest.Start(t)}}}
+	s := a.nodes[0].server
+	record := func(owner string, left time.Duration) string {
+		now := time.Now().UnixMicro()
+		return nodescript.Record{Seen: now, Token: now, Expiry: now + left.Microseconds(), Owner: owner}.String()
+	}
+	for name, c := range map[string]struct {
+		key, value string
+		ghosts     int
+	}{
+		"a plain key":            {"lock-1", "somebody", 1},
+		"a lease":                {nodescript.RecordKey("lock-0"), record("somebody", time.Minute), 1},
+		"a lease that is over":   {nodescript.RecordKey("lock-0"), record("somebody", -time.Second), 0},
+		"a tombstone":            {nodescript.RecordKey("lock-0"), record("", 0), 0},
+		"what is not a record":   {nodescript.RecordKey("lock-0"), "?", 1},
+		"something else's value": {"other", "x", 0},
+	} {
+		s.MustDo(t, "FLUSHALL")
+		s.MustDo(t, "SET", c.key, c.value)
+		if got := a.ghosts(); len(got) != c.ghosts {
+			t.Errorf("%s: found %q, want %d", name, got, c.ghosts)
+		}
+	}
+}
+
+// While it would still be there by itself: what is looked for only when every lease is over is never found.
+func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
+	t.Parallel()
+	const second = int64(time.Second)
+	p := Plan{Names: 1, TTL: 2 * time.Second, Window: 200 * time.Millisecond}
+	healed := Monotonic() - 10*second
+	a := &arena{t: t, plan: p, healed: healed, nodes: []*node{{server: redistest.Start(t)}}, processes: []*process{
+		{id: 0, idle: healed + 2*second},
+		{id: 1}, // it still runs
+		{id: 2, killed: healed - second},
+		{id: 3, idle: Monotonic()},
+		{id: 4, role: Role{Misfit: fewer}},
+	}}
+	s, key := a.nodes[0].server, nodescript.RecordKey("lock-0")
+	owner := func(label string, before time.Duration) string {
+		return nodescript.NewOwner(label, "client", time.Now().Add(-before).UnixMicro(), []byte("random"))
+	}
+	record := func(label string, claim bool, left time.Duration) func() {
+		now := time.Now()
+		r := nodescript.Record{Seen: now.UnixMicro(), Token: now.UnixMicro(), Expiry: now.Add(left).UnixMicro(), Owner: owner(label, 0)}
+		if claim {
+			r.Token = 0
+		}
+		return func() { s.MustDo(t, "SET", key, r.String()) }
+	}
+	queued := func(label string, before time.Duration) func() {
+		return func() { s.MustDo(t, "ZADD", key+":queue", 1, owner(label, before)) }
+	}
+	for name, c := range map[string]struct {
+		leave func()
+		want  int
+	}{
+		"a lease":                                        {record("client-0", false, time.Second), 1},
+		"a lease that is over":                           {record("client-0", false, -time.Second), 0},
+		"a claim":                                        {record("client-0", true, time.Second), 0},
+		"a lease of a client that runs":                  {record("client-1", false, time.Second), 0},
+		"a lease of one that was killed":                 {record("client-2", false, time.Second), 1},
+		"a lease of one that ended just now":             {record("client-3", false, time.Second), 0},
+		"a lease of one that was to be refused":          {record("client-4", false, time.Second), 1},
+		"a lease of nobody":                              {record("somebody", false, time.Second), 1},
+		"a place in the queue":                           {queued("client-0", 0), 1},
+		"a place from before the faults ended":           {queued("client-0", time.Minute), 0},
+		"a place of a client that runs":                  {queued("client-1", 0), 0},
+		"a place of one that was killed, who is skipped": {queued("client-2", 0), 0},
+	} {
+		s.MustDo(t, "FLUSHALL")
+		c.leave()
+		l := a.newLook()
+		l.since = healed
+		l.all()
+		if got := l.list(); len(got) != c.want {
+			t.Errorf("%s: found %q, want %d", name, got, c.want)
+		}
+		l = a.newLook()
+		l.since, l.stalled = healed, time.Minute
+		if l.all(); len(l.list()) > 0 && c.want == 0 {
+			t.Errorf("%s, on a machine that stood still: found %q", name, l.list())
+		}
+	}
+}
