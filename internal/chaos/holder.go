@@ -73,7 +73,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 	e.Element = fmt.Sprintf("%d.%d.%d", c.Client, e.Loop, e.Lease)
 	file := newCounterFile(c.Dir, e.Name)
 	var last [2]string
-	var number int64
+	var was count
 	resources := []struct {
 		name        string
 		read, write func() error
@@ -82,8 +82,8 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			func() error { return c.guard.write(ctx, e.Name, e.Token, e.Element, last[0]) }},
 		{open_, func() (err error) { last[1], err = c.open.read(ctx, e.Name, 0); return },
 			func() error { return c.open.write(ctx, e.Name, 0, e.Element, last[1]) }},
-		{counter, func() (err error) { number, err = file.read(e.Token); return },
-			func() error { return file.write(e.Token, number+1) }},
+		{counter, func() (err error) { was, err = file.read(e.Token); return },
+			func() error { return file.write(e.Token, e.Element, was) }},
 	}
 	if e.Token == 0 {
 		resources = resources[1:] // nothing to show

@@ -81,8 +81,7 @@ func (a *arena) judge(r *Report, ended int64) {
 
 // count adds up leases and writes.
 func (a *arena) count(r *Report, all []belief) {
-	lists := map[string]map[string]map[string]bool{open_: a.lists(open_), guarded: a.lists(guarded)}
-	counted := map[string]int64{}
+	lists := a.lists()
 	for _, b := range all {
 		r.Grants++
 		if b.lost {
@@ -92,22 +91,13 @@ func (a *arena) count(r *Report, all []belief) {
 		for _, kind := range b.acked {
 			w := r.writes(kind)
 			w.Acked++
-			if kind == counter {
-				counted[b.name]++
-			} else if !lists[kind][b.name][b.element] {
+			if !lists[kind][b.name][b.element] {
 				w.Lost++
 			}
 		}
 		for _, kind := range b.refused {
 			r.writes(kind).Refused++
 		}
-	}
-	for name, acked := range counted {
-		n, _, err := newCounterFile(a.dir, name).load()
-		if err != nil {
-			a.t.Error(err)
-		}
-		r.writes(counter).Lost += int(max(0, acked-n))
 	}
 }
 

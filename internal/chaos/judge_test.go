@@ -3,16 +3,9 @@
 package chaos
 
 import (
-	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // The judges, on histories of which it is known whether they are right.
@@ -159,85 +152,5 @@ func TestRecoveryMayTakeAQuarantineOnlyWhereAMajorityForgot(t *testing.T) {
 	r.Forgot = true
 	if got := r.bound() - hurry; got != 12250*time.Millisecond {
 		t.Errorf("where it did not: %s, want MaxTTL + W, 1 s to find out and 1 s to ask", got)
-	}
-}
-
-func TestLostAndOldWritesAreFound(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
-	t.Cleanup(func() { _ = c.Close() })
-	ctx := context.Background()
-	o, g := register{c, open_}, register{c, guarded}
-	// Both read before either writes: the first write is lost from the open register.
-	for _, r := range []register{o, g} {
-		tokens := map[string]int64{"a": 0, "b": 0}
-		if r == g {
-			tokens = map[string]int64{"a": 7, "b": 8}
-		}
-		before := map[string]string{}
-		for _, e := range []string{"a", "b"} {
-			last, err := r.read(ctx, "x", tokens[e])
-			if err != nil {
-				t.Fatal(err)
-			}
-			before[e] = last
-		}
-		if err := r.write(ctx, "x", tokens["b"], "b", before["b"]); err != nil {
-			t.Fatal(err)
-		}
-		err := r.write(ctx, "x", tokens["a"], "a", before["a"])
-		in, lerr := r.list(ctx, "x")
-		if lerr != nil {
-			t.Fatal(lerr)
-		}
-		switch {
-		case r == g && (!errors.Is(err, errOldToken) || !in["b"]):
-			t.Errorf("guarded: the older token's write: %v; the list is %v", err, in)
-		case r == o && (err != nil || in["b"] || !in["a"]):
-			t.Errorf("open: %v; the list is %v, want b lost", err, in)
-		}
-	}
-	f := newCounterFile(t.TempDir(), "x")
-	if err := f.write(8, 1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.read(7); !errors.Is(err, errOldToken) {
-		t.Errorf("an older token reads: %v", err)
-	}
-	if n, _, err := f.load(); n != 1 || err != nil {
-		t.Errorf("the counter is %d, %v", n, err)
-	}
-	if _, err := os.Stat(f.path); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestReportsNameEachBrokenPromise(t *testing.T) {
-	good := func() *Report {
-		return &Report{Plan: Plan{}.withDefaults(), Grants: 1, Faults: map[string]int{aliased: 1}, MisfitsRefused: map[string]int{aliased: 1}, MisfitsGranted: map[string]int{}}
-	}
-	if list := good().Broken(); len(list) > 0 {
-		t.Fatalf("a good report: %q", list)
-	}
-	for what, spoil := range map[string]func(*Report){
-		"no lease":           func(r *Report) { r.Grants = 0 },
-		"overlap":            func(r *Report) { r.Overlaps = 1 },
-		"inversion":          func(r *Report) { r.Inversions = 1 },
-		"guarded write":      func(r *Report) { r.Guarded.Lost = 1 },
-		"counter write":      func(r *Report) { r.Counter.Lost = 1 },
-		"starvation":         func(r *Report) { r.LongestWait = time.Hour },
-		"no recovery":        func(r *Report) { r.Recovery = -1 },
-		"slow recovery":      func(r *Report) { r.Slowest = r.bound() + 1 },
-		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
-		"not linearizable":   func(r *Report) { r.Illegal = 1 },
-		"not decided":        func(r *Report) { r.Unknown = 1 },
-		"misfit not refused": func(r *Report) { r.MisfitsRefused = nil },
-		"misfit granted":     func(r *Report) { r.MisfitsGranted[aliased] = 1 },
-	} {
-		r := good()
-		if spoil(r); len(r.Broken()) != 1 {
-			t.Errorf("%s: %q", what, r.Broken())
-		}
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -21,7 +18,7 @@ import (
 // the end is a lost update. There is an open register, and a guarded one that refuses a token
 // below the highest it has seen. The holder shows its token when it reads, before all else.
 //
-// A counter is a number in a file, with the token beside it.
+// A counter is a number in a file, with the token and the element of the last write beside it; see [counterFile].
 
 // The resources, as events call them.
 const (
@@ -86,67 +83,9 @@ func (r register) list(ctx context.Context, name string) (map[string]bool, error
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, err
 	}
-	in := map[string]bool{}
-	for ; last != ""; last = before[last] {
-		if in[last] {
-			return nil, fmt.Errorf("resource: %s of %s is a ring at %s", r.kind, name, last)
-		}
-		in[last] = true
+	in, err := chain(last, before)
+	if err != nil {
+		return nil, fmt.Errorf("resource: %s of %s: %w", r.kind, name, err)
 	}
 	return in, nil
-}
-
-// counterFile is a number and the highest token ever shown.
-type counterFile struct{ path string }
-
-func newCounterFile(dir, name string) counterFile {
-	return counterFile{filepath.Join(dir, "counter-"+name)}
-}
-
-func (c counterFile) read(token int64) (n int64, err error) {
-	err = c.access(token, func(now int64) int64 { n = now; return now })
-	return n, err
-}
-
-func (c counterFile) write(token, n int64) error {
-	return c.access(token, func(int64) int64 { return n })
-}
-
-// access is atomic: the resource itself is sound, what is between a read and a write is the
-// lock's affair.
-func (c counterFile) access(token int64, change func(int64) int64) error {
-	guard, err := os.OpenFile(c.path+".guard", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	defer guard.Close()
-	for err = syscall.EINTR; err == syscall.EINTR; {
-		err = syscall.Flock(int(guard.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		return err
-	}
-	n, highest, err := c.load()
-	switch {
-	case err != nil:
-		return err
-	case token < highest:
-		return errOldToken
-	}
-	// By rename: whoever is killed here leaves the old file or the new one.
-	if err := os.WriteFile(c.path+".next", fmt.Appendf(nil, "%d %d\n", change(n), token), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(c.path+".next", c.path)
-}
-
-func (c counterFile) load() (n, highest int64, err error) {
-	b, err := os.ReadFile(c.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, 0, nil
-	}
-	if err == nil {
-		_, err = fmt.Sscan(string(b), &n, &highest)
-	}
-	return n, highest, err
 }

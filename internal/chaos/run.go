@@ -188,17 +188,24 @@ func (a *arena) ghosts() (list []string) {
 	return list
 }
 
-// lists are the registers' contents at the end.
-func (a *arena) lists(kind string) map[string]map[string]bool {
+// lists are the elements of each resource at the end, by kind and name.
+func (a *arena) lists() map[string]map[string]map[string]bool {
 	c := redis.NewClient(&redis.Options{Addr: a.resource.Addr()})
 	defer c.Close()
-	lists := map[string]map[string]bool{}
-	for _, name := range a.names() {
-		l, err := register{c, kind}.list(context.Background(), name)
-		if err != nil {
-			a.t.Error(err)
+	lists := map[string]map[string]map[string]bool{}
+	for _, kind := range []string{open_, guarded, counter} {
+		lists[kind] = map[string]map[string]bool{}
+		for _, name := range a.names() {
+			list := register{c, kind}.list
+			if kind == counter {
+				list = func(context.Context, string) (map[string]bool, error) { return newCounterFile(a.dir, name).list() }
+			}
+			l, err := list(context.Background(), name)
+			if err != nil {
+				a.t.Error(err)
+			}
+			lists[kind][name] = l
 		}
-		lists[name] = l
 	}
 	return lists
 }

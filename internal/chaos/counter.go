@@ -1,0 +1,132 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// counterFile is a number, the highest token ever shown, and the element of whoever wrote the number. As with the
+// registers each write notes what was there when its writer read, so it is known of each single update whether
+// it was lost: a number alone cannot tell, because a writer that was killed before it could say so raises it all the same.
+type counterFile struct{ path string }
+
+// count is what a counter file holds.
+type count struct {
+	n     int64
+	last  string // the element of the write that made it n; "" is none
+	token int64
+}
+
+func newCounterFile(dir, name string) counterFile {
+	return counterFile{filepath.Join(dir, "counter-"+name)}
+}
+
+func (c counterFile) read(token int64) (now count, err error) {
+	err = c.access(token, func(found count) (count, error) { now = found; return found, nil })
+	return now, err
+}
+
+// write writes the number after that which was read, whatever was written since.
+func (c counterFile) write(token int64, element string, read count) error {
+	return c.access(token, func(count) (count, error) {
+		return count{n: read.n + 1, last: element}, c.note(element, read.last)
+	})
+}
+
+// access is atomic: the resource itself is sound, what is between a read and a write is the
+// lock's affair.
+func (c counterFile) access(token int64, change func(count) (count, error)) error {
+	guard, err := os.OpenFile(c.path+".guard", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer guard.Close()
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		err = syscall.Flock(int(guard.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		return err
+	}
+	now, err := c.load()
+	if err == nil && token < now.token {
+		err = errOldToken
+	}
+	if err == nil {
+		now, err = change(now)
+	}
+	if err != nil {
+		return err
+	}
+	// By rename: whoever is killed here leaves the old file or the new one.
+	if err := os.WriteFile(c.path+".next", fmt.Appendf(nil, "%d %d %q\n", now.n, token, now.last), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(c.path+".next", c.path)
+}
+
+// note writes down what was there before an element. It comes before the write: of one that is killed in between
+// there is a note that leads nowhere.
+func (c counterFile) note(element, before string) error {
+	f, err := os.OpenFile(c.path+".before", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s %s\n", element, before) // one write: all of it or nothing
+	return errors.Join(err, f.Close())
+}
+
+func (c counterFile) load() (now count, err error) {
+	b, err := os.ReadFile(c.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return count{}, nil
+	}
+	if err == nil {
+		_, err = fmt.Sscanf(string(b), "%d %d %q", &now.n, &now.token, &now.last)
+	}
+	return now, err
+}
+
+// list is what the number counts at the end: the elements of the writes that it is made of.
+func (c counterFile) list() (map[string]bool, error) {
+	now, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(c.path + ".before")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	before := map[string]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
+		element, was, _ := strings.Cut(lines.Text(), " ")
+		before[element] = was
+	}
+	in, err := chain(now.last, before)
+	if err == nil && int64(len(in)) != now.n {
+		err = fmt.Errorf("it says %d, and %d writes led to that", now.n, len(in))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resource: %s: %w", filepath.Base(c.path), err)
+	}
+	return in, nil
+}
+
+// chain follows the elements from the last to the first.
+func chain(last string, before map[string]string) (map[string]bool, error) {
+	in := map[string]bool{}
+	for ; last != ""; last = before[last] {
+		if in[last] {
+			return nil, fmt.Errorf("its elements are a ring at %s", last)
+		}
+		in[last] = true
+	}
+	return in, nil
+}
