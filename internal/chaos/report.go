@@ -59,6 +59,10 @@ func (r *Report) writes(kind string) *Writes {
 // dead clients take their names with them all the time.
 func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
 
+// margin is how long after a lease's deadline another may begin at the earliest: a process that ran must have been
+// told of its loss by then. It is stated here a second time, not taken from the lock.
+func (p Plan) margin() time.Duration { return 4*p.Window + p.TTL/100 + 2*time.Millisecond }
+
 // Broken lists which promises did not hold.
 func (r *Report) Broken() (list []string) {
 	say := func(bad bool, format string, args ...any) {
@@ -74,6 +78,7 @@ func (r *Report) Broken() (list []string) {
 	say(r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
 	say(r.Recovery < 0, "no lease of each name within %s after the faults", patience)
 	say(r.Slowest > r.bound() && r.Plan.Locker == "holdfast", "%s was granted %s after the faults; at most %s would do", r.SlowestName, r.Slowest, r.bound())
+	say(r.LatestNotice >= r.Plan.margin(), "a process that ran was told %s after its deadline that it had lost its lock: another may have it after %s", r.LatestNotice, r.Plan.margin())
 	say(len(r.Ghosts) > 0, "left behind: %s", strings.Join(r.Ghosts, ", "))
 	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
 	say(r.Unknown > 0, "%d of %d windows not decided in time", r.Unknown, r.Windows)
@@ -149,7 +154,7 @@ func (r *Report) Markdown() string {
 	}
 	row("of these names the slowest, where nobody alive had it", fmt.Sprintf("%s; a majority %s; at most %s would do", r.Slowest.Round(time.Millisecond), where, r.bound().Round(time.Millisecond)))
 	row("left behind", len(r.Ghosts))
-	row("latest notice of a deadline, of a process that ran", r.LatestNotice.Round(10*time.Microsecond))
+	row("latest notice of a deadline, of a process that ran", fmt.Sprintf("%s; before %s would do", r.LatestNotice.Round(10*time.Microsecond), p.margin()))
 	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))
 	table := func(head string, m map[string]int) {
 		if len(m) == 0 {

@@ -9,7 +9,7 @@ import (
 
 func TestReportsNameEachBrokenPromise(t *testing.T) {
 	good := func() *Report {
-		return &Report{Plan: Plan{}.withDefaults(), Grants: 1, Faults: map[string]int{aliased: 1}, MisfitsRefused: map[string]int{aliased: 1}, MisfitsGranted: map[string]int{}}
+		return &Report{Plan: Plan{TTL: 2 * time.Second, Window: 200 * time.Millisecond}.withDefaults(), LatestNotice: 821 * time.Millisecond, Grants: 1, Faults: map[string]int{aliased: 1}, MisfitsRefused: map[string]int{aliased: 1}, MisfitsGranted: map[string]int{}}
 	}
 	if list := good().Broken(); len(list) > 0 {
 		t.Fatalf("a good report: %q", list)
@@ -24,6 +24,7 @@ func TestReportsNameEachBrokenPromise(t *testing.T) {
 		"no recovery":        func(r *Report) { r.Recovery = -1 },
 		"slow recovery":      func(r *Report) { r.Slowest = r.bound() + 1 },
 		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
+		"late notice":        func(r *Report) { r.LatestNotice = r.Plan.margin() },
 		"not linearizable":   func(r *Report) { r.Illegal = 1 },
 		"not decided":        func(r *Report) { r.Unknown = 1 },
 		"misfit not refused": func(r *Report) { r.MisfitsRefused = nil },
