@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type arena struct {
 	healed    int64 // when all faults had ended
 	calm      int   // faults under way that must not meet one
 	wantCalm  bool  // the next such fault waits
+	again     []card
 }
 
 // injury is a fault that happened.
@@ -40,6 +42,8 @@ type injury struct {
 	Kind     string
 	From, To int64 // To is 0 while it lasts
 	Nodes    []int // that it may keep from voting
+	Again    bool  // dealt once more, because it had no effect before
+	Took     bool  // effect, on one of the nodes at least
 }
 
 func (a *arena) startClient(slot int) {
@@ -123,16 +127,22 @@ func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Float64()*float64(most-least))
 }
 
-// each runs f for every node at the same time.
-func each(nodes []*node, f func(*node)) {
+// each runs f for every node at the same time, and reports whether it took effect on any.
+func each(nodes []*node, f func(*node) bool) bool {
 	var wait sync.WaitGroup
+	var took atomic.Bool
 	for _, n := range nodes {
-		wait.Go(func() { f(n) })
+		wait.Go(func() {
+			if f(n) {
+				took.Store(true)
+			}
+		})
 	}
 	wait.Wait()
+	return took.Load()
 }
 
-// do runs a command on a node's server; what fails is only told, for the server may be busy dying.
+// do runs a command on a node's server; what fails is only told, for the server may be busy dying. Then it returns nil.
 func (a *arena) do(s *redistest.Server, args ...any) any {
 	v, err := s.Do(args...)
 	if err != nil {

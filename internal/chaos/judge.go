@@ -16,9 +16,7 @@ func (a *arena) judge(r *Report, ended int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.Length = time.Duration(ended - a.began)
-	for _, in := range a.injuries {
-		r.Faults[in.Kind]++
-	}
+	a.happened(r)
 	var all []belief
 	var wishes []wish
 	frozen := map[int][]span{}
@@ -79,6 +77,26 @@ func (a *arena) judge(r *Report, ended int64) {
 	slices.Sort(r.Clashes)
 }
 
+// happened counts the faults.
+func (a *arena) happened(r *Report) {
+	dealt := map[string]int{}
+	for _, in := range a.injuries {
+		if !in.Again {
+			dealt[in.Kind]++
+		}
+		if in.Took {
+			r.Faults[in.Kind]++
+		} else {
+			r.Vain[in.Kind]++
+		}
+	}
+	for i, k := range a.plan.deck() {
+		if n := dealt[k.name]; i == 0 || n < r.Rounds {
+			r.Rounds = n
+		}
+	}
+}
+
 // count adds up leases and writes.
 func (a *arena) count(r *Report, all []belief) {
 	lists := a.lists()
@@ -105,7 +123,7 @@ func (a *arena) count(r *Report, all []belief) {
 func (a *arena) blame(at int64) string {
 	var last *injury
 	for _, in := range a.injuries {
-		if in.From <= at && (last == nil || in.From > last.From) {
+		if in.Took && in.From <= at && (last == nil || in.From > last.From) {
 			last = in
 		}
 	}

@@ -27,8 +27,8 @@ type kind struct {
 
 // deed is a fault that is ready to happen.
 type deed struct {
-	nodes []*node // that may not vote meanwhile
-	do    func()
+	nodes []*node            // that may not vote meanwhile
+	do    func() (took bool) // whether it had any effect
 }
 
 var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, misfitKinds)
@@ -75,15 +75,24 @@ func (p Plan) outside() bool {
 
 // card is a fault to come: its kind, and the seed of all that is chosen in it.
 type card struct {
-	kind *kind
-	seed uint64
+	kind  *kind
+	seed  uint64
+	tries int // that had no effect
+}
+
+// mostTries is how often a fault is tried that has no effect: what it needs is not always there.
+const mostTries = 5
+
+// again is the card for another try.
+func (c card) again() card {
+	return card{c.kind, rand.New(rand.NewPCG(c.seed, 1)).Uint64(), c.tries + 1}
 }
 
 // deal is a round of faults: each kind once. Runs with the same kinds and the same seed are dealt the
 // same rounds, whatever lock they are about.
 func (a *arena) deal() (round []card) {
 	for _, k := range a.plan.deck() {
-		round = append(round, card{k, a.rng.Uint64()})
+		round = append(round, card{kind: k, seed: a.rng.Uint64()})
 	}
 	a.rng.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
 	return round
@@ -96,6 +105,9 @@ func (a *arena) torment(until time.Time) {
 	defer under.Wait()
 	var round []card
 	for time.Now().Before(until) {
+		a.mu.Lock()
+		round, a.again = append(a.again, round...), nil
+		a.mu.Unlock()
 		if len(round) == 0 {
 			if round = a.deal(); len(round) == 0 {
 				time.Sleep(time.Until(until))
@@ -105,10 +117,12 @@ func (a *arena) torment(until time.Time) {
 		// The first that can happen now; the others keep their places.
 		pause := 50 * time.Millisecond
 		for i, c := range round {
-			if d := a.begin(c.kind, rand.New(rand.NewPCG(c.seed, 0))); d != nil {
-				under.Go(d.do)
+			if d := a.begin(c); d != nil {
+				under.Go(func() { d.do() })
 				round = slices.Delete(round, i, i+1)
-				pause = between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
+				if c.tries == 0 { // another try is no fault more
+					pause = between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
+				}
 				break
 			}
 		}
@@ -116,10 +130,11 @@ func (a *arena) torment(until time.Time) {
 	}
 }
 
-// begin lets a fault of a kind begin, if it can.
-func (a *arena) begin(k *kind, r *rand.Rand) *deed {
+// begin lets a fault begin, if it can.
+func (a *arena) begin(c card) *deed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	k := c.kind
 	quiet := a.amnesia == 0 && Monotonic()-a.forgot > int64(a.plan.quarantine()+time.Second)
 	switch {
 	case k.forgets && (a.calm > 0 || a.wantCalm):
@@ -128,11 +143,11 @@ func (a *arena) begin(k *kind, r *rand.Rand) *deed {
 		a.wantCalm = true
 		return nil
 	}
-	d := k.begin(a, r)
+	d := k.begin(a, rand.New(rand.NewPCG(c.seed, 0)))
 	if d == nil {
 		return nil
 	}
-	in := &injury{Kind: k.name, From: Monotonic()}
+	in := &injury{Kind: k.name, From: Monotonic(), Again: c.tries > 0}
 	for _, n := range d.nodes {
 		in.Nodes = append(in.Nodes, a.index(n))
 	}
@@ -145,7 +160,7 @@ func (a *arena) begin(k *kind, r *rand.Rand) *deed {
 		a.wantCalm = false
 	}
 	do := d.do
-	d.do = func() {
+	d.do = func() (took bool) {
 		if a.plan.Verbose {
 			a.t.Logf("%7.3f  %s %v", a.since(in.From), k.name, in.Nodes)
 		}
@@ -153,7 +168,10 @@ func (a *arena) begin(k *kind, r *rand.Rand) *deed {
 		defer func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			in.To = Monotonic()
+			in.To, in.Took = Monotonic(), took
+			if !took && c.tries+1 < mostTries {
+				a.again = append(a.again, c.again())
+			}
 			if k.forgets {
 				a.amnesia--
 				a.forgot = in.To
@@ -162,7 +180,7 @@ func (a *arena) begin(k *kind, r *rand.Rand) *deed {
 				a.calm--
 			}
 		}()
-		do()
+		return do()
 	}
 	return d
 }

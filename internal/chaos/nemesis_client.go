@@ -32,13 +32,14 @@ func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand
 			return nil
 		}
 		a.slots[slot] = nil // nobody else's meanwhile
-		return &deed{do: func() {
+		return &deed{do: func() bool {
 			f(a, r, slot, p)
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			if a.slots[slot] == nil {
 				a.slots[slot] = p
 			}
+			return true
 		}}
 	}
 }
@@ -68,10 +69,10 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 		role := a.role(a.nextID - 1)
 		role.Misfit = name
 		spoil(a, &role)
-		return &deed{do: func() {
+		return &deed{do: func() bool {
 			if !a.allVoted(5 * time.Second) {
 				a.t.Logf("chaos: not every node has voted: no place for a %s", name)
-				return
+				return false
 			}
 			p := startProcess(a.t, role)
 			a.mu.Lock()
@@ -81,6 +82,7 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 			if err := p.leave(20 * time.Second); err != nil {
 				a.t.Error(err)
 			}
+			return true
 		}}
 	}
 }

@@ -83,12 +83,13 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 				seeds[n] = r.Uint64()
 			}
 		}
-		return &deed{taken, func() {
+		return &deed{taken, func() bool {
 			defer a.release(taken, clockPart)
-			each(taken, func(n *node) {
+			return each(taken, func(n *node) bool {
 				s := struck[n]
 				f(a, rand.New(rand.NewPCG(seeds[n], 0)), &s)
 				s.server.Step(n.skew)
+				return true
 			})
 		}}
 	}
@@ -107,7 +108,7 @@ func inTurn(a *arena, r *rand.Rand) *deed {
 	for _, n := range taken {
 		servers[n] = n.server
 	}
-	return &deed{taken, func() {
+	return &deed{taken, func() bool {
 		defer a.release(taken, clockPart)
 		d, minority := a.leap(r), (len(taken)-1)/2
 		for turn := range 4 + r.IntN(8) {
@@ -123,5 +124,6 @@ func inTurn(a *arena, r *rand.Rand) *deed {
 				servers[n].Step(n.skew)
 			}
 		}
+		return true
 	}}
 }

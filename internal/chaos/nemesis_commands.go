@@ -26,21 +26,23 @@ var commandKinds = []kind{
 
 // treated treats one in four of the commands that locks are made of. What opens a
 // connection is left alone: it would only be slow.
-func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest.Proxy) {
-	return func(r *rand.Rand, p *redistest.Proxy) {
+func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest.Proxy) bool {
+	return func(r *rand.Rand, p *redistest.Proxy) bool {
 		// Its own generator: the proxy calls when it likes.
-		own := rand.New(rand.NewPCG(r.Uint64(), 0))
+		own, took := rand.New(rand.NewPCG(r.Uint64(), 0)), false
 		p.Treat(func(command []string) redistest.Treatment {
 			if len(command) == 0 || own.IntN(4) > 0 {
 				return redistest.Treatment{}
 			}
 			switch strings.ToUpper(command[0]) {
 			case "EVALSHA", "SET":
+				took = true
 				return f(own)
 			}
 			return redistest.Treatment{}
 		})
 		time.Sleep(between(r, 500*time.Millisecond, 4*time.Second))
-		p.Treat(nil)
+		p.Treat(nil) // from here on nobody writes took
+		return took
 	}
 }

@@ -10,29 +10,44 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // Faults of what servers remember.
 
 var memoryKinds = []kind{
-	{name: "FLUSHALL", forgets: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) { a.do(n.server, "FLUSHALL") })},
-	{name: "SCRIPT FLUSH", begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) { a.do(n.server, "SCRIPT", "FLUSH") })},
+	{name: "FLUSHALL", forgets: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool { return a.do(n.server, "FLUSHALL") != nil })},
+	{name: "SCRIPT FLUSH", begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool { return a.do(n.server, "SCRIPT", "FLUSH") != nil })},
 	{name: "everything evicted", forgets: true, begin: onProcesses(evicted)},
-	{name: "memory full, noeviction", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+	{name: "memory full, noeviction", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) bool {
+		before := a.stat(n.server, "errorstats", "errorstat_OOM:count=")
 		a.do(n.server, "CONFIG", "SET", "maxmemory", "1")
 		time.Sleep(between(r, 300*time.Millisecond, 3*time.Second))
 		a.do(n.server, "CONFIG", "SET", "maxmemory", "0")
+		return a.stat(n.server, "errorstats", "errorstat_OOM:count=") > before
 	})},
 	{name: "some keys evicted", forgets: true, begin: onProcesses(evictedInPart)},
 
 	// A voucher is an operator's word that no lock is alive.
-	{name: "FLUSHALL and a false voucher", forgets: true, outside: true, ours: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) {
-		a.do(n.server, "FLUSHALL")
-		a.do(n.server, "EVAL", `return redis.call('SET', KEYS[1], string.match(redis.call('INFO', 'server'), '\nrun_id:([^\r\n]*)'))`, 1, nodescript.TrustKey)
+	{name: "FLUSHALL and a false voucher", forgets: true, outside: true, ours: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool {
+		flushed := a.do(n.server, "FLUSHALL") != nil
+		return flushed && a.do(n.server, "EVAL", `return redis.call('SET', KEYS[1], string.match(redis.call('INFO', 'server'), '\nrun_id:([^\r\n]*)'))`, 1, nodescript.TrustKey) != nil
 	})},
 }
 
-func evicted(a *arena, r *rand.Rand, n *node) {
+// stat is a number that INFO tells, 0 if it does not.
+func (a *arena) stat(s *redistest.Server, section, name string) int {
+	info, _ := a.do(s, "INFO", section).(string)
+	_, rest, _ := strings.Cut(info, "\n"+name)
+	text, _, _ := strings.Cut(rest, "\r")
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+func (a *arena) evictions(s *redistest.Server) int { return a.stat(s, "stats", "evicted_keys:") }
+
+func evicted(a *arena, r *rand.Rand, n *node) bool {
+	before := a.evictions(n.server)
 	a.do(n.server, "CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory", "1")
 	for range 200 { // commands make the server evict
 		if gone, _ := n.server.Do("EXISTS", nodescript.GuardKey); gone == int64(0) {
@@ -42,17 +57,14 @@ func evicted(a *arena, r *rand.Rand, n *node) {
 	}
 	time.Sleep(between(r, 0, 2*time.Second))
 	a.do(n.server, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+	return a.evictions(n.server) > before
 }
 
-func evictedInPart(a *arena, r *rand.Rand, n *node) {
+func evictedInPart(a *arena, r *rand.Rand, n *node) bool {
 	policy := []string{"allkeys-random", "allkeys-lru", "volatile-lru", "volatile-ttl"}[r.IntN(4)]
-	used := 0
-	info, _ := a.do(n.server, "INFO", "memory").(string)
-	if _, rest, ok := strings.Cut(info, "\nused_memory:"); ok {
-		text, _, _ := strings.Cut(rest, "\r")
-		used, _ = strconv.Atoi(text)
-	}
+	before, used := a.evictions(n.server), a.stat(n.server, "memory", "used_memory:")
 	a.do(n.server, "CONFIG", "SET", "maxmemory-policy", policy, "maxmemory", fmt.Sprint(max(1, used-500)))
 	time.Sleep(between(r, 0, 500*time.Millisecond))
 	a.do(n.server, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+	return a.evictions(n.server) > before
 }

@@ -4,6 +4,8 @@ package chaos
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -12,37 +14,46 @@ import (
 // Faults of the network between some clients and some nodes.
 
 var networkKinds = []kind{
-	{name: "partition", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+	{name: "partition", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
 		p.BlackHole(true)
 		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
 		p.BlackHole(false)
-	})},
-	{name: "partition of requests only", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+	}))},
+	{name: "partition of requests only", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
 		p.DropRequests(true)
 		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
 		p.DropRequests(false)
-	})},
-	{name: "partition of replies only", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+	}))},
+	{name: "partition of replies only", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
 		p.DropReplies(true)
 		time.Sleep(between(r, 300*time.Millisecond, 5*time.Second))
 		p.DropReplies(false)
-	})},
-	{name: "connections refused", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+	}))},
+	{name: "connections refused", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
 		p.Cut(true)
 		time.Sleep(between(r, 0, 3*time.Second))
 		p.Cut(false)
-	})},
-	{name: "connections stall, then deliver", begin: onNetwork(func(r *rand.Rand, p *redistest.Proxy) {
+	}))},
+	{name: "connections stall, then deliver", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
 		for range 1 + r.IntN(4) {
 			p.StallExisting()
 			time.Sleep(between(r, 50*time.Millisecond, 2*time.Second))
 			p.Release()
 		}
-	})},
+	}))},
+}
+
+// connected is a fault of the connections there are; where there are none it has no effect.
+func connected(f func(*rand.Rand, *redistest.Proxy)) func(*rand.Rand, *redistest.Proxy) bool {
+	return func(r *rand.Rand, p *redistest.Proxy) bool {
+		some := p.Connections() > 0
+		f(r, p)
+		return some
+	}
 }
 
 // onNetwork makes a fault of the ways from one side's clients, or from all, to some nodes.
-func onNetwork(f func(*rand.Rand, *redistest.Proxy)) func(*arena, *rand.Rand) *deed {
+func onNetwork(f func(*rand.Rand, *redistest.Proxy) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		first, n := r.IntN(sides), a.howMany(r)
 		cut := map[int][]*node{first: a.take(r, n, networkPart(first))}
@@ -53,22 +64,23 @@ func onNetwork(f func(*rand.Rand, *redistest.Proxy)) func(*arena, *rand.Rand) *d
 			return nil
 		}
 		seed := r.Uint64()
-		d := &deed{do: func() {
+		d := &deed{do: func() bool {
 			defer func() {
 				for side, taken := range cut {
 					a.release(taken, networkPart(side))
 				}
 			}()
-			both := make(chan struct{}, sides)
+			var both [sides]bool
+			var wait sync.WaitGroup
 			for side := range sides {
-				go func() {
-					each(cut[side], func(n *node) { f(rand.New(rand.NewPCG(seed, uint64(a.index(n)*sides+side))), n.proxies[side]) })
-					both <- struct{}{}
-				}()
+				wait.Go(func() {
+					both[side] = each(cut[side], func(n *node) bool {
+						return f(rand.New(rand.NewPCG(seed, uint64(a.index(n)*sides+side))), n.proxies[side])
+					})
+				})
 			}
-			for range sides {
-				<-both
-			}
+			wait.Wait()
+			return slices.Contains(both[:], true)
 		}}
 		for _, taken := range cut {
 			d.nodes = append(d.nodes, taken...)

@@ -20,33 +20,39 @@ var serverKinds = []kind{
 	{name: "server killed, empty again", forgets: true, begin: onProcesses(killed(emptied))},
 	{name: "server killed, AOF cut back", forgets: true, begin: onProcesses(killed(cutBack))},
 	{name: "server killed, back to a snapshot", forgets: true, begin: onProcesses(killed(snapshot))},
-	{name: "server frozen", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+	{name: "server frozen", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) (took bool) {
 		n.server.Freeze()
 		time.Sleep(between(r, 300*time.Millisecond, 4*time.Second))
 		n.server.Thaw()
+		return true
 	})},
 	{name: "replica promoted in its place", forgets: true, begin: onProcesses(promoted)},
-	{name: "CLIENT PAUSE", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+	{name: "CLIENT PAUSE", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) (took bool) {
 		d := between(r, 200*time.Millisecond, 2500*time.Millisecond)
-		a.do(n.server, "CLIENT", "PAUSE", d.Milliseconds(), []string{"ALL", "WRITE"}[r.IntN(2)])
+		took = a.do(n.server, "CLIENT", "PAUSE", d.Milliseconds(), []string{"ALL", "WRITE"}[r.IntN(2)]) != nil
 		time.Sleep(d + 50*time.Millisecond)
+		return took
 	})},
-	{name: "CLIENT KILL, callers", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+	{name: "CLIENT KILL, callers", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) (took bool) {
 		for range 1 + r.IntN(5) {
-			a.do(n.server, "CLIENT", "KILL", "TYPE", "normal")
+			killed, _ := a.do(n.server, "CLIENT", "KILL", "TYPE", "normal").(int64)
+			took = took || killed > 0
 			time.Sleep(between(r, 0, 200*time.Millisecond))
 		}
+		return took
 	})},
-	{name: "CLIENT KILL, listeners", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) {
+	{name: "CLIENT KILL, listeners", begin: onProcesses(func(a *arena, r *rand.Rand, n *node) (took bool) {
 		for range 1 + r.IntN(5) {
-			a.do(n.server, "CLIENT", "KILL", "TYPE", "pubsub")
+			killed, _ := a.do(n.server, "CLIENT", "KILL", "TYPE", "pubsub").(int64)
+			took = took || killed > 0
 			time.Sleep(between(r, 0, 200*time.Millisecond))
 		}
+		return took
 	})},
 }
 
 // onProcesses makes a fault of one to all nodes' server processes, all at the same time.
-func onProcesses(f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
+func onProcesses(f func(*arena, *rand.Rand, *node) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		taken := a.take(r, a.howMany(r), processPart)
 		if taken == nil {
@@ -56,17 +62,18 @@ func onProcesses(f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *de
 		for _, n := range taken {
 			seeds[n] = r.Uint64()
 		}
-		return &deed{taken, func() {
+		return &deed{taken, func() bool {
 			defer a.release(taken, processPart)
-			each(taken, func(n *node) { f(a, rand.New(rand.NewPCG(seeds[n], 0)), n) })
+			return each(taken, func(n *node) bool { return f(a, rand.New(rand.NewPCG(seeds[n], 0)), n) })
 		}}
 	}
 }
 
-// killed is a fault in which a server is killed, and starts again from what back has left of its files.
-func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []string)) func(*arena, *rand.Rand, *node) {
-	return func(a *arena, r *rand.Rand, n *node) {
-		args := back(r, n.server, n.server.Kill)
+// killed is a fault in which a server is killed, and starts again from what back has left of its files. It took
+// effect if back did to them what it is for.
+func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool)) func(*arena, *rand.Rand, *node) bool {
+	return func(a *arena, r *rand.Rand, n *node) bool {
+		args, did := back(r, n.server, n.server.Kill)
 		if r.IntN(2) == 0 {
 			time.Sleep(between(r, 0, 3*time.Second))
 		}
@@ -74,27 +81,29 @@ func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []st
 		if !slices.Equal(args, serverArgs) {
 			a.do(n.server, "CONFIG", "SET", "appendonly", "yes")
 		}
+		return did
 	}
 }
 
 func aofDir(s *redistest.Server) string { return filepath.Join(s.Dir(), "appendonlydir") }
+func dump(s *redistest.Server) string   { return filepath.Join(s.Dir(), "dump.rdb") }
 
-func emptied(_ *rand.Rand, s *redistest.Server, kill func()) []string {
+func emptied(_ *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	kill()
 	_ = os.RemoveAll(aofDir(s))
-	_ = os.Remove(filepath.Join(s.Dir(), "dump.rdb"))
-	return serverArgs
+	_ = os.Remove(dump(s))
+	return serverArgs, true
 }
 
 // cutBack leaves what was on disk some time before, as a machine does that lost its power.
-func cutBack(r *rand.Rand, s *redistest.Server, kill func()) []string {
+func cutBack(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	path, before := growingAOF(s)
 	time.Sleep(between(r, 100*time.Millisecond, 1500*time.Millisecond))
 	kill()
 	if last, now := growingAOF(s); last == path && now > before {
-		_ = os.Truncate(path, before+r.Int64N(now-before))
+		did = os.Truncate(path, before+r.Int64N(now-before)) == nil
 	}
-	return serverArgs
+	return serverArgs, did
 }
 
 // growingAOF is the file that is appended to, and its length.
@@ -112,22 +121,23 @@ func growingAOF(s *redistest.Server) (path string, size int64) {
 }
 
 // snapshot leaves an RDB file that was written some time before.
-func snapshot(r *rand.Rand, s *redistest.Server, kill func()) []string {
+func snapshot(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	_, _ = s.Do("SAVE") // fails while the AOF is rewritten: then an older snapshot is loaded, or none
 	time.Sleep(between(r, 100*time.Millisecond, 3*time.Second))
 	kill()
 	_ = os.RemoveAll(aofDir(s))
-	return append(slices.Clone(serverArgs), "--appendonly", "no")
+	_, err := os.Stat(dump(s))
+	return append(slices.Clone(serverArgs), "--appendonly", "no"), err == nil
 }
 
 // promoted puts a replica in the place of a node's server, as a failover does: with what it had
 // received until then. Half of the times the former server comes back in the same way.
-func promoted(a *arena, r *rand.Rand, n *node) {
+func promoted(a *arena, r *rand.Rand, n *node) bool {
 	old, fresh := n.server, startServer(a.t)
 	fresh.Step(n.skew)
 	if !a.follow(fresh, old) {
 		fresh.Kill()
-		return
+		return false
 	}
 	a.replace(r, n, fresh)
 	if r.IntN(2) == 0 {
@@ -136,11 +146,12 @@ func promoted(a *arena, r *rand.Rand, n *node) {
 			a.replace(r, n, old)
 			time.Sleep(100 * time.Millisecond)
 			fresh.Kill()
-			return
+			return true
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
 	old.Kill()
+	return true
 }
 
 // follow makes s a replica of master and waits until it has its data.

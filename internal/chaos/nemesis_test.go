@@ -5,7 +5,9 @@ package chaos
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 )
 
 // Locks are compared under the same run: that they are dealt the same faults, and each kind equally often, is what
@@ -74,5 +76,38 @@ func TestEachFaultThatIsDealtCanBegin(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a fault needs is not always there: nobody may be connected, or nothing to be evicted. Then it comes again, with
+// other choices, and what is dealt after it stays the same.
+func TestAFaultWithoutEffectIsTriedAgain(t *testing.T) {
+	old := kinds
+	t.Cleanup(func() { kinds = old })
+	tries := map[string]int{}
+	var mu sync.Mutex
+	fault := func(name string, from int) kind {
+		return kind{name: name, begin: func(*arena, *rand.Rand) *deed {
+			return &deed{do: func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				tries[name]++
+				return tries[name] >= from
+			}}
+		}}
+	}
+	kinds = []kind{fault("at once", 1), fault("the third time", 3), fault("never", 1<<30)}
+	p := Plan{Locker: "plain", Seed: 1, Every: time.Minute}.withDefaults()
+	a := &arena{t: t, plan: p, rng: rand.New(rand.NewPCG(p.Seed, 0))}
+	for round := a.deal(); len(round) > 0; round, a.again = append(round[1:], a.again...), nil {
+		a.begin(round[0]).do()
+	}
+	if tries["at once"] != 1 || tries["the third time"] != 3 || tries["never"] != mostTries {
+		t.Errorf("tried: %v; the last is given up after %d", tries, mostTries)
+	}
+	r := &Report{Plan: p, Faults: map[string]int{}, Vain: map[string]int{}}
+	a.happened(r)
+	if r.Rounds != 1 || r.Faults["at once"] != 1 || r.Faults["the third time"] != 1 || r.Faults["never"] != 0 || r.Vain["never"] != mostTries {
+		t.Errorf("%d rounds; took effect: %v; did not: %v", r.Rounds, r.Faults, r.Vain)
 	}
 }

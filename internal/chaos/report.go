@@ -18,7 +18,9 @@ type Report struct {
 	Plan   Plan
 	Length time.Duration
 
-	Faults   map[string]int // by kind
+	Faults   map[string]int // that took effect, by kind
+	Vain     map[string]int // that had no effect
+	Rounds   int            // in which each kind was dealt
 	Refusals map[string]int // by what was said
 
 	Grants, Losses       int
@@ -63,6 +65,42 @@ func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
 // told of its loss by then. It is stated here a second time, not taken from the lock.
 func (p Plan) margin() time.Duration { return 4*p.Window + p.TTL/100 + 2*time.Millisecond }
 
+// A round of all kinds takes so long at least, and each fault in it, however close to each other they are to be: they
+// wait for nodes that others have hold of, and some must not meet.
+const (
+	shortestRound = 20 * time.Second
+	shortestPause = 2 * time.Second
+)
+
+// due is how often each kind of fault must have taken effect: all but a tenth of the rounds for which there was
+// time, if that was two at least. What did not happen proves nothing.
+func (r *Report) due() int {
+	round := max(time.Duration(len(r.Plan.deck()))*max(r.Plan.Every, shortestPause), shortestRound)
+	if r.Plan.For < 2*round {
+		return 0
+	}
+	return int(9 * r.Plan.For / round / 10)
+}
+
+// rare lists the kinds of faults that took effect less often than was due.
+func (r *Report) rare() (list []string) {
+	for _, k := range r.Plan.Faults() {
+		if n := r.Faults[k]; n < r.due() {
+			list = append(list, fmt.Sprintf("%s took effect %d times and not %d", k, n, r.due()))
+		}
+	}
+	return list
+}
+
+// some joins the first of many.
+func some(list []string) string {
+	const most = 10
+	if n := len(list) - most; n > 0 {
+		list = append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(list, ", ")
+}
+
 // Broken lists which promises did not hold.
 func (r *Report) Broken() (list []string) {
 	say := func(bad bool, format string, args ...any) {
@@ -79,7 +117,8 @@ func (r *Report) Broken() (list []string) {
 	say(r.Recovery < 0, "no lease of each name within %s after the faults", patience)
 	say(r.Slowest > r.bound() && r.Plan.Locker == "holdfast", "%s was granted %s after the faults; at most %s would do", r.SlowestName, r.Slowest, r.bound())
 	say(r.LatestNotice >= r.Plan.margin(), "a process that ran was told %s after its deadline that it had lost its lock: another may have it after %s", r.LatestNotice, r.Plan.margin())
-	say(len(r.Ghosts) > 0, "left behind: %s", strings.Join(r.Ghosts, ", "))
+	say(len(r.Ghosts) > 0, "%d left behind: %s", len(r.Ghosts), some(r.Ghosts))
+	list = append(list, r.rare()...)
 	say(r.Illegal > 0, "%d of %d windows not linearizable", r.Illegal, r.Windows)
 	say(r.Unknown > 0, "%d of %d windows not decided in time", r.Unknown, r.Windows)
 	for _, m := range []string{aliased, fewer, otherwise} {
@@ -115,6 +154,9 @@ func (r *Report) Tolerate(t testing.TB) {
 	t.Helper()
 	if r.Grants == 0 {
 		t.Error("nobody got a lock")
+	}
+	for _, what := range r.rare() {
+		t.Error(what)
 	}
 	if r.Guarded.Lost > 0 || r.Counter.Lost > 0 {
 		t.Errorf("%d of %d guarded writes lost, %d of %d to the counter", r.Guarded.Lost, r.Guarded.Acked, r.Counter.Lost, r.Counter.Acked)
@@ -155,6 +197,7 @@ func (r *Report) Markdown() string {
 	row("of these names the slowest, where nobody alive had it", fmt.Sprintf("%s; a majority %s; at most %s would do", r.Slowest.Round(time.Millisecond), where, r.bound().Round(time.Millisecond)))
 	row("left behind", len(r.Ghosts))
 	row("latest notice of a deadline, of a process that ran", fmt.Sprintf("%s; before %s would do", r.LatestNotice.Round(10*time.Microsecond), p.margin()))
+	row("rounds of all kinds of faults; how often each had to take effect", fmt.Sprintf("%d; %d", r.Rounds, r.due()))
 	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))
 	table := func(head string, m map[string]int) {
 		if len(m) == 0 {
@@ -172,7 +215,8 @@ func (r *Report) Markdown() string {
 		}
 	}
 	table("overlaps began, by the fault that came last", r.ByFault)
-	table("faults inflicted", r.Faults)
+	table("faults that took effect", r.Faults)
+	table("faults that had none, and were tried again", r.Vain)
 	table("refusals", r.Refusals)
 	table("clients that must be refused: refusals", r.MisfitsRefused)
 	table("clients that must be refused: leases", r.MisfitsGranted)

@@ -36,3 +36,57 @@ func TestReportsNameEachBrokenPromise(t *testing.T) {
 		}
 	}
 }
+
+// What did not happen proves nothing.
+func TestALongRunDemandsThatEachKindOfFaultTookEffect(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan Plan
+		want int
+	}{
+		"as published":                        {Plan{For: 30 * time.Minute}, 11},
+		"as published, outside":               {Plan{For: 7*time.Minute + 30*time.Second, Kinds: outsideKinds}, 11},
+		"the usual one":                       {Plan{For: 10 * time.Minute}, 3},
+		"two rounds":                          {Plan{For: 2*29*5*time.Second + time.Second}, 1},
+		"less than two":                       {Plan{For: 2 * time.Minute}, 0},
+		"a short test":                        {short(15 * time.Second), 0},
+		"faults as close as they can be":      {Plan{For: 2 * time.Minute, Every: time.Second}, 1},
+		"one kind, more often than it may be": {Plan{For: time.Minute, Every: time.Second, Kinds: []string{"client killed"}}, 2},
+	} {
+		r := &Report{Plan: c.plan.withDefaults(), Grants: 1, Faults: map[string]int{}, MisfitsRefused: map[string]int{aliased: 1, fewer: 1, otherwise: 1}}
+		if got := r.due(); got != c.want {
+			t.Errorf("%s: each kind must take effect %d times, want %d", name, got, c.want)
+		}
+		for _, k := range r.Plan.Faults() {
+			r.Faults[k] = c.want
+		}
+		if list := r.Broken(); len(list) > 0 {
+			t.Errorf("%s, where each kind took effect as often as it had to: %q", name, list)
+		}
+		if c.want == 0 {
+			continue
+		}
+		r.Faults[r.Plan.Faults()[0]]--
+		if list := r.Broken(); len(list) != 1 {
+			t.Errorf("%s, where one kind did not: %q", name, list)
+		}
+	}
+}
+
+func TestFaultsWithoutEffectAreNotCountedAmongThoseThatHadOne(t *testing.T) {
+	a := &arena{plan: Plan{Kinds: []string{"FLUSHALL", "partition"}}.withDefaults(), injuries: []*injury{
+		{Kind: "FLUSHALL", From: 1, Took: true},
+		{Kind: "partition", From: 2},
+		{Kind: "partition", From: 3, Again: true, Took: true},
+		{Kind: "FLUSHALL", From: 4},
+		{Kind: "FLUSHALL", From: 5, Again: true},
+		{Kind: "partition", From: 6, Took: true},
+	}}
+	r := &Report{Plan: a.plan, Faults: map[string]int{}, Vain: map[string]int{}}
+	a.happened(r)
+	if r.Rounds != 2 || r.Faults["FLUSHALL"] != 1 || r.Faults["partition"] != 2 || r.Vain["FLUSHALL"] != 2 || r.Vain["partition"] != 1 {
+		t.Errorf("%d rounds; took effect: %v; did not: %v", r.Rounds, r.Faults, r.Vain)
+	}
+	if got := a.blame(5); got != "during: partition" {
+		t.Errorf("an overlap after two faults without effect is put down to %q", got)
+	}
+}
