@@ -32,7 +32,7 @@ func (c column) total() (faults int) {
 	return faults
 }
 
-const chaosTableNote = `A cell is the number of overlaps found / of faults of this kind inflicted; an empty one: the kind does not apply. Faults last and overlap each other. An overlap, which is a belief in a lock that began while another process believed in the same, is put down to the fault of any kind that had begun last before it, whether that was still under way or over. So a cell may count what an earlier fault left behind.
+const chaosTableNote = `A cell is the number of overlaps found / of faults of this kind that took effect; an empty one: the kind does not apply. Faults last and overlap each other. An overlap, which is a belief in a lock that began while another process believed in the same, is put down to the fault of any kind that had begun last before it, whether that was still under way or over. So a cell may count what an earlier fault left behind.
 `
 
 func chaosTable(columns []column) string {
