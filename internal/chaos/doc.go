@@ -5,8 +5,10 @@
 // meanwhile kills, freezes, flushes, rolls back, replaces and partitions servers, moves their
 // clocks, delays, doubles and reorders single commands, and kills and freezes the processes.
 // Afterwards the history is judged: no two may have believed in one lock at the same time,
-// tokens must grow, no write that was acknowledged and fenced may be missing, nobody may
-// starve while a majority is well, and nothing may be left behind.
+// tokens must grow, no write that was acknowledged and fenced may be missing, a process that ran must have been told of
+// a loss before another could have the lock, nobody may starve while a majority is well, and nothing may be left
+// behind: no lease of a client whose attempts were cut short, while it would still last, and no place in a queue.
+// What did not happen proves nothing: in a run that is long enough each kind of fault must have taken effect.
 //
 //	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for 10m
 //

@@ -17,6 +17,7 @@ type kind struct {
 	// forgets: nodes may lose memory by it. calm: it must not meet such a fault. outside: the
 	// lock's assumptions do not hold while it lasts, or after it.
 	forgets, calm, outside bool
+	shuts                  bool // a name may be granted to nobody for long by it
 	needs                  int  // so many nodes at least
 	ours                   bool // it is about Holdfast's own clients
 
@@ -71,6 +72,11 @@ func (p Plan) Faults() (list []string) {
 // outside reports whether any of the faults breaks the lock's assumptions.
 func (p Plan) outside() bool {
 	return slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.outside })
+}
+
+// timely reports whether it can be demanded how soon names are granted.
+func (p Plan) timely() bool {
+	return !slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.shuts })
 }
 
 // card is a fault to come: its kind, and the seed of all that is chosen in it.

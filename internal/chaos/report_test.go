@@ -90,3 +90,15 @@ func TestFaultsWithoutEffectAreNotCountedAmongThoseThatHadOne(t *testing.T) {
 		t.Errorf("an overlap after two faults without effect is put down to %q", got)
 	}
 }
+
+// Clocks that are wrong in turns may shut a name: that is known, and no reason not to judge who believes.
+func TestWhatShutsNamesIsJudgedByWhoBelieves(t *testing.T) {
+	late := &Report{Plan: Plan{Kinds: []string{"wrong clocks take turns"}}.withDefaults(), Grants: 1, LongestWait: time.Hour, Recovery: -1, Slowest: time.Hour}
+	if list := late.Broken(); len(list) > 0 {
+		t.Errorf("names that stay shut: %q", list)
+	}
+	late.Overlaps, late.Inversions = 1, 1
+	if list := late.Broken(); len(list) != 2 {
+		t.Errorf("two believers, and tokens that fall: %q", list)
+	}
+}
