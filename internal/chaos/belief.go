@@ -19,7 +19,7 @@ type belief struct {
 	token        int64
 	wanted       int64
 	from, to     int64
-	late         time.Duration // by how much it noticed its deadline too late, unless it stood still
+	late         time.Duration // by how much it noticed its deadline too late, while it ran
 	lost         bool
 	element      string
 	acked        []string
@@ -82,7 +82,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 			l.deadline, l.lost = e.Deadline, e.Lost
 			l.element, l.acked, l.refused = e.Element, e.Acked, e.Refused
 			if l.deadline != 0 && e.At > l.deadline && !p.stoodStill(l.deadline, e.At) {
-				l.late = time.Duration(e.At - l.deadline)
+				l.late = outside(l.deadline, e.At, p.stood)
 			}
 			finish(l, e.At)
 		}

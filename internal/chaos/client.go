@@ -87,6 +87,7 @@ func (r Role) play(t *teller, open Open) error {
 	defer res.Close()
 	c := &client{Role: r, locker: l, say: t, open: register{res, open_}, guard: register{res, guarded}}
 	var wait sync.WaitGroup
+	go t.pulse(closing)
 	errs := make([]error, r.Loops)
 	for i := range r.Loops {
 		wait.Go(func() { errs[i] = c.loop(ctx, i) })

@@ -29,6 +29,8 @@ type Event struct {
 	Acked   []string `json:",omitempty"`
 	Refused []string `json:",omitempty"`
 
+	Since int64 `json:",omitempty"` // of stood, as At
+
 	Notes map[string]int `json:",omitempty"` // what was refused since the last event
 }
 
@@ -41,6 +43,7 @@ const (
 	keeps what = "keeps" // its deadline has moved
 	over  what = "over"  // it does not believe in the lock any more; said before it unlocks
 	stops what = "stops" // it is about to stop itself
+	stood what = "stood" // it got no processor for a while, until now
 	idle  what = "idle"  // its loops have ended: it wants and holds nothing any more
 	tried what = "tried" // a misfit was refused
 	fault what = "fault" // the client itself failed
@@ -94,4 +97,22 @@ func (t *teller) tell(e Event) {
 		panic(err)
 	}
 	_, _ = os.Stdout.Write(append(b, '\n')) // one write: whoever is killed says all or nothing
+}
+
+// pulse tells of each stretch in which the process was kept waiting for a processor: by a busy machine, or one that
+// stood still itself. Who does not run cannot be told of anything. It does not take part in the lock, so that it
+// does not excuse what the lock does late by itself.
+func (t *teller) pulse(until <-chan struct{}) {
+	const nap, late = 50 * time.Millisecond, 30 * time.Millisecond
+	for {
+		before := Monotonic()
+		select {
+		case <-until:
+			return
+		case <-time.After(nap):
+		}
+		if now := Monotonic(); now-before > int64(nap+late) {
+			t.tell(Event{What: stood, At: now, Since: before})
+		}
+	}
 }

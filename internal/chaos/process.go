@@ -29,6 +29,7 @@ type process struct {
 	mu     sync.Mutex
 	events []Event
 	frozen []span // when it was stopped; the last may be open
+	stood  []span // when it got no processor, as it says itself
 	killed int64  // 0: it was not
 	idle   int64  // since when its loops have ended; 0: they have not
 	inside int    // how many of its loops hold a lock, as far as was heard
@@ -86,6 +87,8 @@ func (p *process) hear(e Event) {
 		p.inside++
 	case over:
 		p.inside--
+	case stood:
+		p.stood = append(p.stood, span{e.Since, e.At})
 	case idle:
 		p.idle = e.At
 	case stops:
