@@ -22,10 +22,10 @@ import (
 const (
 	// parting is for how long each loop makes attempts that are cut short.
 	parting = 400 * time.Millisecond
-	// resend and nodeTimeout are of the lock: what did not get through is given up after the one and sent
-	// again after the other.
-	resend      = 200 * time.Millisecond
+	// What a node does not answer is given up after nodeTimeout, and sent again after resend, the lock's own
+	// pause between two tries to deliver a release (internal/fanout).
 	nodeTimeout = 300 * time.Millisecond
+	resend      = 200 * time.Millisecond
 	// lost is for how long commands get lost: so long that a client has taken those for lost that came before, too,
 	// and what it sends thereupon is lost as well.
 	lost = nodeTimeout + 100*time.Millisecond
