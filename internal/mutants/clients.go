@@ -103,7 +103,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/decline.go",
-	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "what is handed over between two bids is never answered", promise: order, file: "internal/waiting/inbox.go",

@@ -105,5 +105,5 @@ var inSimulation = []simulated{{
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/decline.go",
-	old: "b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
 }}

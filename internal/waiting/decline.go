@@ -48,15 +48,24 @@ func (p *past) justWon(owner string, now clock.Instant) bool {
 // decline answers a hand-off to an owner that nobody bids under any more. A node that came back with the memory of a
 // moment ago has a queue of bids that are over, and each would cost those who wait a claim.
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
-	next, useless := b.useless(node, h)
-	if !useless {
+	if next, useless := b.useless(node, h); useless {
+		b.answer(next, []kept{{node, h}})
+	}
+}
+
+// answer declines hand-offs, behind a question of next that takes the place in the queues. Where next is over by now
+// the bid after it will, if there is one.
+func (b *Inbox) answer(next *bid, all []kept) {
+	if len(all) == 0 {
 		return
 	}
 	b.fan.Together(func() {
-		if next != nil {
-			next.joinFirst()
+		placed := next == nil || next.joinFirst() || next.got()
+		for _, k := range all {
+			if placed || !b.keep(k) {
+				b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
+			}
 		}
-		b.fan.SendTo(node, &fanout.Message{Call: nodescript.DeclineCall(h.Lock, h.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
 	})
 }
 
@@ -85,17 +94,36 @@ func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bid, is bool) {
 			return t, true
 		}
 	}
-	wait.kept = append(wait.kept, kept{node, h})
+	wait.keep(kept{node, h})
+	return nil, false
+}
+
+// keep keeps a hand-off for the next bid of its wait, and reports whether that goes on.
+func (b *Inbox) keep(k kept) bool {
+	ticket, _ := nodescript.Ticket(k.of.Owner)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	wait := b.past.waits[ticket]
+	if wait != nil {
+		wait.keep(k)
+	}
+	return wait != nil
+}
+
+func (w *between) keep(k kept) {
+	w.kept = append(w.kept, k)
 	select {
-	case wait.hurry <- struct{}{}:
+	case w.hurry <- struct{}{}:
 	default:
 	}
-	return nil, false
 }
 
 // goesOn notes that the wait of ticket ended a bid and will make another, until ends. The channel has a word
 // when it is to make it at once.
 func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
+	if ticket == 0 {
+		return nil // no bid was made, so none is handed anything
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	wait := b.past.waits[ticket]
@@ -111,7 +139,7 @@ func (b *Inbox) ends(ticket int64) {
 	all := b.past.keptOf(ticket)
 	delete(b.past.waits, ticket)
 	b.mu.Unlock()
-	b.declineAll(all)
+	b.answer(nil, all)
 }
 
 // keptOf takes what was kept for a wait.
@@ -120,10 +148,4 @@ func (p *past) keptOf(ticket int64) (all []kept) {
 		all, wait.kept = wait.kept, nil
 	}
 	return all
-}
-
-func (b *Inbox) declineAll(all []kept) {
-	for _, k := range all {
-		b.decline(k.node, k.of)
-	}
 }

@@ -134,7 +134,7 @@ func (b *Inbox) expect(t *bid) {
 	b.bids[t.owner] = t
 	all := b.past.keptOf(t.ticket)
 	b.mu.Unlock()
-	b.declineAll(all)
+	b.answer(t, all)
 }
 
 // forget ends what expect began.
