@@ -27,6 +27,7 @@ type link struct {
 	sent   atomic.Uint64 // calls so far
 	closed atomic.Bool
 	twin   atomic.Int32 // leads there instead; -1: not
+	led    atomic.Bool  // there once: what was told the node meanwhile never reached it
 }
 
 var _ node.Node = (*link)(nil)

@@ -120,6 +120,7 @@ func (w *world) strike(f *Fault) {
 			l := h.links[from]
 			away := func(to int32) {
 				l.twin.Store(to)
+				l.led.Store(true)
 				for _, s := range w.servers {
 					w.hangUpAll(s, func(sub *subscription) bool { return sub.l == l })
 				}

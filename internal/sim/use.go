@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,9 @@ func (w *world) repeats(h *host, p parcel) {
 // leftBehind checks that a node has no lease of a process that does not use the name any more, nor a
 // place in the queue of a bid that began when all faults were over. w.mu is held.
 func (w *world) leftBehind(s *server, h *host, name int) {
+	if slices.ContainsFunc(h.links, func(l *link) bool { return l.to == s.index && l.led.Load() }) {
+		return
+	}
 	now, claimed, plain := s.clock(), "", ""
 	for _, k := range s.model.Keys() {
 		switch {
