@@ -107,6 +107,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		all = mix(all ^ r.Digest)
 		garbage.after(r)
 		if len(r.Violations) > 0 {
+			fmt.Fprintf(os.Stderr, "part %d of %d: seed %d breaks a promise: %s\n", *flagShard+1, *flagOf, seed, r.Violations[0])
 			t.Logf("within %d attempts in %d worlds:", sum.Attempts, sum.Worlds)
 			report(t, p, r)
 			return
