@@ -132,7 +132,10 @@ func (t *Tally) Missing() (names []string) {
 	for _, n := range [...]struct {
 		what string
 		n    int
-	}{{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"hand-off declined", t.Declined}, {"recovery", t.Recoveries[0].Grants}, {"recovery of lost memories", t.Recoveries[1].Grants}, {"wait when all was well", t.Waits}} {
+	}{
+		{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"hand-off declined", t.Declined},
+		{"recovery", t.Recoveries[0].Grants}, {"recovery of lost memories", t.Recoveries[1].Grants}, {"wait when all was well", t.Waits},
+	} {
 		if n.n == 0 {
 			names = append(names, n.what)
 		}

@@ -19,6 +19,24 @@ func opened() chan struct{} {
 	return c
 }
 
+// listening is a client of three nodes that votes were asked of, and whose inbox hears all.
+func listening(t *testing.T) (l *Locker, nodes []*busy) {
+	l = three(t, func(_ int, m *nodemodel.Node) node.Node {
+		nodes = append(nodes, &busy{Node: m, free: opened()})
+		return nodes[len(nodes)-1]
+	})
+	l.Inbox.open(t.Context())
+	l.Fan.Hail(t.Context())
+	return l, nodes
+}
+
+// told are the pieces in which an owner of that label is named.
+func (n *busy) told(label string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(n.pieces), func(p string) bool { return !strings.Contains(p, label) })
+}
+
 // What is handed to an owner under which nobody bids is declined, but where that could harm.
 func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	own := func(l *Locker, b *bid) string {
@@ -51,13 +69,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var nodes []*busy
-				l := three(t, func(_ int, m *nodemodel.Node) node.Node {
-					nodes = append(nodes, &busy{Node: m, free: opened()})
-					return nodes[len(nodes)-1]
-				})
-				l.Inbox.open(t.Context())
-				l.Fan.Hail(t.Context())
+				l, nodes := listening(t)
 				b := l.bid(t)
 				owner := c.owner(l, b)
 				c.given(l, b, owner)
@@ -65,9 +77,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 				synctest.Wait()
 				for i, n := range nodes {
-					n.mu.Lock()
-					declined := slices.DeleteFunc(slices.Clone(n.pieces), func(p string) bool { return !strings.Contains(p, "gone") })
-					n.mu.Unlock()
+					declined := n.told("gone")
 					if want := c.want; i == 1 && want != "" {
 						if !slices.Equal(declined, []string{want}) {
 							t.Errorf("the node was told %q, want %q", declined, want)
@@ -95,20 +105,12 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var nodes []*busy
-				l := three(t, func(_ int, m *nodemodel.Node) node.Node {
-					nodes = append(nodes, &busy{Node: m, free: opened()})
-					return nodes[len(nodes)-1]
-				})
-				l.Inbox.open(t.Context())
-				l.Fan.Hail(t.Context())
+				l, nodes := listening(t)
 				b := l.bid(t)
 				told := func() []string {
 					time.Sleep(100 * time.Millisecond)
 					synctest.Wait()
-					nodes[1].mu.Lock()
-					defer nodes[1].mu.Unlock()
-					return slices.DeleteFunc(slices.Clone(nodes[1].pieces), func(p string) bool { return !strings.Contains(p, "gone") })
+					return nodes[1].told("gone")
 				}
 				hurry := l.Inbox.goesOn(b.ticket)
 				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
