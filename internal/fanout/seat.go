@@ -236,9 +236,7 @@ func (s *seat) onlyReleases(batch []*Message) bool {
 	return s.standing.PassesDoor(nodescript.Release) && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
-func passes(m *Message) bool {
-	return m.Call.Op == nodescript.Release || m.Call.Op == nodescript.Leave
-}
+func passes(m *Message) bool { return m.Call.Op.GivesBack() }
 
 // answer hands an answer out; a release that did not get through is parked.
 func (s *seat) answer(m *Message, a nodescript.Answer) {

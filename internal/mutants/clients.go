@@ -82,6 +82,14 @@ var inClients = []mutant{{
 	old: "\t\t\tb.quit(node)", new: "\t\t\t_ = node",
 	pkg: waitPkg, check: "TestALateAnswerLeavesNobodyInLineForWhatItHas", says: "in line for its own lock",
 }, {
+	name: "who won leaves a queue only if the node takes it at once", promise: order, file: "internal/waiting/grant.go",
+	old: "Persist: b.fan.Now().Add(nodescript.QueueKept)", new: "SendBy: b.fan.Now().Add(b.fan.Timeout())",
+	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
+}, {
+	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/waiting/bid.go",
+	old: "stands := b.stands.has(node) && ans.Verdict != nodescript.Granted", new: "stands := joined",
+	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
+}, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",
 	old: "\t\tl.byName[name].first = b", new: "\t\t_ = b",
 	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",

@@ -41,7 +41,7 @@ var answers = []string{
 	"acquire G0", "acquire G1", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
 	"acquire (NOSCRIPT)", "acquire (OOM)", "acquire (WRONGTYPE)",
 	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
-	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit N", "quit (WRONGTYPE)",
+	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit (WRONGTYPE)",
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
 	"admit R", "admit O", "admit M", "admit U", "admit Q its memory is new", "admit Q its guard vanished",
 	"admit Q an operator vouched for it",

@@ -205,7 +205,7 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 	case nodescript.Leave:
 		return n.leave(s, c)
 	case nodescript.Quit:
-		return n.leaveQueue(s, c)
+		return n.leaveQueue(c)
 	default:
 		return n.refresh(s, c)
 	}

@@ -143,6 +143,9 @@ func (g *generator) next() operation {
 		return g.memory(false, "noeviction")
 	}
 	if _, there := g.w.model.keys[nodescript.GuardKey]; !there && g.IntN(3) > 0 {
+		if g.IntN(6) == 0 {
+			return g.quit()
+		}
 		if a, err := g.w.model.remembered(); err == nil && a.until > g.w.now && g.IntN(2) == 0 {
 			return g.clock(a.until + g.Int64N(2))
 		}

@@ -200,6 +200,13 @@ func TestQuitLeavesOnlyItsOwnPlace(t *testing.T) {
 	w.says("Hc", acquire(ann, T+9))
 }
 
+func TestQuitPassesEveryDoor(t *testing.T) {
+	w, _ := waits(t)
+	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
+	w.says("D", quit(bob))
+	w.inQueue(cid)
+}
+
 func TestReleaseOfAWaiterLeavesTheQueue(t *testing.T) {
 	w, T := waits(t)
 	w.says("F", release(bob, T+2))

@@ -95,10 +95,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 }
 
 // leaveQueue: args owner.
-func (n *Node) leaveQueue(s script, c node.Call) (string, error) {
-	if answer, err := n.guarded(s); answer != "" || err != nil {
-		return answer, err
-	}
+func (n *Node) leaveQueue(c node.Call) (string, error) {
 	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
 		return "", err
 	}

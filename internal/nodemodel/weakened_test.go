@@ -115,7 +115,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"quit of somebody else", "redis.call('ZREM', KEYS[1] .. ':queue', ARGV[1])", "redis.call('ZPOPMIN', KEYS[1] .. ':queue')"},
 	{"quit of all", "redis.call('ZREM', KEYS[1] .. ':queue', ARGV[1])", "redis.call('DEL', KEYS[1] .. ':queue')"},
 	{"quit of nobody", "redis.call('ZREM', KEYS[1] .. ':queue', ARGV[1])", ""},
-	{"quit without a guard", "if redis.call('GET', 'holdfast:node') ~= '", "if '' == '"},
+	{"quit where the node votes only", "redis.call('ZREM', KEYS[1] .. ':queue', ARGV[1])", "if redis.call('EXISTS', 'holdfast:node') == 1 then redis.call('ZREM', KEYS[1] .. ':queue', ARGV[1]) end"},
 	{"a renewed lease's tombstone without the clock", "mine and T == highest and waits ~= '1'", "mine and waits ~= '1'"},
 	{"a release that hands nothing on", "mine and T == highest and waits ~= '1'", "mine and T == highest"},
 	{"a released lease is released again", "sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''", "sub(old, 66)"},

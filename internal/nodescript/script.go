@@ -25,6 +25,9 @@ var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "q
 
 func (o Op) String() string { return opNames[o] }
 
+// GivesBack reports whether o only gives back what its owner has: no node has to vote for that.
+func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit }
+
 // Scripts are the scripts made for one incarnation of a node (its run id) and one
 // configuration. Both are part of their text, so a server that restarted does not
 // know them, and one that votes under another configuration keeps another guard.

@@ -59,12 +59,12 @@ func (s *Standing) Next(now clock.Instant) Step {
 // Scripts are the scripts for the node's incarnation, nil before the first hello.
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
-// PassesDoor reports whether op can be sent although the node does not vote: a
-// release, late or to a quarantined node, still releases. To one that was not reached a
-// moment ago it would only cost another try.
+// PassesDoor reports whether op can be sent although the node does not vote: what gives
+// back, late or to a quarantined node, still does. To one that was not reached a moment
+// ago it would only cost another try.
 func (s *Standing) PassesDoor(op nodescript.Op) bool {
 	unreached := s.step == Refuse && s.refusal.Verdict == nodescript.Failed
-	return s.loaded && !unreached && (op == nodescript.Release || op == nodescript.Leave)
+	return s.loaded && !unreached && op.GivesBack()
 }
 
 // Refusal is the answer to calls while the node does not vote.

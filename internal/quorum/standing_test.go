@@ -33,14 +33,15 @@ func TestANodeVotesAfterHelloAndAdmit(t *testing.T) {
 	}
 }
 
-func TestAQuarantinedNodeGetsReleasesOnly(t *testing.T) {
+func TestAQuarantinedNodeGetsOnlyWhatGivesBack(t *testing.T) {
 	s := NewStanding(config)
 	s.Greeted(0, hello("a"), nil, "")
 	s.Admitted(0, nodescript.Answer{Verdict: nodescript.Quarantined, Left: 7 * time.Second})
 	if s.Next(at(time.Millisecond)) != Refuse {
 		t.Fatal("a quarantined node is used")
 	}
-	if !s.PassesDoor(nodescript.Release) || !s.PassesDoor(nodescript.Leave) || s.PassesDoor(nodescript.Acquire) || s.PassesDoor(nodescript.Extend) {
+	passes := s.PassesDoor
+	if !passes(nodescript.Release) || !passes(nodescript.Leave) || !passes(nodescript.Quit) || passes(nodescript.Acquire) || passes(nodescript.Extend) {
 		t.Error("the wrong calls pass the door of a quarantined node")
 	}
 	if left := s.Refusal(at(2 * time.Second)).Left; left != 5*time.Second {

@@ -218,10 +218,12 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	}
 	switch {
 	case b.state == over:
+		stands := b.stands.has(node) && ans.Verdict != nodescript.Granted
 		switch {
-		case b.taken && !b.ended && joined:
+		case b.taken && !b.ended && stands:
 			b.quit(node)
-		case joined, !b.taken && ans.MayHaveRun():
+		case b.taken && !b.ended:
+		case stands, !b.taken && ans.MayHaveRun():
 			// The release was sent before, and may have come there before. By now the name may
 			// even have been handed to this owner.
 			b.release(nodes(0).with(node).has)

@@ -55,7 +55,7 @@ func (b *bid) take() (Grant, bool) {
 		if b.votes.Granted(i) {
 			continue
 		}
-		if b.ticket != 0 {
+		if b.stands.has(i) {
 			b.quit(i)
 		}
 		b.drop(func(node int) bool { return node == i })
@@ -71,8 +71,10 @@ func (b *bid) got() bool {
 	return b.taken
 }
 
+// quit leaves the queue of a node that did not grant, repeated until the place would be gone by itself:
+// the name would be handed to the owner again when the lease is long over. b.mu is held.
 func (b *bid) quit(node int) {
-	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), SendBy: b.fan.Now().Add(b.fan.Timeout())})
+	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), Persist: b.fan.Now().Add(nodescript.QueueKept)})
 }
 
 // giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,

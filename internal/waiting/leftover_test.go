@@ -101,3 +101,65 @@ func text(n *nodemodel.Node, l nodescript.Lock) string {
 	}
 	return ""
 }
+
+// Who won leaves the queue of a node that did not grant, also one that it just then does not reach, and where
+// it will never know whether its question came there: the lease may be over and given back by then.
+func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		heard bool // its answer came, and then the node was away
+		late  time.Duration
+		ended bool // the lease was over when the answer was given up
+	}{
+		{what: "after its answer", heard: true},
+		{what: "when it answers"},
+		{what: "when it answers, too late for the bid", late: 50 * time.Millisecond},
+		{what: "when it answers, too late for the lease", late: 50 * time.Millisecond, ended: true},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var nodes []*away
+				l := three(t, func(i int, m *nodemodel.Node) node.Node {
+					nodes = append(nodes, &away{Node: m})
+					return nodes[i]
+				})
+				l.Inbox.open(t.Context())
+				l.Fan.Hail(t.Context())
+				stamp, _, err := l.Fan.Stamp()
+				if err != nil {
+					t.Fatal(err)
+				}
+				lock := nodescript.Lock{Name: "x"}
+				other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
+				l.Fan.SendTo(0, &fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, 10*time.Second)})
+				synctest.Wait()
+
+				nodes[0].unheard.Store(!c.heard)
+				nodes[0].slow = c.late
+				b := l.bid(t)
+				l.Inbox.expect(b)
+				b.askAll()
+				synctest.Wait()
+				if nodes[0].cut.Load() != (!c.heard && c.late == 0) || len(nodes[0].queued()) == 0 {
+					t.Fatal("the test does not show what it should")
+				}
+				if c.heard {
+					nodes[0].cut.Store(true)
+				}
+				g, r := b.outcome(false)
+				if r != nil {
+					t.Fatalf("two of three did not grant it: %+v", r)
+				}
+				if c.ended {
+					g.End()
+				}
+				time.Sleep(20 * time.Second) // longer than its lease
+				nodes[0].cut.Store(false)
+				time.Sleep(2 * time.Second)
+				if q := nodes[0].queued(); len(q) > 0 {
+					t.Errorf("who won 22 s ago is still in line: %q", q)
+				}
+			})
+		})
+	}
+}

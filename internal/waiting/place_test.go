@@ -20,6 +20,7 @@ type away struct {
 	*nodemodel.Node
 	cut     atomic.Bool
 	unheard atomic.Bool // it is cut off when it has run the next waiter's question, whose answer is lost
+	slow    time.Duration
 }
 
 var errCut = node.NotSent(errors.New("connect: no route to host"))
@@ -27,6 +28,7 @@ var errCut = node.NotSent(errors.New("connect: no route to host"))
 func (n *away) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if !n.cut.Load() {
 		replies := n.Node.EvalSHA(ctx, calls)
+		time.Sleep(n.slow)
 		for i, c := range calls {
 			if len(c.Args) == 4 && len(c.Args[2]) == 16 && n.unheard.CompareAndSwap(true, false) {
 				n.cut.Store(true)
