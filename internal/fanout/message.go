@@ -23,8 +23,8 @@ type Message struct {
 	// window, or its sender has stopped waiting. 0: always.
 	SendBy clock.Instant
 
-	// Persist makes a release that failed be sent again until then, when the lease is
-	// over on the nodes by itself. 0: sent once.
+	// Persist makes what gives back, and failed, be sent again until then, when the lease
+	// or the place in line is over on the nodes by itself. 0: sent once.
 	Persist clock.Instant
 
 	hail    bool // only greet and admit; Call is empty

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// unparkEvery is how often parked releases are tried again, all in one pipeline.
+	// unparkEvery is how often what is parked is tried again, all in one pipeline.
 	unparkEvery = 200 * time.Millisecond
 	// mostParked bounds the memory a dead node costs. What is dropped ends by itself
-	// when its TTL is over.
+	// when its TTL, or a minute, is over.
 	mostParked = 16384
 )
 
-// parked keeps the releases that could not be delivered to a node until their leases
-// are over there anyway.
+// parked keeps the releases and quits that could not be delivered to a node until what they
+// give back is over there anyway.
 type parked struct {
 	mu       sync.Mutex
 	messages []*Message

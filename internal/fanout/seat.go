@@ -238,7 +238,7 @@ func (s *seat) onlyReleases(batch []*Message) bool {
 
 func passes(m *Message) bool { return m.Call.Op.GivesBack() }
 
-// answer hands an answer out; a release that did not get through is parked.
+// answer hands an answer out; what gives back and did not get through is parked.
 func (s *seat) answer(m *Message, a nodescript.Answer) {
 	m.answer(s.index, a)
 	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {

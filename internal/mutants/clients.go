@@ -86,8 +86,12 @@ var inClients = []mutant{{
 	old: "Persist: b.fan.Now().Add(nodescript.QueueKept)", new: "SendBy: b.fan.Now().Add(b.fan.Timeout())",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
+	name: "a question that was never sent may have run", promise: outlives, file: "internal/quorum/standing.go",
+	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
+	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
+}, {
 	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/waiting/bid.go",
-	old: "stands := b.stands.has(node) && ans.Verdict != nodescript.Granted", new: "stands := joined",
+	old: "case joined, lost && b.stands.has(node):", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",

@@ -71,7 +71,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 	a, rest := Answer{}, r.Value[1:]
 	var err error
 	switch c := r.Value[0]; {
-	case c == 'N' && op != Release && op != Leave:
+	case c == 'N' && !op.GivesBack():
 		a.Verdict = NotAdmitted
 	case c == 'C':
 		a.Verdict = Corrupt

@@ -107,7 +107,7 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 
 // Unsettled says that no stamp could be drawn for an admission.
 func (s *Standing) Unsettled(now clock.Instant, err error) {
-	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: node.NotSent(err)})
+	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 }
 
 // Admitted takes the answer to admit.
@@ -163,6 +163,8 @@ func (s *Standing) RefreshDue(now clock.Instant) bool {
 // with every call.
 func (s *Standing) Refreshed(now clock.Instant) { s.since = now }
 
+// refuse answers for the node for d. Whatever its error says, the calls that get it were never sent.
 func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
+	a.Err = node.NotSent(a.Err)
 	s.step, s.refusal, s.until = Refuse, a, now.Add(d)
 }

@@ -218,15 +218,14 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	}
 	switch {
 	case b.state == over:
-		stands := b.stands.has(node) && ans.Verdict != nodescript.Granted
+		lost := ans.MayHaveRun()
 		switch {
-		case b.taken && !b.ended && stands:
-			b.quit(node)
-		case b.taken && !b.ended:
-		case stands, !b.taken && ans.MayHaveRun():
+		case joined && (b.ended || !b.taken), lost && !b.taken:
 			// The release was sent before, and may have come there before. By now the name may
 			// even have been handed to this owner.
 			b.release(nodes(0).with(node).has)
+		case joined, lost && b.stands.has(node):
+			b.quit(node)
 		}
 		if b.taken && ans.Verdict != nodescript.Granted {
 			b.drop(func(i int) bool { return i == node })

@@ -71,8 +71,8 @@ func (b *bid) got() bool {
 	return b.taken
 }
 
-// quit leaves the queue of a node that did not grant, repeated until the place would be gone by itself:
-// the name would be handed to the owner again when the lease is long over. b.mu is held.
+// quit leaves the queue of a node that did not grant, repeated for as long as that is kept without a
+// question: the name would be handed to the owner again when the lease is long over. b.mu is held.
 func (b *bid) quit(node int) {
 	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), Persist: b.fan.Now().Add(nodescript.QueueKept)})
 }

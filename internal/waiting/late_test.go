@@ -2,8 +2,10 @@ package waiting
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,4 +77,67 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 			t.Errorf("so often each node handed the name to a waiter that is gone: %v", handed)
 		}
 	})
+}
+
+// A node that hangs was never asked what others got without it: there is nothing to take back when it is itself again.
+func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var nodes []*hanging
+		l := three(t, func(i int, m *nodemodel.Node) node.Node {
+			nodes = append(nodes, &hanging{Node: m})
+			return nodes[i]
+		})
+		l.Inbox.open(t.Context())
+		l.Fan.Hail(t.Context())
+		nodes[0].hangs.Store(true)
+		const locks = 500
+		for i := range locks {
+			g, r := l.Wait(t.Context(), nodescript.Lock{Name: fmt.Sprint("x", i)}, 10*time.Second, func(*Refusal) {})
+			if r != nil {
+				t.Fatalf("two of three nodes are well, and x%d was refused: %+v", i, r)
+			}
+			time.Sleep(10 * time.Millisecond)
+			if i%2 == 0 {
+				g.End() // given back, and then the node does not answer the question
+			}
+		}
+		asked := nodes[0].hung.Load()
+		if asked == 0 {
+			t.Fatal("no question came to the node before it was known to hang: the test does not show what it should")
+		}
+		nodes[0].hangs.Store(false)
+		time.Sleep(10 * time.Second)
+		if n := nodes[0].since.Load(); n > asked {
+			t.Errorf("%d locks were got, the node got %d calls while it hung, and %d since", locks, asked, n)
+		}
+	})
+}
+
+// hanging is a node that answers nothing while it hangs, and runs nothing of what it got.
+type hanging struct {
+	*nodemodel.Node
+	hangs       atomic.Bool
+	hung, since atomic.Int64 // calls it got: while it hung, and since
+}
+
+func (n *hanging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	if !n.hangs.Load() {
+		n.since.Add(int64(len(calls)))
+		return n.Node.EvalSHA(ctx, calls)
+	}
+	n.hung.Add(int64(len(calls)))
+	<-ctx.Done()
+	replies := make([]node.Reply, len(calls))
+	for i := range replies {
+		replies[i].Err = ctx.Err()
+	}
+	return replies
+}
+
+func (n *hanging) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if !n.hangs.Load() {
+		return n.Node.Eval(ctx, text, c, load...)
+	}
+	<-ctx.Done()
+	return node.Reply{Err: ctx.Err()}
 }
