@@ -90,6 +90,14 @@ var inClients = []mutant{{
 	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {
+	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/fanout/seat.go",
+	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
+	pkg: "internal/fanout", check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
+}, {
+	name: "the next question ends the one before", promise: noHang, file: "internal/waiting/bid.go",
+	old: "if b.state != open || !b.whole {", new: "if true {",
+	pkg: waitPkg, check: "TestTheNextQuestionWaitsForTheOneBefore", says: "it was not got",
+}, {
 	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/waiting/bid.go",
 	old: "case joined, lost && b.stands.has(node):", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",

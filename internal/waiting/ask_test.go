@@ -4,8 +4,10 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -46,4 +48,31 @@ func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 		}
 		b.giveUp()
 	})
+}
+
+// Who waits asks again after a second. Where nodes take longer to answer that question is not to end the one
+// before: nothing would ever be decided.
+func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, models := voting(0, 0, 0)
+		var nodes []node.Node
+		for _, m := range models {
+			nodes = append(nodes, slow{m})
+		}
+		l := met(t, locker(t, set, 3*askEvery, nodes...))
+		l.Inbox.open(t.Context()) // or the first question were waited for
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil {
+			t.Errorf("three slow nodes, a free lock, and it was not got: %+v", r)
+		}
+	})
+}
+
+// slow is a node whose answers take longer than a waiter to ask again.
+type slow struct{ *nodemodel.Node }
+
+func (n slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	defer time.Sleep(askEvery * 3 / 2)
+	return n.Node.EvalSHA(ctx, calls)
 }
