@@ -90,6 +90,10 @@ var inClients = []mutant{{
 	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {
+	name: "who won leaves no queue that took its last question", promise: order, file: "internal/waiting/bid.go",
+	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case b.taken && (joined || ans.MayHaveRun()):",
+	pkg: waitPkg, check: "TestNobodyStaysInLineWhateverNodesDo", says: "in line",
+}, {
 	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/fanout/seat.go",
 	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
 	pkg: "internal/fanout", check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
@@ -99,7 +103,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTheNextQuestionWaitsForTheOneBefore", says: "it was not got",
 }, {
 	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/waiting/bid.go",
-	old: "case joined, lost && b.stands.has(node):", new: "case joined:",
+	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",

@@ -70,7 +70,10 @@ func (s *Standing) PassesDoor(op nodescript.Op) bool {
 // Refusal is the answer to calls while the node does not vote.
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal
-	if a.Verdict == nodescript.Quarantined {
+	switch a.Verdict {
+	case nodescript.Unanswered: // never refused: it is being met, and what changed meanwhile is not known yet
+		a.Verdict = nodescript.NotAdmitted
+	case nodescript.Quarantined:
 		a.Left = max(s.votes.Sub(now), 0)
 	}
 	return a

@@ -218,14 +218,13 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	}
 	switch {
 	case b.state == over:
-		lost := ans.MayHaveRun()
 		switch {
-		case joined && (b.ended || !b.taken), lost && !b.taken:
+		case joined && (b.ended || !b.taken), !b.taken && ans.MayHaveRun():
 			// The release was sent before, and may have come there before. By now the name may
 			// even have been handed to this owner.
 			b.release(nodes(0).with(node).has)
-		case joined, lost && b.stands.has(node):
-			b.quit(node)
+		case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:
+			b.quit(node) // also where it joined with an earlier question, and this one was not sent
 		}
 		if b.taken && ans.Verdict != nodescript.Granted {
 			b.drop(func(i int) bool { return i == node })

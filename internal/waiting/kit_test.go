@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,12 +64,12 @@ func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ..
 	})
 	t.Cleanup(func() { fan.Close(t.Context()) })
 	clients++
-	client, owners := fmt.Sprint("client", clients), 0
+	client := fmt.Sprint("client", clients)
+	var owners atomic.Int64
 	return &Locker{
 		Fan: fan, RetryDelay: timeout, Stop: make(chan struct{}), Inbox: NewInbox(fan, client),
 		NewOwner: func(ticket int64) string {
-			owners++
-			return nodescript.NewOwner("label", client, ticket, []byte(fmt.Sprintf("random%d", owners)))
+			return nodescript.NewOwner("label", client, ticket, []byte(fmt.Sprintf("random%d", owners.Add(1))))
 		},
 	}
 }

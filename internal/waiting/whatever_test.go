@@ -1,0 +1,165 @@
+package waiting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// ill is a node that does what it is told to.
+type ill struct {
+	*nodemodel.Node
+	how atomic.Int32
+}
+
+// How a node can be.
+const (
+	well    int32 = iota
+	hangs         // it runs nothing
+	cut           // it is not reached
+	unheard       // it runs what it gets, and nobody hears of that
+	dials         // it is not reached, and that takes its time
+	ways
+)
+
+func (n *ill) err(ctx context.Context) error {
+	switch n.how.Load() {
+	case hangs:
+		<-ctx.Done()
+		return ctx.Err()
+	case cut:
+		return errCut
+	case dials:
+		<-ctx.Done()
+		return node.NotSent(ctx.Err())
+	}
+	return nil
+}
+
+func (n *ill) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	time.Sleep(200 * time.Microsecond)
+	err := n.err(ctx)
+	replies := make([]node.Reply, len(calls))
+	if err == nil {
+		replies = n.Node.EvalSHA(ctx, calls)
+		if n.how.Load() == unheard {
+			time.Sleep(time.Millisecond)
+			err = errors.New("connection lost")
+		}
+	}
+	for i := range replies {
+		if err != nil {
+			replies[i] = node.Reply{Err: err}
+		}
+	}
+	return replies
+}
+
+func (n *ill) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if err := n.err(ctx); err != nil {
+		return node.Reply{Err: err}
+	}
+	return n.Node.Eval(ctx, text, c, load...)
+}
+
+// Whatever nodes do while somebody waits, wins, gives back, passes on or gives up: when they are well again
+// nobody stands in a queue who does not wait.
+func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
+	worlds, won := uint64(400), 0
+	for seed := range worlds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { won += whatever(t, rand.New(rand.NewPCG(seed, 7))) })
+		})
+	}
+	if won < int(worlds)/4 {
+		t.Errorf("somebody got the lock %d times in %d worlds: the test does not show what it should", won, worlds)
+	}
+}
+
+// whatever is one world; it returns how often the lock was got.
+func whatever(t *testing.T, r *rand.Rand) (won int) {
+	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
+	var nodes []*ill
+	l := three(t, func(_ int, m *nodemodel.Node) node.Node {
+		nodes = append(nodes, &ill{Node: m})
+		return nodes[len(nodes)-1]
+	})
+	l.Inbox.open(t.Context())
+	l.Fan.Hail(t.Context())
+	stamp, _, err := l.Fan.Stamp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ttl = 10 * time.Second
+	lock := nodescript.Lock{Name: "x"}
+	other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
+	others := 3*time.Second + upTo(6*time.Second)
+	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, others)}, nil)
+	time.Sleep(10 * time.Millisecond)
+
+	waiters := 1 + r.IntN(2)
+	ended := make(chan bool, waiters)
+	for range waiters {
+		hold, patience, gives := upTo(pickOf(r, 20*time.Millisecond, 15*time.Second)), time.Second+upTo(30*time.Second), r.IntN(4) > 0
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			g, refused := l.Wait(ctx, lock, ttl, func(*Refusal) {})
+			if refused == nil {
+				time.Sleep(min(hold, g.Deadline.Sub(l.Fan.Now())))
+				g.End()
+				if gives && !l.Pass(lock, g, g.Token, g.Sent.Add(ttl)) {
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
+				}
+			}
+			ended <- refused == nil
+		}()
+		time.Sleep(upTo(500 * time.Millisecond))
+	}
+	if gives := r.IntN(2) == 0; gives {
+		after := upTo(3 * time.Second)
+		time.AfterFunc(after, func() {
+			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, other, stamp), Persist: l.Fan.Now().Add(others)}, nil)
+		})
+	}
+	worst, second := nodes[r.IntN(3)], nodes[r.IntN(3)]
+	for range 1 + r.IntN(4) {
+		time.Sleep(upTo(2500 * time.Millisecond))
+		worst.how.Store(r.Int32N(ways))
+		if second != worst && r.IntN(4) == 0 {
+			second.how.Store(r.Int32N(ways))
+			time.Sleep(upTo(time.Second))
+			second.how.Store(well)
+		}
+	}
+	for range waiters {
+		if <-ended {
+			won++
+		}
+	}
+	time.Sleep(upTo(13 * time.Second))
+	for _, n := range nodes {
+		n.how.Store(well)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	for i, n := range nodes {
+		for _, k := range n.Keys() {
+			if len(k.Waiting) > 0 {
+				t.Errorf("nobody waits, and in line on node%d are %q", i, k.Waiting)
+			}
+		}
+	}
+	return won
+}
+
+func pickOf[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
