@@ -73,7 +73,7 @@ func (n *ill) Eval(ctx context.Context, text string, c node.Call, load ...string
 }
 
 // Whatever nodes do while somebody waits, wins, gives back, passes on or gives up: when they are well again
-// nobody stands in a queue who does not wait.
+// nobody stands in a queue who does not wait, and no node keeps what was given back.
 func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
 	worlds, won := uint64(400), 0
 	for seed := range worlds {
@@ -107,10 +107,11 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, others)}, nil)
 	time.Sleep(10 * time.Millisecond)
 
-	waiters := 1 + r.IntN(2)
+	waiters, kept := 1+r.IntN(2), false
 	ended := make(chan bool, waiters)
 	for range waiters {
 		hold, patience, gives := upTo(pickOf(r, 20*time.Millisecond, 15*time.Second)), time.Second+upTo(30*time.Second), r.IntN(4) > 0
+		kept = kept || !gives
 		go func() {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -156,6 +157,12 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 		for _, k := range n.Keys() {
 			if len(k.Waiting) > 0 {
 				t.Errorf("nobody waits, and in line on node%d are %q", i, k.Waiting)
+			}
+			if k.Name != nodescript.RecordKey(lock.Name) || kept {
+				continue
+			}
+			if r, err := nodescript.ParseRecord(k.Text); err != nil || r.Owner != other && r.Expiry > micros() {
+				t.Errorf("all was given back, and node%d keeps %+v, %v", i, r, err)
 			}
 		}
 	}
