@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
@@ -27,6 +28,32 @@ func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker 
 		nodes = append(nodes, wrap(i, m))
 	}
 	return met(t, locker(t, set, time.Second, nodes...))
+}
+
+// hearing is the locker of a client on three nodes of a kind, which vote, and which it hears.
+func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, []T) {
+	t.Helper()
+	var nodes []T
+	l := three(t, func(i int, m *nodemodel.Node) node.Node {
+		nodes = append(nodes, of(m))
+		return nodes[i]
+	})
+	l.Inbox.open(t.Context())
+	l.Fan.Hail(t.Context())
+	return l, nodes
+}
+
+// taken gives a lock to another client, on some nodes; nil means all. It returns its owner and token.
+func (l *Locker) taken(t *testing.T, lock nodescript.Lock, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
+	t.Helper()
+	token, _, err := l.Fan.Stamp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner = nodescript.NewOwner("other", "client of its own", token, []byte("random"))
+	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, owner, token, ttl)}, on)
+	synctest.Wait()
+	return owner, token
 }
 
 // voting are nodes that vote, whose clocks are so far ahead.

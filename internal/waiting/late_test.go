@@ -37,12 +37,7 @@ func (n *lagging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 // out of the queue. A claim for that owner would shut the name on that node for a second.
 func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var nodes []*lagging
-		l := three(t, func(i int, m *nodemodel.Node) node.Node {
-			nodes = append(nodes, &lagging{Node: m})
-			return nodes[i]
-		})
-		l.Inbox.open(t.Context())
+		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
 		for i, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
 			if a := l.Fan.Hail(t.Context())[i]; a.Verdict != nodescript.Done || !l.Inbox.listens(i) {
@@ -51,13 +46,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 		}
 		// Another client has the lock, and gives it back when all is over.
 		lock := nodescript.Lock{Name: "x"}
-		stamp, _, err := l.Fan.Stamp()
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
-		l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, 10*time.Second)}, nil)
-		synctest.Wait()
+		other, stamp := l.taken(t, lock, 10*time.Second, nil)
 
 		nodes[0].lag = 50 * time.Millisecond
 		b := l.bid(t)
@@ -82,13 +71,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 // A node that hangs was never asked what others got without it: there is nothing to take back when it is itself again.
 func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var nodes []*hanging
-		l := three(t, func(i int, m *nodemodel.Node) node.Node {
-			nodes = append(nodes, &hanging{Node: m})
-			return nodes[i]
-		})
-		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l, nodes := hearing(t, func(m *nodemodel.Node) *hanging { return &hanging{Node: m} })
 		nodes[0].hangs.Store(true)
 		const locks = 500
 		for i := range locks {

@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
@@ -39,24 +38,12 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 // (A hand-off to it would be answered, but costs those who wait a round trip on that node.)
 func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var nodes []*lagging
-		l := three(t, func(i int, m *nodemodel.Node) node.Node {
-			nodes = append(nodes, &lagging{Node: m})
-			return nodes[i]
-		})
-		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
 		for _, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
 		}
 		lock := nodescript.Lock{Name: "x"}
-		stamp, _, err := l.Fan.Stamp()
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
-		l.Fan.SendTo(0, &fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, 10*time.Second)})
-		synctest.Wait()
+		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 		nodes[0].lag = 50 * time.Millisecond
 		b := l.bid(t)
@@ -118,21 +105,9 @@ func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var nodes []*away
-				l := three(t, func(i int, m *nodemodel.Node) node.Node {
-					nodes = append(nodes, &away{Node: m})
-					return nodes[i]
-				})
-				l.Inbox.open(t.Context())
-				l.Fan.Hail(t.Context())
-				stamp, _, err := l.Fan.Stamp()
-				if err != nil {
-					t.Fatal(err)
-				}
+				l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
 				lock := nodescript.Lock{Name: "x"}
-				other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
-				l.Fan.SendTo(0, &fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, 10*time.Second)})
-				synctest.Wait()
+				l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 				nodes[0].unheard.Store(!c.heard)
 				nodes[0].slow = c.late

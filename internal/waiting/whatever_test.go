@@ -89,23 +89,11 @@ func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
 // whatever is one world; it returns how often the lock was got.
 func whatever(t *testing.T, r *rand.Rand) (won int) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
-	var nodes []*ill
-	l := three(t, func(_ int, m *nodemodel.Node) node.Node {
-		nodes = append(nodes, &ill{Node: m})
-		return nodes[len(nodes)-1]
-	})
-	l.Inbox.open(t.Context())
-	l.Fan.Hail(t.Context())
-	stamp, _, err := l.Fan.Stamp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, nodes := hearing(t, func(m *nodemodel.Node) *ill { return &ill{Node: m} })
 	const ttl = 10 * time.Second
 	lock := nodescript.Lock{Name: "x"}
-	other := nodescript.NewOwner("other", "client of its own", stamp, []byte("random"))
 	others := 3*time.Second + upTo(6*time.Second)
-	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, other, stamp, others)}, nil)
-	time.Sleep(10 * time.Millisecond)
+	other, stamp := l.taken(t, lock, others, nil)
 
 	waiters, kept := 1+r.IntN(2), false
 	ended := make(chan bool, waiters)
