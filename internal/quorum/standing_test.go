@@ -19,6 +19,9 @@ func TestANodeVotesAfterHelloAndAdmit(t *testing.T) {
 	if s.Next(0) != Greet {
 		t.Fatal("a node never met is not greeted first")
 	}
+	if v := s.Refusal(0).Verdict; v != nodescript.NotAdmitted {
+		t.Errorf("a node never met answers %d: who asked would wait for another answer", v)
+	}
 	s.Greeted(0, hello("a"), nil, "")
 	if s.Next(0) != Admit || s.PassesDoor(nodescript.Release) {
 		t.Fatal("a greeted node is not asked for admission, or gets a release it has no script for")

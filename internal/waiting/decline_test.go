@@ -19,16 +19,7 @@ func opened() chan struct{} {
 	return c
 }
 
-// listening is a client of three nodes that votes were asked of, and whose inbox hears all.
-func listening(t *testing.T) (l *Locker, nodes []*busy) {
-	l = three(t, func(_ int, m *nodemodel.Node) node.Node {
-		nodes = append(nodes, &busy{Node: m, free: opened()})
-		return nodes[len(nodes)-1]
-	})
-	l.Inbox.open(t.Context())
-	l.Fan.Hail(t.Context())
-	return l, nodes
-}
+func newBusy(m *nodemodel.Node) *busy { return &busy{Node: m, free: opened()} }
 
 // told are the pieces in which an owner of that label is named.
 func (n *busy) told(label string) []string {
@@ -69,7 +60,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, nodes := listening(t)
+				l, nodes := hearing(t, newBusy)
 				b := l.bid(t)
 				owner := c.owner(l, b)
 				c.given(l, b, owner)
@@ -105,7 +96,7 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, nodes := listening(t)
+				l, nodes := hearing(t, newBusy)
 				b := l.bid(t)
 				told := func() []string {
 					time.Sleep(100 * time.Millisecond)
