@@ -10,16 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // server is one redis-server process without persistence, as its own machine would
@@ -73,7 +71,7 @@ func startServer() (*server, error) {
 func (s *server) launch(port int) error {
 	s.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", s.dir,
 		"--save", "", "--appendonly", "no", "--logfile", filepath.Join(s.dir, "log"))
-	if err := spawn(s.cmd); err != nil {
+	if err := redistest.StartChild(s.cmd); err != nil {
 		return fmt.Errorf("start redis-server (make deps installs it): %w", err)
 	}
 	s.client = redis.NewClient(&redis.Options{Addr: s.addr, DisableIdentity: true, MaxRetries: -1})
@@ -163,25 +161,4 @@ func freePort() (int, error) {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// spawner starts processes on one operating system thread that never ends: the kernel
-// kills a child with Pdeathsig when the *thread* that made it ends.
-var spawner = sync.OnceValue(func() chan<- func() {
-	work := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for f := range work {
-			f()
-		}
-	}()
-	return work
-})
-
-// spawn starts a process that dies with this one.
-func spawn(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	spawner() <- func() { started <- cmd.Start() }
-	return <-started
 }

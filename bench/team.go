@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 // team is the worker processes of one system on one node set.
@@ -70,7 +72,7 @@ func newProcess(s setup, procs int) (*process, error) {
 		return nil, err
 	}
 	p.in, p.write, p.read = in, json.NewEncoder(in), json.NewDecoder(out)
-	if err := spawn(p.cmd); err != nil {
+	if err := redistest.StartChild(p.cmd); err != nil {
 		return nil, err
 	}
 	return p, p.write.Encode(s)
