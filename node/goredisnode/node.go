@@ -101,26 +101,7 @@ func atMost(limit, d time.Duration) time.Duration {
 // Open makes one node of each client, in their order. The error says which client is
 // bad, or listed twice, and no node is left open then.
 func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
-	nodes := make([]node.Node, 0, len(clients))
-	fail := func(i int, err error) ([]node.Node, error) {
-		for _, n := range nodes {
-			n.Close()
-		}
-		return nil, fmt.Errorf("client %d of %d: %w", i+1, len(clients), err)
-	}
-	seen := map[string]int{}
-	for i, c := range clients {
-		n, err := New(c)
-		if err != nil {
-			return fail(i, err)
-		}
-		nodes = append(nodes, n)
-		if first, twice := seen[n.Addr()]; twice {
-			return fail(i, fmt.Errorf("node %s: is listed before, as number %d; each node has one vote", n.Addr(), first+1))
-		}
-		seen[n.Addr()] = i
-	}
-	return nodes, nil
+	return driver.Open("client", clients, New)
 }
 
 // Addr implements [node.Node].

@@ -66,26 +66,7 @@ func New(url string, opts ...Option) (*Node, error) {
 // Open makes one node of each URL, in their order. The error says which URL is bad,
 // or listed twice, and no node is left open then.
 func Open(urls ...string) ([]node.Node, error) {
-	nodes := make([]node.Node, 0, len(urls))
-	fail := func(i int, err error) ([]node.Node, error) {
-		for _, n := range nodes {
-			n.Close()
-		}
-		return nil, fmt.Errorf("URL %d of %d: %w", i+1, len(urls), err)
-	}
-	seen := map[string]int{}
-	for i, url := range urls {
-		n, err := New(url)
-		if err != nil {
-			return fail(i, err)
-		}
-		nodes = append(nodes, n)
-		if first, twice := seen[n.Addr()]; twice {
-			return fail(i, fmt.Errorf("node %s: is listed before, as number %d; each node has one vote", n.Addr(), first+1))
-		}
-		seen[n.Addr()] = i
-	}
-	return nodes, nil
+	return driver.Open("URL", urls, func(url string) (*Node, error) { return New(url) })
 }
 
 // Addr implements [node.Node].

@@ -1,0 +1,32 @@
+package driver
+
+import (
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Open makes one node of each of from, in their order, by one. The error says which of
+// them, called what, is bad, or has the address of one before; no node is left open then.
+func Open[T any, N node.Node](what string, from []T, one func(T) (N, error)) ([]node.Node, error) {
+	nodes := make([]node.Node, 0, len(from))
+	fail := func(i int, err error) ([]node.Node, error) {
+		for _, n := range nodes {
+			n.Close()
+		}
+		return nil, fmt.Errorf("%s %d of %d: %w", what, i+1, len(from), err)
+	}
+	seen := map[string]int{}
+	for i, f := range from {
+		n, err := one(f)
+		if err != nil {
+			return fail(i, err)
+		}
+		nodes = append(nodes, n)
+		if first, twice := seen[n.Addr()]; twice {
+			return fail(i, fmt.Errorf("node %s: is listed before, as number %d; each node has one vote", n.Addr(), first+1))
+		}
+		seen[n.Addr()] = i
+	}
+	return nodes, nil
+}
