@@ -19,7 +19,7 @@ import (
 
 // Client takes and keeps locks on one node set. Make one per process and share it: it
 // is safe for concurrent use, and its goroutines are bounded by the number of nodes,
-// not of locks.
+// not of locks. Only [New] makes one: the zero Client, Mutex and Lease are of no use.
 type Client struct {
 	config Config
 	fan    *fanout.Fanout
@@ -36,7 +36,8 @@ type Client struct {
 }
 
 // New returns a client. It does not touch the network; the first lock does. An error
-// names the field of c, its value and the bound.
+// names the field of c, its value and the bound; the nodes then stay open, and yours to
+// close. A client closes its own.
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {

@@ -16,7 +16,8 @@ import (
 type Status struct {
 	Name string
 
-	// Held is true where a majority of the nodes names the same holder.
+	// Held is true where a majority of the nodes names the same holder. Where it is false and
+	// Status returned an error, nobody knows.
 	Held    bool
 	Foreign bool      // the holder is not a client of Holdfast
 	Owner   string    // "label~client~random", or a foreign value
@@ -43,8 +44,9 @@ type NodeView struct {
 }
 
 // Status returns who has the lock called name. It changes nothing, and asks nodes
-// whether they vote or not. The error matches [ErrUnavailable] if no majority of the
-// nodes answered; the status then tells what the others said.
+// whether they vote or not. The error matches [ErrUnavailable] where too few nodes
+// answered to tell: no majority of them, or the silent ones could make one for a holder
+// that another names. The status then tells what the others said.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := nodescript.CheckName(m.lock.Name); err != nil {
@@ -55,23 +57,36 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	}
 	views, errs := c.fan.Inspect(ctx, m.lock)
 	s := &Status{Name: name}
-	count, answered := map[string]int{}, 0
-	answers := make([]nodescript.Answer, len(views))
 	for i, v := range views {
 		n := viewOf(v)
 		n.Node, n.Err = c.fan.Addr(i), errs[i]
 		s.Nodes = append(s.Nodes, n)
-		if n.Err != nil {
-			answers[i] = nodescript.Answer{Verdict: nodescript.Failed, Err: n.Err}
+	}
+	if s.judge() {
+		return s, nil
+	}
+	un := &UnavailableError{Name: name}
+	for _, n := range s.Nodes {
+		un.Nodes = append(un.Nodes, NodeAnswer{Node: n.Node, Said: n.said(), Err: n.Err})
+	}
+	return s, m.prefix(un)
+}
+
+// judge sets who has the lock, and reports whether the nodes that answered tell.
+func (s *Status) judge() (known bool) {
+	count, most, silent := map[string]int{}, 0, 0
+	majority := quorum.Majority(len(s.Nodes))
+	for _, n := range s.Nodes {
+		switch {
+		case n.Err != nil:
+			silent++
 			continue
-		}
-		answers[i] = nodescript.Answer{Verdict: nodescript.Done}
-		answered++
-		if !n.Held {
+		case !n.Held:
 			continue
 		}
 		count[n.Owner]++
-		if count[n.Owner] >= quorum.Majority(len(views)) {
+		most = max(most, count[n.Owner])
+		if count[n.Owner] >= majority {
 			s.Held, s.Foreign, s.Owner, s.Fence = true, n.Foreign, n.Owner, n.Fence
 			if s.Offered = n.Fence == 0 && !n.Foreign; n.Fence != 0 {
 				s.Since = time.UnixMicro(n.Fence)
@@ -81,16 +96,18 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 			}
 		}
 	}
-	if answered < quorum.Majority(len(views)) {
-		nodes := c.answers(answers, nil)
-		for i := range nodes {
-			if errs[i] == nil {
-				nodes[i].Said = "answered"
-			}
-		}
-		return s, m.prefix(&UnavailableError{Name: name, Nodes: nodes})
+	return s.Held || len(s.Nodes)-silent >= majority && most+silent < majority
+}
+
+// said is the view in a few words.
+func (n NodeView) said() string {
+	switch {
+	case n.Err != nil:
+		return node.Reason(n.Err)
+	case !n.Held:
+		return "free"
 	}
-	return s, nil
+	return "held by " + (&HeldError{Owner: n.Owner, Foreign: n.Foreign}).Holder()
 }
 
 func viewOf(v nodescript.View) NodeView {

@@ -1,6 +1,7 @@
 package holdfasttest
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -123,8 +124,21 @@ func (s *Nodes) up(i int) bool {
 	return s.running[i] != nil
 }
 
-// Stop takes node i away: connections break, new ones are refused.
-func (s *Nodes) Stop(i int) { s.stop(i) }
+// Stop takes node i, counted from 0, away: connections break, new ones are refused. It
+// panics if there is no such node.
+func (s *Nodes) Stop(i int) {
+	if err := s.known(i); err != nil {
+		panic("holdfasttest: stop: " + err.Error())
+	}
+	s.stop(i)
+}
+
+func (s *Nodes) known(i int) error {
+	if i < 0 || i >= len(s.addrs) {
+		return fmt.Errorf("there is no node %d; there are %d, counted from 0", i, len(s.addrs))
+	}
+	return nil
+}
 
 func (s *Nodes) stop(i int) {
 	s.mu.Lock()
@@ -135,10 +149,13 @@ func (s *Nodes) stop(i int) {
 	}
 }
 
-// Restart brings node i back on its port, without what it kept. As a restarted server
+// Restart brings node i, counted from 0, back on its port, without what it kept. As a restarted server
 // does, it sits out its quarantine before it votes: MaxTTL + Window.
 func (s *Nodes) Restart(tb testing.TB, i int) {
 	tb.Helper()
+	if err := s.known(i); err != nil {
+		tb.Fatalf("holdfasttest: restart: %v", err)
+	}
 	s.stop(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -192,10 +192,7 @@ func (s *seat) noteRefusal(ok bool) bool {
 	why := fmt.Sprint(a.Verdict, a.Detail, node.Reason(a.Err))
 	if why != s.said && s.fan.ctx.Err() == nil {
 		s.said = why
-		offset, known := s.fan.Offset(s.index)
-		if !known {
-			offset = 0
-		}
+		offset, _ := s.fan.Offset(s.index)
 		log := s.fan.config.Logger.With("node", s.node.Addr(), "reason", Said(a, offset))
 		if a.Verdict == nodescript.Quarantined {
 			log.Warn("node votes again in " + ForPeople(a.Left))

@@ -193,10 +193,13 @@ func (t *Timebase) Raise(seen int64, now clock.Instant) {
 // StampAt is the stamp time of an instant; it draws nothing.
 func (t *Timebase) StampAt(i clock.Instant) int64 { return t.base + i.Micros() }
 
-// Offset is how far a node's clock is from the stamps, as last read.
-func (t *Timebase) Offset(node int) (time.Duration, bool) {
+// Offset is how far a node's clock is from the stamps, as last read; 0 where that is not known.
+func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	s := t.samples[node]
-	return time.Duration(s.offset-t.base) * time.Microsecond, s.known && t.known
+	if !s.known || !t.known {
+		return 0, false
+	}
+	return time.Duration(s.offset-t.base) * time.Microsecond, true
 }
 
 // Unsettled is why no stamp can be drawn.

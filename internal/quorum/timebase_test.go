@@ -58,6 +58,20 @@ func TestAMinorityOfWrongClocksDoesNotMoveTheStamps(t *testing.T) {
 	}
 }
 
+// Of a node that answers too slowly nothing is known, and not that it is as far off as the
+// two clocks' beginnings.
+func TestTheOffsetOfAClockThatWasNotReadIsNotKnown(t *testing.T) {
+	tb := NewTimebase(3, w, maxTTL)
+	if d, ok := tb.Offset(0); ok || d != 0 {
+		t.Errorf("before any was read: %s, %v", d, ok)
+	}
+	tell(tb, 0, 0, at(0))
+	tell(tb, 1, 0, at(0))
+	if d, ok := tb.Offset(2); ok || d != 0 {
+		t.Errorf("of the one that was not read: %s, %v", d, ok)
+	}
+}
+
 // Right clocks lie within one window of each other. Where they need all of it, stamps by one end of them
 // would displease the other; and a minority that is wrong by little may make a closer majority with one end.
 func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
