@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +51,7 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	}
 	a.resume()
 	if w.said != "" {
-		a.say("acquired %q", name)
+		a.note("acquired %q", name)
 	}
 	return lease, nil
 }
@@ -61,9 +60,11 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 func (a *app) refusal(err error, f runFlags) error {
 	var un *holdfast.UnavailableError
 	switch {
+	case errors.Is(err, errSelf):
+		return &failure{code: exitHeld, err: err} // whatever --skip-ok says: this job will never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
-			a.say("%s: skipped", trimmed(err))
+			a.note("%s: skipped", trimmed(err))
 			return &failure{code: exitOK}
 		}
 		hint := ""
@@ -82,9 +83,9 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what string) bool {
 		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, what) })
 	}
-	quarantined := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })
+	quarantined := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint })
 	switch {
-	case s.nodes == "" && said("refused"):
+	case len(s.nodes) == 0 && said("refused"):
 		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
 			"or start some for development: holdfast dev"
 	case said("configuration differs"):
@@ -116,21 +117,21 @@ func (w *waiter) refused(err error) {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.As(err, &held):
-		if held.Owner != "" && held.Owner == os.Getenv("HOLDFAST_OWNER") {
+		if held.Owner != "" && slices.Contains(outerOwners(), held.Owner) {
 			w.give(errSelf)
 			return
 		}
 		switch {
 		// Who is next waits for the holder; who is not, for those between them too.
 		case held.Place > 1 && w.change(fmt.Sprint(held.Owner, held.Place)):
-			w.say("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
+			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
 		case held.Place <= 1 && w.change("held "+held.Owner):
-			w.say("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
+			w.note("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.
 	case errors.As(err, &un) && slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 }):
 		if w.change("quorum") {
-			w.say("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
+			w.note("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
 		}
 		for _, n := range un.Nodes {
 			w.refusedBy(n)
@@ -174,10 +175,10 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 		w.nodes = map[string]string{}
 	}
 	w.nodes[n.Node] = what
-	w.say("%s", line)
+	w.note("%s", line)
 	if n.VotesIn > worthAHint && !w.hint {
 		w.hint = true
-		w.say("hint: %s", trustHint)
+		w.note("hint: %s", trustHint)
 	}
 }
 

@@ -44,7 +44,7 @@ Percentiles are samples (nearest rank), of all that were taken.
 It locks names of its own, holdfast-bench/RANDOM/…, so it takes nobody's lock,
 but it does load the nodes. It gives everything back, also when it is
 interrupted; then it prints what it has measured. What stays is what every lock
-leaves: a record of some 50 bytes per name, for two hours.
+leaves: a record of some 200 bytes per name, for two hours.
 
 Exit codes: 69 if no quorum answers or votes, 76 if a lock was lost, 128+n if
 signal n ended it.`
@@ -138,12 +138,12 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	if b.one == nil {
 		return err
 	}
+	show := func() error { return printBench(out, b) }
 	if f.asJSON {
-		if e := printJSON(out, benchJSON(b)); e != nil {
-			return e
-		}
-	} else {
-		printBench(out, b)
+		show = func() error { return printJSON(out, benchJSON(b)) }
+	}
+	if e := show(); e != nil {
+		return e
 	}
 	return err
 }

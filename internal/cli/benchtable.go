@@ -10,7 +10,7 @@ import (
 )
 
 // printBench prints for people.
-func printBench(out io.Writer, b *bench) {
+func printBench(out io.Writer, b *bench) error {
 	n := len(b.standing)
 	fmt.Fprintf(out, "%s (%d make a majority), TTL %s, phases of %s, measured from %s with %s\n\n",
 		countNodes(n), b.gauge.quorum, b.ttl(), b.flags.duration.value, or(hostName(), "this machine"), countCPUs())
@@ -41,11 +41,12 @@ func printBench(out io.Writer, b *bench) {
 			many.cell(many.p50), many.cell(many.p99), perPipeline(f.phases[phaseMany]), f.calls, f.failed, state)
 	}
 	w.Flush()
-	fmt.Fprintf(out, `
+	_, err := fmt.Fprintf(out, `
 Lock and unlock: a call's time in this process. Hand-off: from the call of Unlock in one client to the return
 of Lock in another that stands in line. A node's P50 and P99: round trips of a pipeline, one at a time and with many.
 IN MAJORITY: in what part of the locks and unlocks made one at a time the node was among the first %d of %d to answer.
 `, b.gauge.quorum, n)
+	return printed(err)
 }
 
 func printCycles(w io.Writer, phase string, c *cycles) {

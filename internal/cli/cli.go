@@ -69,11 +69,11 @@ func (a *app) root() *cobra.Command {
 				return err
 			}
 			a.verbose = a.settings.verbose
+			a.quiet = a.settings.quiet && !a.verbose
 			return nil
 		},
 	}
 	root.SetVersionTemplate("holdfast {{.Version}}\n")
-	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().SortFlags = false
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
@@ -99,7 +99,7 @@ func help() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknown(cmd.Root(), args)
+				return unknown(topic, rest)
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -120,10 +120,11 @@ func unknown(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "holdfast help lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-		hint = "did you mean holdfast " + s[0] + "?"
+		hint = "did you mean " + cmd.CommandPath() + " " + s[0] + "?"
 	}
-	return usage(errors.New("there is no command "+quoted(args[0])), hint)
+	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
 }
 
 // flagError explains a flag that pflag did not understand.

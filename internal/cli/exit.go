@@ -24,12 +24,12 @@ const exitCodesHelp = `Exit codes of holdfast run:
   69    no quorum: too few nodes answered or vote; nothing was run
   70    an error inside holdfast
   75    somebody else has the lock, and --wait is over; nothing was run
-        (0 with --skip-ok)
+        (0 with --skip-ok). Or it was started under the very lock it asks for
   76    the lock was lost: the command was ended, or had just done its last
-        work, when another may have begun. Also if it was lost while
-        --at-least kept it
-  126   the command cannot be executed; the lock was not taken
-  127   there is no such command; the lock was not taken
+        work, when another may have begun. Also if it was lost, or may have
+        been, while --at-least kept it: then the command had ended by itself
+  126   the command cannot be executed; nothing was run
+  127   there is no such command; nothing was run
   128+n signal n ended the command, the wait for the lock, or the stay that
         --at-least asks for
 

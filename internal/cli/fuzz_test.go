@@ -124,7 +124,13 @@ func FuzzNodes(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, nodes string) {
-		s := settings{nodes: nodes}
+		var s settings
+		if err := s.nodes.Set(nodes); err != nil {
+			if strings.Trim(nodes, ", \t\r\n") != "" {
+				t.Errorf("%q: %v; want that only nothing is refused here", nodes, err)
+			}
+			return
+		}
 		client, err := s.open(&talker{out: &bytes.Buffer{}}, nil)
 		if err == nil {
 			if err := client.Close(); err != nil {

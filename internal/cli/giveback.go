@@ -15,7 +15,7 @@ import (
 // The nodes can keep a name for MaxTTL without us. What is beyond, we stay for.
 func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, code int) error {
 	if rest := time.Until(until); rest > maxTTL {
-		a.say("keeping %q for another %s (--at-least)", lease.Name(), forPeople(rest))
+		a.note("keeping %q for another %s (--at-least)", lease.Name(), forPeople(rest))
 		stay := time.NewTimer(rest - maxTTL)
 		defer stay.Stop()
 		select {

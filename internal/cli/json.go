@@ -15,10 +15,10 @@ import (
 
 type lockJSON struct {
 	Name        string         `json:"name"`
-	Held        bool           `json:"held"`
-	Foreign     bool           `json:"foreign"`
-	Left        bool           `json:"left"`    // it has ended its lease; the name is kept taken
-	Offered     bool           `json:"offered"` // nobody has it yet: it is reserved for owner, the first in line
+	Held        *bool          `json:"held"` // null, as all that follows, where too few nodes answered to tell
+	Foreign     *bool          `json:"foreign"`
+	Left        *bool          `json:"left"`    // it has ended its lease; the name is kept taken
+	Offered     *bool          `json:"offered"` // nobody has it yet: it is reserved for owner, the first in line
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
@@ -30,16 +30,20 @@ type lockJSON struct {
 
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
-	Held    bool    `json:"held"`
-	Foreign bool    `json:"foreign"`
+	Held    *bool   `json:"held"` // null where the node did not answer
+	Foreign *bool   `json:"foreign"`
 	Owner   *string `json:"owner"`
 	Fence   *int64  `json:"fence"`
 	Until   *string `json:"until"`
 	Error   *string `json:"error"`
 }
 
-func statusJSON(s *holdfast.Status) lockJSON {
-	j := lockJSON{Name: s.Name, Held: s.Held, Foreign: s.Foreign, Left: !s.Foreign && left(s.Owner), Offered: s.Offered}
+func statusJSON(s *holdfast.Status, known bool) lockJSON {
+	j := lockJSON{Name: s.Name}
+	if known {
+		ended := !s.Foreign && left(s.Owner)
+		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &s.Foreign, &ended, &s.Offered
+	}
 	if s.Held {
 		h := holder(s.Owner, s.Foreign)
 		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, &s.Owner, number(s.Fence), instant(s.Since), instant(s.Until)
@@ -49,12 +53,14 @@ func statusJSON(s *holdfast.Status) lockJSON {
 		}
 	}
 	for _, n := range s.Nodes {
-		v := lockNodeJSON{Node: n.Node, Held: n.Held, Foreign: n.Foreign, Fence: number(n.Fence), Until: instant(n.Until)}
-		if n.Held {
-			v.Owner = &n.Owner
-		}
+		v := lockNodeJSON{Node: n.Node, Fence: number(n.Fence), Until: instant(n.Until)}
 		if n.Err != nil {
 			v.Error = text(reason(n.Err))
+		} else {
+			v.Held, v.Foreign = &n.Held, &n.Foreign
+		}
+		if n.Held {
+			v.Owner = &n.Owner
 		}
 		j.Nodes = append(j.Nodes, v)
 	}

@@ -45,12 +45,12 @@ func (a *app) withNodes(f func(*holdfast.Client) error) error {
 }
 
 func (a *app) showNodes(out io.Writer, list []holdfast.NodeStatus, asJSON bool) error {
+	show := func() error { return printNodes(out, list) }
 	if asJSON {
-		if err := printJSON(out, standingJSON(list)); err != nil {
-			return err
-		}
-	} else {
-		printNodes(out, list)
+		show = func() error { return printJSON(out, standingJSON(list)) }
+	}
+	if err := show(); err != nil {
+		return err
 	}
 	return a.quorumOf(list)
 }
@@ -67,9 +67,8 @@ func (s *settings) nodesHint(list []holdfast.NodeStatus) string {
 	return ""
 }
 
-func printNodes(out io.Writer, list []holdfast.NodeStatus) {
+func printNodes(out io.Writer, list []holdfast.NodeStatus) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	defer w.Flush()
 	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
 	for _, n := range list {
 		state := "votes"
@@ -88,6 +87,7 @@ func printNodes(out io.Writer, list []holdfast.NodeStatus) {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.Node, state, offset, or(n.Version, "?"))
 	}
+	return printed(w.Flush())
 }
 
 func voting(list []holdfast.NodeStatus) (n int) {

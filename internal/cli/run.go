@@ -21,7 +21,8 @@ const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and
 
 It gives up with 69 when no quorum of nodes could be had for a second, whatever
 --wait says; quarantines of nodes are waited for. Locks are not reentrant: a
-command that runs holdfast run with the same NAME waits for itself.
+holdfast run under the very lock it asks for would wait for itself, and ends
+with 75 instead.
 
 NAME is any text up to 1 KiB. What is behind the -- belongs to the command. It
 finds in its environment:
@@ -30,6 +31,7 @@ finds in its environment:
   HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
                    Send it along with writes, and refuse smaller ones there
   HOLDFAST_OWNER   the random id under which the nodes keep the lock
+  HOLDFAST_OWNERS  the same of all locks it runs under, the innermost last
 
 The command and what it starts run in a process group of their own. INT, TERM,
 HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
@@ -182,13 +184,18 @@ func environment(lease *holdfast.Lease) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		switch k, _, _ := strings.Cut(kv, "="); k {
-		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER":
+		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER", "HOLDFAST_OWNERS":
 		default:
 			env = append(env, kv)
 		}
 	}
-	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner())
+	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner(),
+		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "))
 }
+
+// outerOwners are the owners of the locks under which this process was started, the
+// innermost last. An owner has no spaces: see [holdfast.Config.Label].
+func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
 
 func notStarted(err error) error {
 	code := exitNotExecutable

@@ -55,7 +55,7 @@ func setUp(env *testscript.Env) error {
 	// Short, so that quarantines are; and no other program's settings.
 	env.Setenv("HOLDFAST_MAX_TTL", "2s")
 	env.Setenv("HOLDFAST_WINDOW", "100ms")
-	for _, v := range []string{"HOLDFAST_NODES", "HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_FENCE"} {
+	for _, v := range []string{"HOLDFAST_NODES", "HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE"} {
 		env.Setenv(v, "")
 	}
 	env.Defer(func() {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -20,29 +19,31 @@ var defaultNode = "redis://127.0.0.1:6379"
 // settings are the global flags: the node set and how to talk to it. Each is read from
 // the environment if its flag is not given.
 type settings struct {
-	nodes       string
+	nodes       nodeList
 	maxTTL      duration
 	window      duration
 	nodeTimeout duration
 	cluster     string
 	durable     bool
 	verbose     bool
+	quiet       bool
 }
 
 // variables are the environment variables that stand in for flags.
 var variables = map[string]string{
 	"nodes": "HOLDFAST_NODES", "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
-	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE",
+	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
-	f.StringVar(&s.nodes, "nodes", "", "`URL`s of the nodes, separated by commas (HOLDFAST_NODES; default "+defaultNode+")")
+	f.Var(&s.nodes, "nodes", "the nodes, separated by commas (HOLDFAST_NODES; default "+defaultNode+")")
 	f.Var(&s.maxTTL, "max-ttl", "longest lease on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
-	f.StringVar(&s.cluster, "cluster", "", "`name` of the node set, where its URLs differ between clients (HOLDFAST_CLUSTER)")
+	f.StringVar(&s.cluster, "cluster", "", "name of the node set, where its URLs differ between clients (HOLDFAST_CLUSTER)")
 	f.BoolVar(&s.durable, "durable", false, "the nodes have every write on disk before they answer (HOLDFAST_DURABLE)")
 	f.Var(&s.nodeTimeout, "node-timeout", "how long a node may take to answer (default 500ms)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what the library does")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but what went wrong, as under cron (HOLDFAST_QUIET)")
 }
 
 // environ fills in what no flag gave.
@@ -76,13 +77,12 @@ func cause(err error) error {
 	return err
 }
 
-// urls splits what --nodes says.
+// urls are the nodes' or the default.
 func (s *settings) urls() []string {
-	list := strings.FieldsFunc(s.nodes, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
-	if len(list) == 0 {
+	if len(s.nodes) == 0 {
 		return []string{defaultNode}
 	}
-	return list
+	return s.nodes
 }
 
 // open makes a client, without touching the network. change may add to its settings.
@@ -116,35 +116,4 @@ func inFlags(err error) error {
 		"Nodes[", "--nodes[", "NodeTimeout", "--node-timeout", "Nodes", "--nodes",
 		"MaxTTL", "--max-ttl", "TTL", "--ttl", "Window", "--window", "Cluster is", "--cluster is",
 	).Replace(err.Error()))
-}
-
-// duration is a flag that says what it wants.
-type duration struct {
-	value time.Duration
-	zero  bool // zero is a value
-	given bool
-}
-
-func (d *duration) String() string {
-	if !d.given {
-		return ""
-	}
-	return d.value.String()
-}
-
-func (*duration) Type() string { return "duration" }
-
-func (d *duration) Set(text string) error {
-	v, err := time.ParseDuration(text)
-	switch {
-	case err != nil && text == "0":
-	case err != nil:
-		return errors.New("want a duration such as 500ms, 10s or 5m")
-	case v < 0:
-		return errors.New("want a duration of at least 0s")
-	case v == 0 && !d.zero:
-		return errors.New("want a duration of more than 0s")
-	}
-	d.value, d.given = v, true
-	return nil
 }

@@ -45,12 +45,12 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 	if s == nil {
 		return usage(inFlags(err), "")
 	}
+	show := func() error { return printStatus(out, s, err != nil) }
 	if asJSON {
-		if e := printJSON(out, statusJSON(s)); e != nil {
-			return e
-		}
-	} else {
-		printStatus(out, s, err != nil)
+		show = func() error { return printJSON(out, statusJSON(s, err == nil)) }
+	}
+	if e := show(); e != nil {
+		return e
 	}
 	var un *holdfast.UnavailableError
 	if errors.As(err, &un) {
@@ -60,17 +60,21 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 }
 
 // printStatus prints for people. unsure: too few nodes answered to tell.
-func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
+func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	defer w.Flush()
+	owner := func() {
+		if s.Owner != "" {
+			fmt.Fprintf(w, "owner\t%s\n", printable(s.Owner))
+		}
+	}
 	switch {
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known: too few nodes answered\n", printable(s.Name))
+		fmt.Fprintf(w, "%s\tnot known: too few nodes answered to tell\n", printable(s.Name))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	case s.Offered:
 		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), holder(s.Owner, false))
-		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
+		owner()
 		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
 	default:
 		how := ""
@@ -78,7 +82,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 			how = " (ended; --at-least keeps it taken)"
 		}
 		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), holder(s.Owner, s.Foreign), how)
-		fmt.Fprintf(w, "owner\t%s\n", s.Owner)
+		owner()
 		if !s.Foreign {
 			fmt.Fprintf(w, "since\t%s (%s)\n", moment(s.Since), forPeople(time.Since(s.Since)))
 			fmt.Fprintf(w, "fence\t%d\n", s.Fence)
@@ -89,6 +93,15 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) {
 	for _, n := range s.Nodes {
 		fmt.Fprintf(w, "%s\t%s\n", n.Node, nodeView(n, s))
 	}
+	return printed(w.Flush())
+}
+
+// printed makes sense of an error of an output.
+func printed(err error) error {
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
 }
 
 // printable quotes a name that would do more to a terminal than show itself.

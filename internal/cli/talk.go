@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 )
@@ -19,12 +20,16 @@ type talker struct {
 	mu      sync.Mutex
 	out     io.Writer
 	verbose bool
+	quiet   bool // no notes, and no warnings of the library's
 	waiting bool // keep warnings back
 	kept    []warning
 }
 
 // warning is one kept back, and which node it is about.
-type warning struct{ node, line string }
+type warning struct {
+	node, line string
+	over       time.Time // when it is over by itself; zero: not
+}
 
 // say writes one message; every line of it gets the prefix.
 func (t *talker) say(format string, args ...any) {
@@ -36,6 +41,13 @@ func (t *talker) say(format string, args ...any) {
 func (t *talker) write(text string) {
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
 		fmt.Fprintln(t.out, "holdfast: "+strings.TrimRight(line, "\n"))
+	}
+}
+
+// note is said unless with --quiet: nothing is wrong.
+func (t *talker) note(format string, args ...any) {
+	if !t.quiet {
+		t.say(format, args...)
 	}
 }
 
@@ -82,7 +94,9 @@ func (t *talker) resume() {
 	defer t.mu.Unlock()
 	t.waiting = false
 	for _, w := range t.kept {
-		t.write(w.line)
+		if w.over.IsZero() || time.Now().Before(w.over) {
+			t.write(w.line)
+		}
 	}
 	t.kept = nil
 }
@@ -106,6 +120,11 @@ func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= sl
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	w := warning{line: r.Message}
+	if in, ok := strings.CutPrefix(r.Message, "node votes again in "); ok {
+		if d, err := time.ParseDuration(in); err == nil {
+			w.over = r.Time.Add(d)
+		}
+	}
 	add := func(a slog.Attr) bool {
 		if a.Key == "node" {
 			w.node = a.Value.String()
@@ -128,7 +147,7 @@ func (t *talker) warn(w warning, level slog.Level) {
 		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
 	}
 	switch {
-	case level < slog.LevelWarn:
+	case level < slog.LevelWarn, t.quiet:
 	case t.waiting:
 		t.kept = append(t.kept, w)
 	default:

@@ -9,6 +9,8 @@
 //	unix:///path/to/socket[?db=0]                user and password as above, or as
 //	                                             parameters of these names
 //
+// valkey:// and valkeys:// mean the same as redis:// and rediss://.
+//
 // A password with one of the characters , / ? # @ : % must be percent-encoded. Errors
 // never contain it.
 //

@@ -27,7 +27,7 @@ var errAmbiguous = errors.New("not a URL; a user or password with one of , / ? #
 // parse reads a URL. Its errors quote only parts that cannot belong to a password.
 func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
-		return target{}, errors.New("no scheme; want redis://, rediss:// or unix://")
+		return target{}, errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 	}
 	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
@@ -46,8 +46,8 @@ func parse(text string) (target, error) {
 	t := target{user: u.User.Username()}
 	t.password, _ = u.User.Password()
 	switch u.Scheme {
-	case "redis", "rediss":
-		t.tls = u.Scheme == "rediss"
+	case "redis", "rediss", "valkey", "valkeys":
+		t.tls = u.Scheme == "rediss" || u.Scheme == "valkeys"
 		err = t.readTCP(u, query)
 	case "unix":
 		err = t.readUnix(u, query)
@@ -132,7 +132,7 @@ func label(text string) string {
 		}
 		return rest
 	}
-	for _, scheme := range []string{"redis://", "rediss://", "unix://"} {
+	for _, scheme := range []string{"redis://", "rediss://", "valkey://", "valkeys://", "unix://"} {
 		if strings.HasPrefix(text, scheme) {
 			return scheme + "…@" + rest
 		}
