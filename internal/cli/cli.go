@@ -50,9 +50,14 @@ an odd number of independent ones with a majority rule.
 
   holdfast run nightly-report -- ./report.sh
 
-The nodes are given by --nodes or HOLDFAST_NODES. These and --max-ttl, --window,
---durable and --cluster must be the same for all clients of a node set; the
-nodes refuse a client that differs.`
+The nodes are given by --nodes or HOLDFAST_NODES, as URLs:
+
+  redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
+  unix:///path/to/socket[?db=0]
+
+Others on the machine can see what --nodes says: passwords belong in
+HOLDFAST_NODES. Nodes, --max-ttl, --window, --durable and --cluster must be the
+same for all clients of a node set; the nodes refuse a client that differs.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -65,6 +70,9 @@ func (a *app) root() *cobra.Command {
 		Args:    func(cmd *cobra.Command, args []string) error { return unknown(cmd, args) },
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.HasParent() && cmd.Parent().Name() == "completion" {
+				return nil // a shell's startup is no place to complain of the environment
+			}
 			if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
 				return err
 			}
