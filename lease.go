@@ -143,12 +143,14 @@ func (l *Lease) wrap(what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	doing := fmt.Sprintf("%s %q", what, l.name)
 	var none *renewal.NoQuorumError
 	if errors.As(err, &none) {
 		err = &UnavailableError{Name: l.name, Nodes: l.client.answers(none.Answers, nil)}
+		doing = what // the error names the lock
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
-		err = errors.Join(ErrClosed, err)
+		err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	return fmt.Errorf("holdfast: %s %q: %w", what, l.name, err)
+	return fmt.Errorf("holdfast: %s: %w", doing, err)
 }

@@ -46,7 +46,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, sure bool) error {
 	for _, n := range client.Nodes(ctx) {
 		if n.Reachable && !n.Admitted {
 			waiting[n.Node] = true
-			a.say("node %s", n)
+			a.note("node %s", n)
 		}
 	}
 	if len(waiting) == 0 {
