@@ -121,7 +121,7 @@ func (s said) Owner() string            { return "a~b~c" }
 
 // What no world shows, because it would take a fault of the lock itself.
 func TestTheWitnessBelievesItsEyes(t *testing.T) {
-	late, soon := time.Now().Add(time.Hour), time.Now().Add(-time.Second)
+	late, soon := time.Now().Add(time.Hour), time.Now().Add(-2*time.Second)
 	ended, end := context.WithCancel(context.Background())
 	end()
 	for says, leases := range map[string][2]said{
@@ -144,7 +144,10 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 	w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
 	h := &host{w: w, woke: noticed, uses: make([]use, 1)}
 	w.start = time.Now().Add(-noticed)
-	h.leases = []*held{{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()}}
+	h.leases = []*held{
+		{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()},
+		{h: h, lease: said{context.Background(), time.Now().Add(-noticed / 2), 1}, ctx: context.Background()}, // not due to be known yet
+	}
 	if w.noticedSleep(h); len(w.result.Violations) != 0 {
 		t.Errorf("a sleeper that has just woken again: %q", w.result.Violations)
 	}

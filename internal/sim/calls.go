@@ -92,7 +92,7 @@ func each(value string, to func(n int, answer string)) {
 
 // took checks that a node that was told that a lock was given back does not grant or repair it
 // again, when commands of it come late. Not one whose clock was wrong: a tombstone is set at most
-// W ahead of it.
+// W ahead of it, and if it is put right then, a late acquire passes.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,9 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				owner, stamp, yes = c.Args[5*n], number(c.Args[5*n+1]), answer[0] == 'R'
 			case releases(c) && (answer[0] == 'D' || answer[0] == 'F'):
 				owner = c.Args[width*n]
-				s.back[owner] = max(s.back[owner], number(c.Args[width*n+1]))
+				highest := number(c.Args[width*n+1])
+				s.back[owner] = max(s.back[owner], highest)
+				s.capped[owner] = s.capped[owner] || highest-s.clock() > 2*w.plan.Window.Microseconds()
 			}
 			if back := s.back[owner]; yes && stamp <= back && !s.liar.Load() {
 				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)

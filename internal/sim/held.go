@@ -8,10 +8,6 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// noticed is how long after its host woke a client knows that a lease is over: it looks once
-// a second.
-const noticed = 1100 * time.Millisecond
-
 // lease is what the witness asks a [holdfast.Lease].
 type lease interface {
 	Context() context.Context
@@ -101,19 +97,4 @@ func (w *world) gave(l *held, op Op, err error) {
 		left += op.Left + w.plan.Window
 	}
 	w.leaves(l.h, l.name, left)
-}
-
-// noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept
-// again meanwhile has another look coming.
-func (w *world) noticedSleep(h *host) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if h.dead || h.asleep || w.now()-h.woke < noticed {
-		return
-	}
-	for _, l := range h.leases {
-		if !l.over && l.ctx.Err() == nil && time.Until(l.lease.Deadline()) < 0 {
-			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
-		}
-	}
 }

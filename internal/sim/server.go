@@ -38,11 +38,12 @@ type server struct {
 	subs   map[*subscription]bool
 	order  []*subscription  // of subs, as they came
 	back   map[string]int64 // owners that gave back here, and the highest stamp that covered
+	capped map[string]bool  // those whose tombstone is none for a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
-	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}}
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, capped: map[string]bool{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
 	s.speed = s.own
 	half := rightClocks(w.plan.Window)

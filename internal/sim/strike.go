@@ -229,29 +229,3 @@ func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
 		}
 	}
 }
-
-// suspend puts a client's host to sleep.
-func (w *world) suspend(h *host, d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.now()
-	if h.asleep || h.held > now {
-		return
-	}
-	h.held = now + d
-	for _, l := range h.leases {
-		l.cap = now + time.Until(l.lease.Deadline())
-	}
-	w.clocks.Lock()
-	h.asleep, h.sleeping = true, now
-	w.clocks.Unlock()
-	time.AfterFunc(d, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		h.woke = w.now()
-		w.clocks.Lock()
-		h.asleep = false
-		w.clocks.Unlock()
-	})
-	time.AfterFunc(d+noticed, func() { w.noticedSleep(h) })
-}

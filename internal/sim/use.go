@@ -75,7 +75,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 		case k.Name == w.names[name].record:
 			r, err := nodescript.ParseRecord(k.Text)
 			switch {
-			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated:
+			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated || s.capped[r.Owner]:
 			case r.Token == 0:
 				claimed = r.Owner // it was handed over while there were faults, and is over within a second
 			default:
@@ -91,7 +91,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			}
 		}
 	}
-	if b := h.owners[plain]; b != nil && !b.repeated && plain != claimed {
+	if b := h.owners[plain]; b != nil && !b.repeated && !s.capped[plain] && plain != claimed {
 		w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
 	}
 }

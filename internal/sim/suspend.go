@@ -1,0 +1,52 @@
+package sim
+
+import "time"
+
+// noticed is how long after its host woke, or after the end of a lease if that came later, a
+// client knows that the lease is over: it looks once a second. (On a real host it then sets the
+// timers anew. In a bubble it cannot see that it slept, because timers did not; and one that was
+// set by the clock that stood is late.)
+const noticed = 1100 * time.Millisecond
+
+// suspend puts a client's host to sleep.
+func (w *world) suspend(h *host, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	if h.asleep || h.held > now {
+		return
+	}
+	h.held = now + d
+	for _, l := range h.leases {
+		l.cap = now + time.Until(l.lease.Deadline())
+	}
+	w.clocks.Lock()
+	h.asleep, h.sleeping = true, now
+	w.clocks.Unlock()
+	time.AfterFunc(d, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		h.woke = w.now()
+		w.clocks.Lock()
+		h.asleep = false
+		w.clocks.Unlock()
+	})
+	for _, look := range []time.Duration{noticed, 2 * noticed} {
+		time.AfterFunc(d+look, func() { w.noticedSleep(h) })
+	}
+}
+
+// noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept
+// again meanwhile has another look coming, and so have leases that end after it woke.
+func (w *world) noticedSleep(h *host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.dead || h.asleep || w.now()-h.woke < noticed {
+		return
+	}
+	for _, l := range h.leases {
+		if !l.over && l.ctx.Err() == nil && -time.Until(l.lease.Deadline()) >= noticed {
+			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
+		}
+	}
+}
