@@ -9,7 +9,8 @@
 //     the group. On Linux the command gets TERM as its parent-death signal. A
 //     [Watchdog] ends the whole group, on every Unix.
 //   - The own process is frozen (SIGSTOP, a stalled machine) past the lock's
-//     deadline: the watchdog knows the deadline and ends the group.
+//     deadline: the watchdog knows the deadline and ends the group. Or past the grace
+//     period, while it was ending the group itself: the watchdog sends KILL.
 //
 // Not covered: a process that leaves the group (setsid, a daemon, a container that a
 // server starts on request). And a SIGKILL of the own process and the watchdog at the

@@ -44,6 +44,12 @@ func (g group) end(grace time.Duration, report func(format string, args ...any))
 	if g.gone(grace) {
 		return
 	}
+	g.kill(grace, report)
+}
+
+// kill sends KILL to a group that got TERM longer ago than grace; it returns when nobody
+// is left.
+func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
 	report("process group %d is still there %s after TERM: killing it", g, grace)
 	_ = g.signal(syscall.SIGKILL)
 	if !g.gone(stuckAfter) {

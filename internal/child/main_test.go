@@ -47,6 +47,7 @@ func parent(args []string) int {
 	grace := flags.Duration("grace", time.Second, "")
 	valid := flags.Duration("valid", time.Hour, "how long the lock is; renewed if -renew")
 	renew := flags.Bool("renew", false, "")
+	lose := flags.Bool("lose", false, "notice that the lock is over, and end the command")
 	_ = flags.Parse(args)
 	report := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	signals := make(chan os.Signal, 16)
@@ -63,7 +64,7 @@ func parent(args []string) int {
 			if *renew {
 				return time.Now().Add(*valid)
 			}
-			return until
+			return time.Now().Add(time.Until(until)) // reckoned anew, as a lease does
 		},
 	}
 	if *watched {
@@ -77,7 +78,15 @@ func parent(args []string) int {
 		panic(err)
 	}
 	fmt.Println("group", int(c.group))
-	<-c.Exited()
+	var over <-chan time.Time
+	if *lose {
+		over = time.After(*valid)
+	}
+	select {
+	case <-over:
+		c.End(*grace)
+	case <-c.Exited():
+	}
 	if c.Left() {
 		c.End(*grace)
 	}
@@ -152,6 +161,16 @@ func (f *family) until(what string) string {
 		if _, rest, ok := strings.Cut(f.heard[i], what); ok {
 			f.heard = slices.Delete(f.heard, i, i+1)
 			return strings.TrimSpace(rest)
+		}
+	}
+}
+
+// never fails if there is such a line among those heard so far and not asked for.
+func (f *family) never(what string) {
+	f.t.Helper()
+	for _, line := range f.heard {
+		if strings.Contains(line, what) {
+			f.t.Errorf("said %q", line)
 		}
 	}
 }

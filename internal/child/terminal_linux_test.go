@@ -129,6 +129,24 @@ func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 	f.until("told to end")
 	_ = f.cmd.Process.Signal(syscall.SIGCONT)
 	f.until("finished 9")
+	f.never("stands still")
+}
+
+// A shell that continues a job late finds its command gone, and hears of that once.
+func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
+	t.Parallel()
+	f, keyboard := onTerminal(t, true, "-valid=500ms", "-lose", "-grace=2s", "sh", "-c", `echo ready; sleep 600`)
+	f.until("ready")
+	g := f.pid("group ")
+	if _, err := keyboard.WriteString("\x1a"); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
+	f.until("stands still")
+	redistest.Eventually(t, patience, "the group is gone", func() bool { return !group(g).alive() })
+	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	f.until("finished 143")
+	f.never("stands still")
 }
 
 // A command that somebody stops while nobody could continue us keeps its lock.

@@ -54,17 +54,19 @@ type watch struct {
 	grace    time.Duration
 	now      clock.Clock // goes on while the host is suspended
 	report   func(format string, args ...any)
-	group    group // 0: not yet
+	group    group // 0: not yet, or not any more
 	deadline clock.Instant
-	armed    bool // deadline is one
+	armed    bool          // deadline is one
+	ending   bool          // the parent is ending the group …
+	since    clock.Instant // … since then
 }
 
 func (w *watch) follow(lines <-chan string) {
 	for {
 		// A look each second, because timers stand still while the host is suspended.
 		pause := time.Second
-		if w.armed {
-			pause = min(max(w.deadline.Add(late).Sub(w.now()), 0), pause)
+		if left, ok := w.left(); ok {
+			pause = max(min(left, pause-late)+late, 0)
 		}
 		select {
 		case line, ok := <-lines:
@@ -77,10 +79,8 @@ func (w *watch) follow(lines <-chan string) {
 			}
 			w.hear(line)
 		case <-time.After(pause):
-			if w.armed && w.now() >= w.deadline.Add(late) {
-				w.armed = false
-				w.report("the lock is over and its holder stands still: ending process group %d", w.group)
-				w.group.end(w.grace, w.report)
+			if left, ok := w.left(); ok && left <= -late {
+				w.standIn()
 			}
 		}
 	}
@@ -95,19 +95,50 @@ func (w *watch) hear(line string) {
 	case "until":
 		w.deadline, w.armed = w.now().Add(time.Duration(n)*time.Millisecond), true
 	case "ending":
-		w.armed = false
+		w.ending, w.since = true, w.now()
 	}
 }
 
+// left is for how long the parent may leave the group alone: until the lock's deadline
+// or, once it is ending the group, until its KILL. A deadline that comes or passes then
+// changes nothing: the group has had its TERM, and is to have all of its grace.
+func (w *watch) left() (left time.Duration, ok bool) {
+	switch {
+	case w.group <= 1:
+		return 0, false
+	case w.ending:
+		return w.grace - w.now().Sub(w.since), true
+	}
+	return w.deadline.Sub(w.now()), w.armed
+}
+
+// standIn does what a parent should have done that stands still.
+func (w *watch) standIn() {
+	switch {
+	case !w.group.alive(): // its parent has not said so yet
+	case w.ending:
+		w.group.kill(w.grace, w.report)
+	default:
+		w.report("the lock is over and its holder stands still: ending process group %d", w.group)
+		w.group.end(w.grace, w.report)
+	}
+	w.group = 0 // the kernel may give the number to anybody
+}
+
 // orphaned ends the group of a dead parent. While its lock is still valid, the command
-// gets no more grace than that: then nobody else can have begun when it ends.
+// gets no more grace than that: then nobody else can have begun when it ends. And no
+// more than is left of what the parent has begun.
 func (w *watch) orphaned() {
 	if w.group <= 1 || !w.group.alive() {
 		return
 	}
 	grace := w.grace
-	if w.armed {
-		grace = min(grace, max(w.deadline.Sub(w.now()), 0))
+	valid := max(w.deadline.Sub(w.now()), 0)
+	if w.ending {
+		grace = max(grace-w.now().Sub(w.since), 0)
+	}
+	if w.armed && (valid > 0 || !w.ending) {
+		grace = min(grace, valid)
 	}
 	w.report("holdfast was killed: ending process group %d", w.group)
 	w.group.end(grace, w.report)

@@ -17,7 +17,7 @@ import (
 //
 //	group 4711      end this group …
 //	until 9000      … if no later deadline comes in within these milliseconds
-//	ending          we are ending it ourselves; forget the deadline
+//	ending          we are ending it ourselves: TERM now, KILL after the grace period
 //	bye             it has ended
 //
 // The end of the pipe without bye means that we are dead.
@@ -95,7 +95,9 @@ func (d *Watchdog) guard(g group, until func() time.Time) {
 				return
 			case <-time.After(min(max(time.Until(last)/4, 5*time.Millisecond), time.Second)):
 			}
-			if now := until(); now.After(last) {
+			// A lease reckons its deadline from the time anew whenever it is asked: what is a
+			// few nanoseconds later is the same.
+			if now := until(); now.Sub(last) >= time.Millisecond {
 				last = now
 				d.tell("until %d", time.Until(last).Milliseconds())
 			}

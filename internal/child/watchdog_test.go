@@ -26,15 +26,21 @@ func familyOf(t *testing.T, ignored string, args ...string) (f *family, command,
 	command = f.pid("command ")
 	grandchild = f.pid("grandchild ")
 	f.until("group ") // the watchdog knows it
+	endLater(t, command, grandchild)
+	return f, command, grandchild
+}
+
+// endLater complains of processes that the test leaves behind, and ends them.
+func endLater(t *testing.T, pids ...int) {
+	t.Helper()
 	t.Cleanup(func() {
-		for _, pid := range []int{command, grandchild} {
+		for _, pid := range pids {
 			if runs(pid) {
 				t.Errorf("process %d was left behind", pid)
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
 	})
-	return f, command, grandchild
 }
 
 func TestKilledParentTakesItsGroupAlong(t *testing.T) {
@@ -72,6 +78,65 @@ func TestFrozenParentLosesItsCommandWithTheLock(t *testing.T) {
 	}
 	_ = f.cmd.Process.Signal(syscall.SIGCONT)
 	f.until("finished 137")
+}
+
+// tolerant says when it gets TERM, and goes on.
+const tolerant = `trap "echo told to end" TERM; echo command $$; while :; do sleep 0.02; done`
+
+func TestLostLockEndsItsCommandOnce(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "-grace=1h", "-valid=300ms", "-lose", "sh", "-c",
+		// It needs a second to clean up; the watchdog is late after 200 ms.
+		`trap "echo told to end" TERM; sleep 600 & wait; for i in $(seq 50); do sleep 0.02; done; exit 3`)
+	f.until("told to end")
+	f.until("finished 3")
+	f.never("told to end")
+	f.never("watchdog: ")
+}
+
+func TestFrozenParentThatWasEndingItsCommandLosesIt(t *testing.T) {
+	t.Parallel()
+	f := startParent(t, "-grace=2s", "-valid=300ms", "-lose", "sh", "-c", tolerant)
+	command := f.pid("command ")
+	endLater(t, command)
+	f.until("told to end")
+	_ = f.cmd.Process.Signal(syscall.SIGSTOP)
+	f.until("watchdog: process group")
+	gone(t, patience, command)
+	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	f.until("finished 137")
+	f.never("told to end")
+	f.never("stands still")
+}
+
+func TestKilledParentThatWasEndingItsCommandKeepsToTheGrace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args  []string
+		least time.Duration
+	}{
+		// Nobody else can have begun: what was left behind goes with the lock.
+		"the lock is valid": {[]string{"-grace=1h", "-valid=700ms", "-renew", "sh", "-c", `
+			trap "exit 0" USR1
+			(trap "echo told to end" TERM; sh -c 'echo command $PPID'; kill -USR1 $$; while :; do sleep 0.02; done) &
+			while :; do wait; done`}, 0},
+		"the lock is over": {[]string{"-grace=2s", "-valid=300ms", "-lose", "sh", "-c", tolerant}, 1500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startParent(t, c.args...)
+			command := f.pid("command ")
+			endLater(t, command)
+			f.until("told to end")
+			began := time.Now()
+			_ = f.cmd.Process.Kill()
+			f.until("holdfast was killed")
+			gone(t, patience, command)
+			if took := time.Since(began); took < c.least {
+				t.Errorf("gone after %s", took)
+			}
+		})
+	}
 }
 
 func TestRenewedLockKeepsTheCommand(t *testing.T) {
