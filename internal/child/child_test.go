@@ -4,6 +4,7 @@ package child
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -114,6 +115,19 @@ func TestEndKillsWhatIgnoresTERM(t *testing.T) {
 	}
 	if got := c.Exit(); got.Signal != syscall.SIGKILL {
 		t.Errorf("exit %+v, want SIGKILL", got)
+	}
+}
+
+// What is left of a lock is no round number, but people read it.
+func TestKillIsReportedInMilliseconds(t *testing.T) {
+	t.Parallel()
+	c, out := startScript(t, `trap "" TERM; sleep 600 & echo ready; wait`, nil)
+	expect(t, out, "ready")
+	var said []string
+	c.group.end(123456789*time.Nanosecond, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+	want := fmt.Sprintf("process group %d is still there 123ms after TERM: killing it", c.group)
+	if len(said) != 1 || said[0] != want {
+		t.Errorf("said %q, want %q", said, want)
 	}
 }
 

@@ -50,7 +50,7 @@ func (g group) end(grace time.Duration, report func(format string, args ...any))
 // kill sends KILL to a group that got TERM longer ago than grace; it returns when nobody
 // is left.
 func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
-	report("process group %d is still there %s after TERM: killing it", g, grace)
+	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
 	_ = g.signal(syscall.SIGKILL)
 	if !g.gone(stuckAfter) {
 		report("process group %d does not die; waiting for it", g)
