@@ -85,7 +85,7 @@ func (c *Child) live(started chan<- error) {
 		Env: c.cmd.Env, Files: []*os.File{c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr}, Sys: attr,
 	})
 	if err != nil {
-		started <- startError(c.cmd.Args[0], err)
+		started <- execError(c.cmd.Args[0], c.cmd.Path, err)
 		return
 	}
 	pid := p.Pid

@@ -71,6 +71,29 @@ func TestFindTellsMissingFromNotExecutable(t *testing.T) {
 	}
 }
 
+// The kernel's own words for these are "no such file" and "exec format error".
+func TestStartSaysWhatIsWrongWithAScript(t *testing.T) { // not parallel: a fork would keep a script busy
+	path := filepath.Join(t.TempDir(), "x")
+	for content, want := range map[string]struct {
+		is   error
+		text string
+	}{
+		"#!/no/such -x\necho":   {ErrNotFound, `x: its interpreter "/no/such" (the #! line) does not exist`},
+		"#! /no/such\t-x":       {ErrNotFound, `x: its interpreter "/no/such" (the #! line) does not exist`},
+		"#!/bin/sh\r\necho\r\n": {ErrNotFound, `x: its interpreter "/bin/sh\r" (the #! line) does not exist; its lines end with CR LF`},
+		"echo\n":                {ErrNotExecutable, "x: cannot be executed: exec format error: it has no #! line"},
+		"":                      {ErrNotExecutable, "x: cannot be executed: exec format error: it has no #! line"},
+		"\x7fELF\x00":           {ErrNotExecutable, "x: cannot be executed: exec format error"},
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Start(Command{Path: path, Args: []string{"x"}}); !errors.Is(err, want.is) || err.Error() != want.text {
+			t.Errorf("%q: %v, want %s", content, err, want.text)
+		}
+	}
+}
+
 func TestSignalsReachTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrNotFound: there is no such command. ErrNotExecutable: there is, but it cannot
-// be run. Shells exit with 127 and 126.
+// ErrNotFound: there is no such command, or no such interpreter as it asks for.
+// ErrNotExecutable: there is, but it cannot be run. Shells exit with 127 and 126.
 var (
 	ErrNotFound      = errors.New("command not found")
 	ErrNotExecutable = errors.New("cannot be executed")

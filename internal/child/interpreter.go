@@ -1,0 +1,59 @@
+//go:build unix
+
+package child
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// execError is a startError of a command that [Find] has found. The kernel speaks of
+// the file in either case: where what is missing is the interpreter that it asks for,
+// and where it asks for none.
+func execError(name, path string, err error) error {
+	info, gone := os.Stat(path)
+	if gone != nil || !info.Mode().IsRegular() {
+		return startError(name, err)
+	}
+	first, head := firstLine(path)
+	script, isScript := strings.CutPrefix(first, "#!")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isScript:
+		interpreter, _, _ := strings.Cut(strings.TrimLeft(strings.ReplaceAll(script, "\t", " "), " "), " ")
+		hint := ""
+		if strings.HasSuffix(first, "\r") {
+			hint = "; its lines end with CR LF"
+		}
+		return missingError(fmt.Sprintf("%s: its interpreter %q (the #! line) does not exist%s", name, interpreter, hint))
+	case errors.Is(err, fs.ErrNotExist):
+		return missingError(name + ": it exists, but not the loader that it needs")
+	case errors.Is(err, syscall.ENOEXEC) && !isScript && !bytes.ContainsRune(head, 0):
+		return fmt.Errorf("%w: it has no #! line", startError(name, err))
+	}
+	return startError(name, err)
+}
+
+// firstLine is that of a file, as far as a kernel looks, with what it was found in. Of
+// a file that may be run but not read it is nothing.
+func firstLine(path string) (line string, head []byte) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", []byte{0}
+	}
+	defer f.Close()
+	head = make([]byte, 256)
+	n, _ := f.Read(head)
+	line, _, _ = strings.Cut(string(head[:n]), "\n")
+	return line, head[:n]
+}
+
+// missingError is an [ErrNotFound], as it is to a shell, that says what was not found.
+type missingError string
+
+func (e missingError) Error() string        { return string(e) }
+func (e missingError) Is(target error) bool { return target == ErrNotFound }
