@@ -46,8 +46,11 @@ type Child struct {
 
 	// Without the lock, a TSTP that is forwarded just before the command is continued
 	// to give it the terminal would be lost: CONT discards it.
-	job       sync.Mutex
-	suspended bool // TSTP was forwarded, so the stop that follows is ours too
+	job         sync.Mutex
+	suspended   bool // TSTP was forwarded, so the stop that follows is ours too
+	interrupted bool // INT or QUIT was forwarded, so it was not from a key of a lent terminal
+
+	key syscall.Signal // for Relay, or 0
 }
 
 // Start starts the command as the leader of a new process group. Errors match
@@ -160,6 +163,7 @@ func (c *Child) pass(sig syscall.Signal) error {
 	c.job.Lock()
 	defer c.job.Unlock()
 	c.suspended = sig == syscall.SIGTSTP
+	c.interrupted = c.interrupted || sig == syscall.SIGINT || sig == syscall.SIGQUIT
 	if sig == syscall.SIGCONT {
 		return c.resume()
 	}
@@ -200,6 +204,8 @@ func (c *Child) Finish() {
 	close(c.finish)
 	<-c.forwarded
 	c.cmd.Watchdog.dismiss()
-	c.tty.takeBack(c.group)
+	if c.tty.takeBack(c.group) {
+		c.key = c.byKey()
+	}
 	c.tty.close()
 }

@@ -97,6 +97,10 @@ func parent(args []string) int {
 	}
 	cmd.Watchdog.Dismiss()
 	fmt.Println("finished", c.Exit().Code())
+	c.Relay()
+	if c.Exit().Signal == syscall.SIGINT && OnTerminal() {
+		Interrupt()
+	}
 	return c.Exit().Code()
 }
 
@@ -161,6 +165,24 @@ func (f *family) until(what string) string {
 		if _, rest, ok := strings.Cut(f.heard[i], what); ok {
 			f.heard = slices.Delete(f.heard, i, i+1)
 			return strings.TrimSpace(rest)
+		}
+	}
+}
+
+// ended waits until nobody is left who could say anything.
+func (f *family) ended() {
+	f.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case line, ok := <-f.lines:
+			if !ok {
+				return
+			}
+			f.t.Logf("said: %s", line)
+			f.heard = append(f.heard, line)
+		case <-late:
+			f.t.Fatal("did not end")
 		}
 	}
 }

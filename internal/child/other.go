@@ -37,6 +37,10 @@ func (*Child) Exit() Exit              { return Exit{} }
 func (*Child) Left() bool              { return false }
 func (*Child) End(time.Duration)       {}
 func (*Child) Finish()                 {}
+func (*Child) Relay()                  {}
+
+func OnTerminal() bool { return false }
+func Interrupt()       {}
 
 type Watchdog struct{}
 

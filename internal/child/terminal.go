@@ -66,20 +66,19 @@ func (t *terminal) lend(g group) bool {
 	return t.lent
 }
 
-// takeBack undoes lend.
-func (t *terminal) takeBack(g group) {
+// takeBack undoes lend, and reports whether g had the terminal.
+func (t *terminal) takeBack(g group) bool {
 	if t == nil {
-		return
+		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.lent {
-		return
+		return false
 	}
 	t.lent = false
-	if now, err := t.foreground(); err == nil && now == int(g) {
-		_ = t.setForeground(syscall.Getpgrp())
-	}
+	now, err := t.foreground()
+	return err == nil && now == int(g) && t.setForeground(syscall.Getpgrp()) == nil
 }
 
 func (t *terminal) close() {

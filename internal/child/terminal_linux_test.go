@@ -18,6 +18,11 @@ import (
 // itself in the foreground, as a shell would.
 func onTerminal(t *testing.T, stdoutToo bool, args ...string) (f *family, keyboard *os.File) {
 	t.Helper()
+	return programOnTerminal(t, stdoutToo, exec.Command(os.Args[0], append([]string{"parent"}, args...)...))
+}
+
+func programOnTerminal(t *testing.T, stdoutToo bool, cmd *exec.Cmd) (f *family, keyboard *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +40,7 @@ func onTerminal(t *testing.T, stdoutToo bool, args ...string) (f *family, keyboa
 		t.Fatal(err)
 	}
 	defer slave.Close()
-	f = &family{t: t, cmd: exec.Command(os.Args[0], append([]string{"parent"}, args...)...)}
+	f = &family{t: t, cmd: cmd}
 	f.cmd.Stdin, f.cmd.Stdout, f.cmd.Stderr = slave, slave, slave
 	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if stdoutToo {
@@ -89,6 +94,88 @@ func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.until("finished 1")
+		})
+	}
+}
+
+// shellOnTerminal starts a script in which "$0" is the program that runs parents.
+func shellOnTerminal(t *testing.T, shell string, stdoutToo bool, script string) (f *family, keyboard *os.File) {
+	t.Helper()
+	if _, err := exec.LookPath(shell); err != nil {
+		t.Fatalf("%v: apt-get install %s", err, shell)
+	}
+	return programOnTerminal(t, stdoutToo, exec.Command(shell, "-c", script, os.Args[0]))
+}
+
+// One that deals with INT ends neither its parent nor a script.
+const (
+	dies  = `"$0" parent sh -c 'echo ready; exec sleep 600'; echo after $?; `
+	deals = `"$0" parent sh -c 'trap "exit 7" INT; echo ready; sleep 600 & wait'; echo after $?; `
+)
+
+func TestKeyEndsTheScript(t *testing.T) {
+	t.Parallel()
+	nested := strings.Replace(dies, "parent", `parent "$0" parent`, 1)
+	for name, c := range map[string]struct {
+		shell, script string
+		lent          bool // or the shell's group is the foreground
+		key           string
+		want          syscall.Signal
+	}{
+		"bash":                 {"bash", dies, true, "\x03", syscall.SIGINT},
+		"bash in foreground":   {"bash", dies, false, "\x03", syscall.SIGINT},
+		"bash, nested":         {"bash", nested, true, "\x03", syscall.SIGINT},
+		"bash under bash":      {"bash", `bash -c '` + strings.ReplaceAll(dies, "'", `'\''`) + `' "$0"; echo after the inner $?`, true, "\x03", syscall.SIGINT},
+		"sh":                   {"sh", dies, true, "\x03", syscall.SIGINT},
+		"sh, Ctrl-\\":          {"sh", `ulimit -c 0; ` + dies, true, "\x1c", syscall.SIGQUIT},
+		"sh in the foreground": {"sh", dies, false, "\x03", syscall.SIGINT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, keyboard := shellOnTerminal(t, c.shell, c.lent, c.script+"echo the end")
+			for range strings.Count(c.script, " parent ") {
+				f.until("group ") // it has lent the terminal
+			}
+			f.until("ready")
+			if _, err := keyboard.WriteString(c.key); err != nil {
+				t.Fatal(err)
+			}
+			f.ended()
+			f.never("after")
+			f.never("the end")
+			_ = f.cmd.Wait()
+			if got := f.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(); got != c.want {
+				t.Errorf("the shell ended with %s, want %s", f.cmd.ProcessState, c.want)
+			}
+		})
+	}
+}
+
+func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
+	t.Parallel()
+	key := func(t *testing.T, _ *family, keyboard *os.File) {
+		if _, err := keyboard.WriteString("\x03"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		script    string
+		interrupt func(t *testing.T, f *family, keyboard *os.File)
+		want      string
+	}{
+		"the command deals with the key": {deals, key, "after 7"},
+		"the script deals with the key":  {`trap "echo trapped" INT; ` + dies, key, "trapped"},
+		"it was no key": {strings.Replace(dies, `"$0"`, `sh -c 'echo parent $$; exec "$0" "$@"' "$0"`, 1),
+			func(_ *testing.T, f *family, _ *os.File) { _ = syscall.Kill(f.pid("parent "), syscall.SIGINT) }, "after 130"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, keyboard := shellOnTerminal(t, "bash", true, c.script+"echo the end")
+			f.until("group ") // it has lent the terminal
+			f.until("ready")
+			c.interrupt(t, f, keyboard)
+			f.until(c.want)
+			f.until("the end")
 		})
 	}
 }

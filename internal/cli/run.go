@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,9 @@ func (a *app) run() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.runUnder(name, command, f)
+			c, err := a.runUnder(name, command, f)
+			a.interrupted(c, err)
+			return err
 		},
 	}
 	flags := cmd.Flags()
@@ -110,16 +113,16 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 	return args[0], args[1:], nil
 }
 
-// runUnder runs command under the lock name.
-func (a *app) runUnder(name string, command []string, f runFlags) error {
+// runUnder runs command under the lock name. It returns the command if it was started.
+func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child, error) {
 	// Before the lock is taken: nobody shall wait for it in vain.
 	path, err := child.Find(command[0])
 	if err != nil {
-		return notStarted(err)
+		return nil, notStarted(err)
 	}
 	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer client.Close()
 
@@ -135,7 +138,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) error {
 
 	lease, err := a.acquire(client, name, f, sig)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	acquired := time.Now()
 	c, err := child.Start(child.Command{
@@ -145,14 +148,31 @@ func (a *app) runUnder(name string, command []string, f runFlags) error {
 	})
 	if err != nil {
 		a.unlock(lease)
-		return notStarted(err)
+		return nil, notStarted(err)
 	}
 	lost := a.supervise(c, lease, f.grace.value)
 	c.Finish()
 	if lost {
-		return exit(exitLost)
+		return c, exit(exitLost)
 	}
-	return a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c.Exit().Code())
+	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c.Exit().Code())
+}
+
+// interrupted ends holdfast by INT if it is INT that ended the command, the wait or the
+// stay, on a terminal: a shell script that runs us shall end as well, and 130 would not
+// tell it. All else is done.
+func (a *app) interrupted(c *child.Child, err error) {
+	f := asFailure(err)
+	if c != nil && c.Exit().Code() == f.code {
+		if c.Exit().Signal == 0 {
+			return // the code is the command's own
+		}
+		c.Relay()
+	}
+	if f.code == exitSignal+int(syscall.SIGINT) && child.OnTerminal() {
+		a.fail(f)
+		child.Interrupt()
+	}
 }
 
 // supervise returns when nobody of the command's group is left, and whether the lock
