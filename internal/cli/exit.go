@@ -29,9 +29,11 @@ const exitCodesHelp = `Exit codes of holdfast run:
         work, when another may have begun. Also if it was lost, or may have
         been, while --at-least kept it: then the command had ended by itself
   126   the command cannot be executed; nothing was run
-  127   there is no such command; nothing was run
+  127   there is no such command, or no such interpreter as its #! line asks
+        for; nothing was run
   128+n signal n ended the command, the wait for the lock, or the stay that
-        --at-least asks for
+        --at-least asks for. After Ctrl-C on a terminal holdfast itself dies of
+        INT, which shells report as 130, so that a script ends with it
 
 A command can use these codes, too. What holdfast ends with is always
 explained on stderr; a command's own code is not.
