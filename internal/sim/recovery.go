@@ -15,8 +15,7 @@ import (
 //
 //   - what the dead left on it is over: the longest TTL after the healing, at the latest, and
 //   - a majority of the nodes votes. One that lost its memory does so a quarantine after somebody found out, which
-//     is within noticesIn where that majority takes it. These come back one after the other, and who waits may
-//     have split their votes: then it takes up to wakesIn.
+//     is within noticesIn where that majority takes it.
 //
 // So where a majority kept its memory, a name is granted within TTL + 1 s after the healing. On top come a claim
 // of a second for each hand-off to a bid that was over, and what others do with the name who are alive.
@@ -151,9 +150,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 			r = &t.Recoveries[1]
 		}
 		r.add(now-max(free, w.plan.Heal), gap, spent > 0)
-		if !w.forgot {
-			most = recoversIn
-		}
+		most = recoversIn
 	} else {
 		t.Waits++
 		t.LongestM = max(t.LongestM, gap.Milliseconds())
