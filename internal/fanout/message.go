@@ -27,6 +27,10 @@ type Message struct {
 	// or the place in line is over on the nodes by itself. 0: sent once.
 	Persist clock.Instant
 
+	// Again takes the answers to what is sent again, one for each time: To has had its own. nil: nobody
+	// wants to know.
+	Again Receiver
+
 	hail    bool // only greet and admit; Call is empty
 	dropped atomic.Bool
 }

@@ -23,8 +23,7 @@ type parked struct {
 }
 
 func (p *parked) add(s *seat, m *Message) {
-	// Nobody waits for the second answer.
-	again := &Message{Call: m.Call, Persist: m.Persist}
+	again := &Message{Call: m.Call, Persist: m.Persist, To: m.Again, Again: m.Again, Tag: m.Tag}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped || len(p.messages) >= mostParked {

@@ -70,6 +70,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	b := newGiveback(e.keeper.fan.N())
 	// A node that did not have the lease may yet get a late acquire or renewal of it:
 	// only a release leaves a tombstone for them.
+	// Also where it says so only when it is told again.
 	b.lost = func(node int) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
@@ -84,6 +85,9 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 // through, until the nodes' expiry has passed. e.mu is held.
 func (e *Lease) send(c nodescript.Call, b *giveback) {
 	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
+	if b.lost != nil {
+		b.message.Again = b.lost
+	}
 	e.keeper.fan.Send(&b.message, nil)
 }
 
@@ -98,7 +102,7 @@ func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().W
 type giveback struct {
 	outcome
 	message fanout.Message
-	lost    func(node int) // Leave: what to do where the lease was not there; may be nil
+	lost    lost // Leave: what to do where the lease was not there; may be nil
 
 	mu              sync.Mutex
 	n               int                 // nodes
@@ -126,9 +130,9 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 		b.done++
 	case nodescript.NotMine, nodescript.Lost:
 		b.not++
-		if b.lost != nil {
-			b.lost(node)
-		}
+	}
+	if b.lost != nil {
+		b.lost.Answered(node, 0, a)
 	}
 	need := quorum.Majority(b.n)
 	switch {
@@ -146,6 +150,15 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 			}
 		}
 		b.is(&NoQuorumError{b.answers})
+	}
+}
+
+// lost is called with each node that says that it does not have the lease.
+type lost func(node int)
+
+func (l lost) Answered(node, _ int, a nodescript.Answer) {
+	if a.Verdict == nodescript.NotMine || a.Verdict == nodescript.Lost {
+		l(node)
 	}
 }
 
