@@ -138,11 +138,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	if b.one == nil {
 		return err
 	}
-	show := func() error { return printBench(out, b) }
-	if f.asJSON {
-		show = func() error { return printJSON(out, benchJSON(b)) }
-	}
-	if e := show(); e != nil {
+	if e := show(out, f.asJSON, benchJSON(b), func() error { return printBench(out, b) }); e != nil {
 		return e
 	}
 	return err

@@ -108,6 +108,14 @@ func standingJSON(list []holdfast.NodeStatus) nodesJSON {
 	return j
 }
 
+// show prints v as JSON, or for people.
+func show(out io.Writer, asJSON bool, v any, forPeople func() error) error {
+	if asJSON {
+		return printJSON(out, v)
+	}
+	return forPeople()
+}
+
 func printJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")

@@ -45,11 +45,7 @@ func (a *app) withNodes(f func(*holdfast.Client) error) error {
 }
 
 func (a *app) showNodes(out io.Writer, list []holdfast.NodeStatus, asJSON bool) error {
-	show := func() error { return printNodes(out, list) }
-	if asJSON {
-		show = func() error { return printJSON(out, standingJSON(list)) }
-	}
-	if err := show(); err != nil {
+	if err := show(out, asJSON, standingJSON(list), func() error { return printNodes(out, list) }); err != nil {
 		return err
 	}
 	return a.quorumOf(list)

@@ -45,11 +45,7 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 	if s == nil {
 		return usage(inFlags(err), "")
 	}
-	show := func() error { return printStatus(out, s, err != nil) }
-	if asJSON {
-		show = func() error { return printJSON(out, statusJSON(s, err == nil)) }
-	}
-	if e := show(); e != nil {
+	if e := show(out, asJSON, statusJSON(s, err == nil), func() error { return printStatus(out, s, err != nil) }); e != nil {
 		return e
 	}
 	var un *holdfast.UnavailableError
