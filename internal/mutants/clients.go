@@ -66,6 +66,10 @@ var inClients = []mutant{{
 	old: "send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))", new: "send(until, in(true))",
 	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
 }, {
+	name: "what Leave does not find when it is repeated stays", promise: nothing, file: "internal/fanout/parked.go",
+	old: "To: m.Again, Again: m.Again, Tag: m.Tag", new: "Tag: m.Tag",
+	pkg: "internal/renewal", check: "TestWhatLeaveDoesNotFindIsReleased", says: "a second later it keeps it",
+}, {
 	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/waiting/grant.go",
 	old: "if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {", new: "if false {",
 	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
