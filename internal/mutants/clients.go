@@ -70,9 +70,17 @@ var inClients = []mutant{{
 	old: "To: m.Again, Again: m.Again, Tag: m.Tag", new: "Tag: m.Tag",
 	pkg: "internal/renewal", check: "TestWhatLeaveDoesNotFindIsReleased", says: "a second later it keeps it",
 }, {
-	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/waiting/grant.go",
+	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/waiting/part.go",
 	old: "if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {", new: "if false {",
 	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
+}, {
+	name: "who has a minority asks every second", promise: noHang, file: "internal/waiting/turn.go",
+	old: "pause = min(jitter(b.fan, partEvery), pause)", new: "_ = partEvery",
+	pkg: waitPkg, check: "TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater", says: "what an older one waits for",
+}, {
+	name: "a minority is kept beside a lease", promise: outlives, file: "internal/waiting/part.go",
+	old: "held[a.Owner] >= quorum.Majority(b.fan.N())", new: "held[a.Owner] > quorum.Majority(b.fan.N())+64",
+	pkg: waitPkg, check: "TestAMinorityIsGivenBackToWhoHasTheLock", says: "kept from who has the lock",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/fanout/clocks.go",
 	old: "f.wait.Go(f.readAll)", new: "",

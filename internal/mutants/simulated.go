@@ -98,8 +98,8 @@ var inSimulation = []simulated{{
 	name: "a lost lease stays on the nodes that have it", file: "internal/renewal/lease.go",
 	old: "e.endLocked(ErrLost, func() { e.tell(e.releaseCall(), nil) })", new: "e.endLocked(ErrLost, func() {})",
 }, {
-	name: "a minority is kept", file: "internal/waiting/grant.go",
-	old: "\t\t\tb.release(part.has)", new: "",
+	name: "a minority is kept", file: "internal/waiting/part.go",
+	old: "\t\tb.release(part.has)", new: "",
 }, {
 	name: "a waiter does not ask again", file: "internal/waiting/turn.go",
 	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",

@@ -42,7 +42,7 @@ type bid struct {
 	stamp   int64           // of the current round: the highest sent under owner; 0: none began
 	sent    clock.Instant
 	claimed nodes         // handed to owner, and not asked since
-	given   nodes         // given back in the current round
+	part    nodes         // granted it, and were not given back
 	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	spare   spare         // nodes that the next rounds of all leave out
@@ -127,7 +127,7 @@ func (b *bid) ask(to nodes, chase bool) {
 	}
 	b.unsend() // this one takes its place
 	b.state, b.whole, b.err = open, false, nil
-	b.stamp, b.sent, b.given = stamp, sent, 0
+	b.stamp, b.sent = stamp, sent
 	b.tag = b.votes.Begin(chase)
 	for i := range b.fan.N() {
 		if to.has(i) {
@@ -209,6 +209,7 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := b.votes.Answer(node, tag, ans)
+	b.learn(node, ans)
 	joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
 	if joined || b.ticket != 0 && ans.MayHaveRun() {
 		b.stands = b.stands.with(node)

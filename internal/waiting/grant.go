@@ -102,42 +102,6 @@ func (b *bid) giveUp() {
 	b.release(where)
 }
 
-// split deals with a minority that the round of all nodes, which has failed, left with
-// this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and somebody there waits for longer, the
-// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
-// gives: they cannot swap for ever. b.mu is held.
-func (b *bid) split() (soon bool) {
-	part := b.which(b.votes.Granted) &^ b.given
-	if part == 0 {
-		return false
-	}
-	now := b.fan.Now()
-	if b.halved == 0 {
-		b.halved = now
-		return true
-	}
-	if now.Sub(b.halved) < gather/2 {
-		return false
-	}
-	for _, a := range b.votes.Answers() {
-		if a.Verdict != nodescript.Held {
-			continue
-		}
-		if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {
-			continue // nobody renews it: it ends, by each node's own clock, and not in the same moment
-		}
-		if ticket, ok := nodescript.Ticket(a.Owner); !ok || ticket < b.ticket {
-			b.given |= part
-			b.halved = 0
-			b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
-			b.release(part.has)
-			break
-		}
-	}
-	return false
-}
-
 // release gives back what was granted to stamps that never won, repeated until it would be over on
 // the nodes by itself. Of a lease it ends that, too. A bid that is over leaves the queues by it:
 // who was cut off for longer than its TTL would otherwise come back as two, and the name would be

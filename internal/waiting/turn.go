@@ -118,8 +118,8 @@ func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause ti
 	if state == failed {
 		b.state = idle
 		soon = whole && stamped && b.split()
-	} else if state == idle && b.halved != 0 {
-		soon = b.fan.Now().Sub(b.halved) < gather
+	} else if state == idle {
+		soon = b.part != 0 // it was not there when the round failed
 	}
 	switch {
 	case state == open && !whole:
@@ -140,8 +140,11 @@ func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause ti
 	if foreign || r.Kind == Contended {
 		pause = min(jitter(b.fan, retry), askEvery) // nobody hands a foreign lock over
 	}
-	if soon {
+	switch {
+	case soon:
 		pause = jitter(b.fan, gather)
+	case b.part != 0:
+		pause = min(jitter(b.fan, partEvery), pause)
 	}
 	// Compared first: a foreign key may be there forever, to which nothing adds.
 	if left > 0 && left < pause {

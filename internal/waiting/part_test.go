@@ -1,0 +1,150 @@
+package waiting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+)
+
+// A holder that died leaves a lease that ends by each node's own clock. Who is the first in line gets one
+// node after another and has a minority for as long as the clocks differ; the dead one's ticket is older,
+// but it waits for nothing.
+func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tenth = time.Second / 10
+		set, models := voting(tenth, tenth*9/10, 0, -tenth/2, -tenth)
+		client := func() *Locker {
+			l := met(t, locker(t, set, time.Second, models[0], models[1], models[2], models[3], models[4]))
+			l.Fair = true
+			return l
+		}
+		holder := client()
+		waiters := []*Locker{client(), client(), client(), client()}
+		for round := range 100 {
+			lock := nodescript.Lock{Name: fmt.Sprint(round)}
+			if _, r := holder.Wait(t.Context(), lock, 2*time.Second, nil); r != nil {
+				t.Fatalf("the holder: %+v", r)
+			}
+			var mu sync.Mutex
+			var served []int
+			var wait sync.WaitGroup
+			for i, l := range waiters {
+				time.Sleep(set.Window)
+				wait.Go(func() {
+					g, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})
+					if r != nil {
+						t.Errorf("waiter %d: %+v", i, r)
+						return
+					}
+					mu.Lock()
+					served = append(served, i)
+					mu.Unlock()
+					g.End()
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
+				})
+			}
+			wait.Wait()
+			if !slices.IsSorted(served) {
+				t.Errorf("round %d: served in the order %v", round, served)
+			}
+		}
+	})
+}
+
+// apart are a waiter and the nodes that it shares with others. Its ticket is drawn with its first question.
+type apart struct {
+	t     *testing.T
+	l     *Locker
+	nodes []*away
+	lock  nodescript.Lock
+	born  int64
+}
+
+func newApart(t *testing.T) *apart {
+	l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
+	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.Lock{Name: "x", Private: true}, born: l.Fan.StampAt(l.Fan.Now())}
+}
+
+// other gives nodes to somebody else, whose ticket is that much younger than all others.
+func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
+	stamp, _, err := a.l.Fan.Stamp()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	owner = nodescript.NewOwner("other", "client of its own", a.born+younger.Microseconds(), []byte("random"))
+	call := nodescript.AcquireCall(a.lock, owner, stamp, 10*time.Second)
+	a.l.Fan.Send(&fanout.Message{Call: call}, func(node int) bool { return slices.Contains(nodes, node) })
+	synctest.Wait()
+	for _, n := range nodes {
+		if has := a.holder(n); has != owner {
+			a.t.Fatalf("node %d is held by %q, want %q", n, has, owner)
+		}
+	}
+	return owner
+}
+
+func (a *apart) holder(node int) string {
+	for _, k := range a.nodes[node].Keys() {
+		if k.Name == nodescript.RecordKey(a.lock.Name) {
+			r, _ := nodescript.ParseRecord(k.Text)
+			return r.Owner
+		}
+	}
+	return ""
+}
+
+// waits waits for the lock until its caller has done what it does.
+func (a *apart) waits(while func()) {
+	ctx, cancel := context.WithCancel(a.t.Context())
+	var wait sync.WaitGroup
+	wait.Go(func() { _, _ = a.l.Wait(ctx, a.lock, 10*time.Second, func(*Refusal) {}) })
+	time.Sleep(askEvery / 4)
+	while()
+	cancel()
+	wait.Wait()
+}
+
+// Who keeps a minority, because only younger ones were on the other nodes, learns soon of an older one
+// that came there: nobody has the name as long as both keep their parts.
+func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
+	for range 20 { // by chance it asks soon at any rate
+		synctest.Test(t, func(t *testing.T) {
+			a := newApart(t)
+			a.other(time.Hour, 2)
+			a.nodes[1].cut.Store(true)
+			a.waits(func() {
+				mine := a.holder(0)
+				if mine == "" {
+					t.Fatal("it does not keep its minority beside a younger one")
+				}
+				a.nodes[2].Del(nodescript.RecordKey(a.lock.Name))
+				a.other(0, 2)
+				time.Sleep(2 * partEvery)
+				if a.holder(0) == mine {
+					t.Errorf("%s later it still keeps what an older one waits for", 2*partEvery)
+				}
+			})
+		})
+	}
+}
+
+// Who waits for longer keeps no node from somebody who has the lock: the holder needs it when another fails.
+func TestAMinorityIsGivenBackToWhoHasTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newApart(t)
+		a.other(time.Hour, 1, 2)
+		a.waits(func() {
+			if owner := a.holder(0); owner != "" {
+				t.Errorf("a node is kept from who has the lock: %q", owner)
+			}
+		})
+	})
+}
