@@ -67,7 +67,7 @@ type Config struct {
 	Label string
 
 	// Prefix is put before every name: "billing:" makes the lock "nightly" the key
-	// "billing:nightly".
+	// "billing:nightly". Up to 512 bytes, of which the rules for names hold as of theirs.
 	// Defaults to "".
 	Prefix string
 
@@ -164,6 +164,9 @@ func (c Config) validate() error {
 		return bad("Label is %q; up to 64 printable ASCII characters without \"~\" are allowed", c.Label)
 	case len(c.Prefix) > nodescript.MaxName/2:
 		return bad("Prefix has %d bytes; at most %d are allowed", len(c.Prefix), nodescript.MaxName/2)
+	}
+	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
+		return bad("Prefix is %q, behind which no name is allowed: %w", c.Prefix, err)
 	}
 	for i, n := range c.Nodes {
 		for j := range i {

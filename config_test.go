@@ -78,6 +78,9 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{`Label is "a\nb"`, func(c *holdfast.Config) { c.Label = "a\nb" }},
 		{`Label is "web 3"`, func(c *holdfast.Config) { c.Label = "web 3" }},
 		{"up to 64 printable", func(c *holdfast.Config) { c.Label = strings.Repeat("l", 65) }},
+		{`Prefix is "}:", behind which no name is allowed: name "}:x" has unbalanced braces`, func(c *holdfast.Config) { c.Prefix = "}:" }},
+		{`Prefix is "{}:", behind which no name is allowed`, func(c *holdfast.Config) { c.Prefix = "{}:" }},
+		{`Prefix is "holdfast:nodes:", behind which no name is allowed`, func(c *holdfast.Config) { c.Prefix = "holdfast:nodes:" }},
 		{"Prefix has 513 bytes; at most 512", func(c *holdfast.Config) { c.Prefix = strings.Repeat("p", 513) }},
 	} {
 		cfg := holdfast.Config{Nodes: nowhere(t, 3)}
@@ -105,6 +108,7 @@ func TestBoundsOfAConfigAreAllowed(t *testing.T) {
 			c.Window, c.MaxTTL, c.TTL, c.NodeTimeout, c.RetryDelay = time.Millisecond, 8*time.Millisecond, 8*time.Millisecond, time.Millisecond, time.Millisecond
 		},
 		"a small MaxTTL bounds the default TTL and node timeout": func(c *holdfast.Config) { c.Window, c.MaxTTL = 10*time.Millisecond, 100*time.Millisecond },
+		"a prefix whose brace names close": func(c *holdfast.Config) { c.Prefix = "{tenant-" },
 		"names": func(c *holdfast.Config) {
 			c.Cluster, c.Label, c.Prefix = "eu-1/prod.a:b_c", "web-3/4711!", "\x00{tag}:"
 		},

@@ -67,7 +67,7 @@ func (a *app) root() *cobra.Command {
 		// What is wrong is said once, by Main, and not with a page of flags under it.
 		SilenceErrors: true, SilenceUsage: true,
 		Version: version(),
-		Args:    func(cmd *cobra.Command, args []string) error { return unknown(cmd, args) },
+		Args:    unknown,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.HasParent() && cmd.Parent().Name() == "completion" {
@@ -88,6 +88,11 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(help())
 	root.AddCommand(a.run(), a.status(), a.nodes(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		// For a shell that it does not know cobra prints the help and exits 0.
+		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
 }
 

@@ -75,6 +75,12 @@ func CheckName(name string) error {
 	return nil
 }
 
+// CheckPrefix returns why no name behind prefix can be locked, or nil if some can.
+func CheckPrefix(prefix string) error {
+	open := strings.Count(prefix, "{") - strings.Count(prefix, "}")
+	return CheckName(prefix + "x" + strings.Repeat("}", max(open, 0)))
+}
+
 // untaggable: Redis Cluster hashes the whole name, and no longer key that contains it
 // can hash the same bytes.
 func untaggable(name string) bool {
