@@ -108,7 +108,7 @@ func TestBoundsOfAConfigAreAllowed(t *testing.T) {
 			c.Window, c.MaxTTL, c.TTL, c.NodeTimeout, c.RetryDelay = time.Millisecond, 8*time.Millisecond, 8*time.Millisecond, time.Millisecond, time.Millisecond
 		},
 		"a small MaxTTL bounds the default TTL and node timeout": func(c *holdfast.Config) { c.Window, c.MaxTTL = 10*time.Millisecond, 100*time.Millisecond },
-		"a prefix whose brace names close": func(c *holdfast.Config) { c.Prefix = "{tenant-" },
+		"a prefix whose brace names close":                       func(c *holdfast.Config) { c.Prefix = "{tenant-" },
 		"names": func(c *holdfast.Config) {
 			c.Cluster, c.Label, c.Prefix = "eu-1/prod.a:b_c", "web-3/4711!", "\x00{tag}:"
 		},

@@ -75,12 +75,24 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
 }, {
 	name: "who has a minority asks every second", promise: noHang, file: "internal/waiting/turn.go",
-	old: "pause = min(jitter(b.fan, partEvery), pause)", new: "_ = partEvery",
+	old: "pause = min(b.partPause(), pause)", new: "_ = b",
 	pkg: waitPkg, check: "TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater", says: "what an older one waits for",
 }, {
 	name: "a minority is kept beside a lease", promise: outlives, file: "internal/waiting/part.go",
 	old: "held[a.Owner] >= quorum.Majority(b.fan.N())", new: "held[a.Owner] > quorum.Majority(b.fan.N())+64",
 	pkg: waitPkg, check: "TestAMinorityIsGivenBackToWhoHasTheLock", says: "kept from who has the lock",
+}, {
+	name: "a minority is given back at once to whoever has a majority", promise: noHang, file: "internal/waiting/part.go",
+	old: "now.Sub(b.holds) >= partEvery+2*b.fan.Timeout()", new: "now >= b.holds",
+	pkg: waitPkg, check: "TestTwoThatHaveAPartEachDoNotSwap", says: " had it ",
+}, {
+	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/waiting/part.go",
+	old: "b.part & b.which(b.votes.Granted)", new: "b.part",
+	pkg: waitPkg, check: "TestWhatWasGivenBackIsNoPart", says: "stands as a part",
+}, {
+	name: "two with the same ticket are both the older", promise: noHang, file: "internal/waiting/part.go",
+	old: "if ok && ticket == b.ticket {", new: "if ok && false {",
+	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/fanout/clocks.go",
 	old: "f.wait.Go(f.readAll)", new: "",

@@ -43,6 +43,8 @@ type bid struct {
 	sent    clock.Instant
 	claimed nodes         // handed to owner, and not asked since
 	part    nodes         // granted it, and were not given back
+	holder  string        // has a majority of the nodes …
+	holds   clock.Instant // … since then
 	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	spare   spare         // nodes that the next rounds of all leave out

@@ -20,17 +20,24 @@ type away struct {
 	*nodemodel.Node
 	cut     atomic.Bool
 	unheard atomic.Bool // it is cut off when it has run the next waiter's question, whose answer is lost
-	slow    time.Duration
+	asked   atomic.Int64
+	far     time.Duration // until a question is there
+	slow    time.Duration // until its answer is here
 }
 
 var errCut = node.NotSent(errors.New("connect: no route to host"))
 
 func (n *away) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	if !n.cut.Load() {
+		time.Sleep(n.far)
 		replies := n.Node.EvalSHA(ctx, calls)
 		time.Sleep(n.slow)
 		for i, c := range calls {
-			if len(c.Args) == 4 && len(c.Args[2]) == 16 && n.unheard.CompareAndSwap(true, false) {
+			if len(c.Args) != 4 || len(c.Args[2]) != 16 {
+				continue
+			}
+			n.asked.Add(1)
+			if n.unheard.CompareAndSwap(true, false) {
 				n.cut.Store(true)
 				replies[i] = node.Reply{Err: errors.New("connection lost")}
 			}

@@ -144,7 +144,7 @@ func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause ti
 	case soon:
 		pause = jitter(b.fan, gather)
 	case b.part != 0:
-		pause = min(jitter(b.fan, partEvery), pause)
+		pause = min(b.partPause(), pause)
 	}
 	// Compared first: a foreign key may be there forever, to which nothing adds.
 	if left > 0 && left < pause {

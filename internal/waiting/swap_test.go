@@ -1,0 +1,90 @@
+package waiting
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// opposite are two clients of five nodes, the first of which is near to nodes 0 and 1, the second to 2, 3 and 4:
+// where both ask at once each gets those. back is how long any answer takes.
+func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, views [][]*away) {
+	set, models := voting(0, 0, 0, 0, 0)
+	for _, mine := range [][]int{{0, 1}, {2, 3, 4}} {
+		var views5 []*away
+		var nodes []node.Node
+		for i, m := range models {
+			n := &away{Node: m, far: far, slow: back}
+			if slices.Contains(mine, i) {
+				n.far = near
+			}
+			views5, nodes = append(views5, n), append(nodes, n)
+		}
+		l := met(t, locker(t, set, askEvery/2, nodes...))
+		l.RetryDelay = askEvery / 10
+		l.Inbox.open(t.Context())
+		l.Fan.Hail(t.Context())
+		clients, views = append(clients, l), append(views, views5)
+	}
+	time.Sleep(askEvery)
+	return clients, views
+}
+
+// lockInTurn locks and unlocks x at every client, one so much after the other, and returns who had it first, and when.
+func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time.Duration) (first *Locker, took time.Duration) {
+	lock, start, got := nodescript.Lock{Name: "x"}, time.Now(), make(chan *Locker, len(clients))
+	for _, l := range clients {
+		go func() {
+			g, r := l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {})
+			if r != nil {
+				t.Errorf("%s later: %+v", time.Since(start), r)
+			}
+			got <- l
+			g.End()
+			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
+		}()
+		time.Sleep(apart)
+	}
+	first, took = <-got, time.Since(start)
+	for range len(clients) - 1 {
+		<-got
+	}
+	return first, took
+}
+
+// The younger one has a majority and does not know it: the answer of a node was lost, which it cannot reach
+// any more. So each has a part that the other is to have.
+func TestTwoThatHaveAPartEachDoNotSwap(t *testing.T) {
+	const trip = 60 * time.Millisecond
+	for range 30 {
+		synctest.Test(t, func(t *testing.T) {
+			clients, views := opposite(t, trip/4, trip/2, trip/2)
+			views[1][4].unheard.Store(true)
+			first, took := lockInTurn(t.Context(), t, clients, time.Millisecond)
+			if first != clients[0] {
+				t.Error("the younger one had it first")
+			}
+			if took > askEvery {
+				t.Errorf("nobody had it for %s", took)
+			}
+		})
+	}
+}
+
+// Two clients may draw the same microsecond.
+func TestTwoWithTheSameTicketDoNotBothKeepAPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clients, views := opposite(t, time.Millisecond, 5*time.Millisecond, time.Millisecond)
+		views[0][4].cut.Store(true)
+		views[1][4].cut.Store(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		lockInTurn(ctx, t, clients, 0)
+	})
+}
