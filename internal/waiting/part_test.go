@@ -189,8 +189,11 @@ func TestWhatWasGivenBackIsNoPart(t *testing.T) {
 			b.next(time.Second) // the round of all has failed; then the grant comes
 			time.Sleep(gather)
 		}
-		if b.part != 0 {
-			t.Errorf("it was given back, and stands as a part: %b", b.part)
+		b.mu.Lock()
+		part := b.part
+		b.mu.Unlock()
+		if part != 0 {
+			t.Errorf("it was given back, and stands as a part: %b", part)
 		}
 		b.giveUp()
 	})
