@@ -218,7 +218,7 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	// Where everybody asks each second, some questions are always under way, and more of them the
 	// busier the machine is. They are not what a waiter costs.
 	each := (live() - before) / int64(waiters)
-	for until := time.Now().Add(10 * time.Second); each > int64(most) && time.Now().Before(until); {
+	for until := time.Now().Add(time.Minute); each > int64(most) && time.Now().Before(until); {
 		<-time.After(50 * time.Millisecond)
 		each = min(each, (live()-before)/int64(waiters))
 	}
