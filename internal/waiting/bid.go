@@ -43,8 +43,6 @@ type bid struct {
 	sent    clock.Instant
 	claimed nodes         // handed to owner, and not asked since
 	part    nodes         // granted it, and were not given back
-	holder  string        // has a majority of the nodes …
-	holds   clock.Instant // … since then
 	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	spare   spare         // nodes that the next rounds of all leave out
@@ -70,11 +68,13 @@ func (b *bid) askAll() {
 }
 
 // askAgain begins another round with all nodes unless one is under way: where they take
-// longer to answer, or to be given up, than a waiter to ask again, none would ever end.
+// longer to answer, or to be given up, than a waiter to ask again, none would ever end. Nor, for as
+// long as other waiters pause, while a node of which it has a part owes an answer: nothing would be known of the part.
 func (b *bid) askAgain() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.state != open || !b.whole {
+	owed := b.whole && b.which(b.votes.Pending)&b.part != 0 && b.fan.Now().Sub(b.sent) < askEvery
+	if b.state != open && !owed || !b.whole {
 		b.askNodes()
 	}
 }

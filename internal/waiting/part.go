@@ -1,11 +1,10 @@
 package waiting
 
 import (
+	"slices"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
 // partEvery is the mean pause between two questions to all nodes while the bid has a part of them, at
@@ -34,25 +33,20 @@ func (b *bid) partPause() time.Duration {
 
 // split deals with a minority that the round of all nodes, which has failed, left with
 // this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and is of more use to somebody there, the
-// minority is given back; the bid goes on. b.mu is held.
-//
-// Of two that hold a part each, the older keeps and the younger gives: they cannot swap for ever. But
-// whoever has a majority has the lock, and may need the others when nodes fail. Only if it lasts: one
-// whose grants were lost does not know that it has a majority, and is about to give that back.
+// lock may just be on its way here. If it is not, and somebody there waits for longer, the
+// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
+// gives: they cannot swap for ever. b.mu is held.
 func (b *bid) split() (soon bool) {
-	now := b.fan.Now()
-	older := b.look(now)
 	part := b.part & b.which(b.votes.Granted) // an earlier grant may be followed by another
 	if part == 0 {
 		return false
 	}
+	now := b.fan.Now()
 	if b.halved == 0 {
 		b.halved = now
 		return true
 	}
-	lasts := b.holder != "" && now.Sub(b.holds) >= partEvery+2*b.fan.Timeout()
-	if now.Sub(b.halved) >= gather/2 && (older || lasts) {
+	if now.Sub(b.halved) >= gather/2 && slices.ContainsFunc(b.votes.Answers(), b.yields) {
 		b.part, b.halved = b.part&^part, 0
 		b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
 		b.release(part.has)
@@ -60,28 +54,11 @@ func (b *bid) split() (soon bool) {
 	return false
 }
 
-// look reports whether somebody older has a part, and notes who has a majority, and since when. b.mu is held.
-func (b *bid) look(now clock.Instant) (older bool) {
-	held, holder := make(map[string]int), ""
-	for _, a := range b.votes.Answers() {
-		if a.Verdict != nodescript.Held {
-			continue
-		}
-		if !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window {
-			continue // nobody renews it: it ends, by each node's own clock, and not in the same moment
-		}
-		older = older || b.before(a.Owner)
-		if a.Claim {
-			continue
-		}
-		if held[a.Owner]++; held[a.Owner] >= quorum.Majority(b.fan.N()) {
-			holder = a.Owner
-		}
-	}
-	if holder != b.holder {
-		b.holder, b.holds = holder, now
-	}
-	return older
+// yields reports whether a node's answer is that somebody has it who has waited for longer. Not a lease that
+// nobody renews: it ends, by each node's own clock, and not in the same moment.
+func (b *bid) yields(a nodescript.Answer) bool {
+	ends := !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window
+	return a.Verdict == nodescript.Held && !ends && b.before(a.Owner)
 }
 
 // before reports whether owner has waited for longer. Equal tickets are in the order of the nodes' queues, by

@@ -135,28 +135,6 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 	}
 }
 
-// Who waits for longer keeps no node from somebody who has the lock: the holder needs it when another fails.
-// It takes some away for a moment when it asks for them again.
-func TestAMinorityIsGivenBackToWhoHasTheLock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newApart(t)
-		a.other(time.Hour, 1, 2)
-		a.waits(func() {
-			time.Sleep(3 * askEvery)
-			kept := 0
-			for range 40 {
-				time.Sleep(askEvery / 10)
-				if a.holder(0) != "" {
-					kept++
-				}
-			}
-			if kept > 4 {
-				t.Errorf("a node is kept from who has the lock, %d of 40 times", kept)
-			}
-		})
-	})
-}
-
 // A part may last: the other nodes are somebody's who came later, and one of them is out of reach.
 func TestWhoHasAPartForLongAsksEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -88,3 +88,22 @@ func TestTwoWithTheSameTicketDoNotBothKeepAPart(t *testing.T) {
 		lockInTurn(ctx, t, clients, 0)
 	})
 }
+
+// Two of five nodes are down. The answers of the node that the younger one has take it longer than its pauses:
+// if it asks again before they are there, none is to its current question, and it gives nothing back.
+func TestAPartWhoseGrantsComeLateIsGivenBack(t *testing.T) {
+	const slow = askEvery * 4 / 10
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			clients, views := opposite(t, time.Millisecond, 10*time.Millisecond, 0)
+			for _, nodes := range views {
+				nodes[3].cut.Store(true)
+				nodes[4].cut.Store(true)
+			}
+			views[1][2].slow = slow
+			if _, took := lockInTurn(t.Context(), t, clients, time.Millisecond); took > 2*slow+askEvery/10 {
+				t.Errorf("nobody had it for %s", took)
+			}
+		})
+	}
+}
