@@ -3,7 +3,7 @@
 //	bid.go       one owner's try: questions to the nodes and their answers, hand-offs
 //	pass.go      a lease that goes from one owner of this process to the next
 //	grant.go     how a bid ends, won or given up, and what it gives back
-//	part.go      a minority: kept, or given back to whom it is of more use
+//	part.go      a minority: kept, or given back to who has waited for longer
 //	nodes.go     a set of nodes
 //	spare.go     nodes that are left alone for a while, so that a lease comes back to them
 //	refusal.go   why an attempt failed, and what that means for the next
