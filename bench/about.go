@@ -19,6 +19,7 @@ type about struct {
 	versions              []string
 	loadBefore, loadAfter string
 	took                  time.Duration
+	missed                []error
 }
 
 // compared are the modules whose versions are written down.
@@ -73,10 +74,14 @@ func loadAverage() string {
 }
 
 func (a about) lines() []string {
-	return []string{
+	lines := []string{
 		fmt.Sprintf("Machine: %d cores (%s), %s, %s, %s.", a.cores, a.cpu, a.kernel, a.redis, a.goVersion),
 		fmt.Sprintf("Versions: %s; rueidislock is part of rueidis.", strings.Join(a.versions, ", ")),
 		fmt.Sprintf("Holdfast: commit %s.", a.commit),
 		fmt.Sprintf("It took %s; load average %s before, %s after.", a.took.Round(time.Second), a.loadBefore, a.loadAfter),
 	}
+	for _, err := range a.missed {
+		lines = append(lines, "**Missing**: "+strings.ReplaceAll(err.Error(), "\n", "; ")+".")
+	}
+	return lines
 }

@@ -19,19 +19,29 @@ func (p plan) run() error {
 	var results []*result
 	for _, group := range p.groups() {
 		got, err := p.runGroup(group)
-		if err != nil {
-			return err
-		}
 		results = append(results, got...)
+		if err != nil {
+			// What was measured before, in up to twenty minutes, is not lost by it, nor what comes after.
+			fmt.Fprintf(os.Stderr, "\nbench: %v\n", err)
+			about.missed = append(about.missed, err)
+		}
 	}
-	if len(results) == 0 {
+	missed := errors.Join(about.missed...)
+	switch {
+	case len(results) == 0 && missed != nil:
+		return errors.New("nothing was measured, see above")
+	case len(results) == 0:
 		return errors.New("-only or -systems leaves nothing to measure; handoffs and patience are of systems with tokens")
 	}
 	about.took = time.Since(begin)
 	about.loadAfter = loadAverage()
-	return p.report(about, results)
+	if err := p.report(about, results); err != nil || missed == nil {
+		return err
+	}
+	return errors.New("not everything was measured, see above and in the results")
 }
 
+// runGroup measures a group. An error says what of it is missing in the results.
 func (p plan) runGroup(group []workload) (results []*result, err error) {
 	servers, err := startServers(group[0].nodes)
 	if err != nil {
@@ -73,17 +83,15 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 		return nil, nil // nobody takes part
 	}
 	for _, set := range inTurn(group) {
-		got, err := p.runSet(set, teams, servers)
-		if err != nil {
-			return nil, err
-		}
+		got, missed := p.runSet(set, teams, servers)
 		results = append(results, got...)
+		err = errors.Join(err, missed)
 	}
-	return results, nil
+	return results, err
 }
 
 // runSet measures all systems with all workloads of a set, in a new order in each
-// repetition.
+// repetition. Where a slice fails, the whole repetitions before it are the result.
 func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server) (results []*result, err error) {
 	for _, w := range set {
 		results = append(results, &result{workload: w, samples: map[string][]sample{}})
@@ -93,7 +101,7 @@ func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server)
 	if set[0].once && p.reps == 0 {
 		repetitions = 1
 	}
-	for range repetitions {
+	for done := range repetitions {
 		for _, i := range rand.Perm(len(results)) {
 			r := results[i]
 			order := slices.SortedFunc(maps.Keys(teams), func(a, b *system) int { return strings.Compare(a.name, b.name) })
@@ -101,7 +109,7 @@ func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server)
 			for _, s := range order {
 				x, err := p.take(teams[s], r.workload, servers)
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", r.workload.name, err)
+					return firstOf(results, done), fmt.Errorf("%d of %d repetitions of %q, then %s: %w", done, repetitions, set[0].headline(), r.workload.name, err)
 				}
 				r.samples[s.name] = append(r.samples[s.name], x)
 			}
@@ -110,6 +118,19 @@ func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server)
 	}
 	fmt.Fprintln(os.Stderr)
 	return results, nil
+}
+
+// firstOf are the results of the first n repetitions.
+func firstOf(results []*result, n int) []*result {
+	if n == 0 {
+		return nil
+	}
+	for _, r := range results {
+		for name, all := range r.samples {
+			r.samples[name] = all[:n]
+		}
+	}
+	return results
 }
 
 // take measures a slice; again if the machine was not ours, while there is time for it.

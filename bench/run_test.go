@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A slice that failed in the third repetition costs that repetition, for all systems, and the report says so.
+func TestWholeRepetitionsAreKeptWhereASliceFails(t *testing.T) {
+	r := &result{samples: map[string][]sample{
+		holdfastRueidis: {{Rate: 1}, {Rate: 2}, {Rate: 3}},
+		rueidisLock:     {{Rate: 4}, {Rate: 5}},
+	}}
+	kept := firstOf([]*result{r}, 2)
+	if len(kept) != 1 || len(r.samples[holdfastRueidis]) != 2 || len(r.samples[rueidisLock]) != 2 {
+		t.Errorf("kept %v", r.samples)
+	}
+	if firstOf([]*result{r}, 0) != nil {
+		t.Error("a result without a repetition")
+	}
+	said := strings.Join(about{missed: []error{errors.Join(errLate, errors.New("and more"))}}.lines(), "\n")
+	if !strings.Contains(said, "**Missing**: "+errLate.Error()+"; and more.") {
+		t.Error(said)
+	}
+}
