@@ -23,6 +23,7 @@ type link struct {
 	to    int           // the server it leads to
 	way   time.Duration // to the node, usually
 	home  time.Duration // and back, which may be another way: clocks are misread by half the difference
+	addr  string
 
 	sent   atomic.Uint64 // calls so far
 	closed atomic.Bool
@@ -34,14 +35,14 @@ var _ node.Node = (*link)(nil)
 
 func newLink(h *host, index, to int) *link {
 	d := dice(luck(h.w.plan.Seed, 'l', uint64(h.slot), uint64(h.life), uint64(index)))
-	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow)}
+	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow), addr: fmt.Sprintf("sim://node%d", index)}
 	l.home = pick(&d, l.way, d.between(20*time.Microsecond, h.w.plan.Slow))
 	l.twin.Store(-1)
 	return l
 }
 
 // Addr implements [node.Node].
-func (l *link) Addr() string { return fmt.Sprintf("sim://node%d", l.index) }
+func (l *link) Addr() string { return l.addr }
 
 // Ambient gives the client the world's time and the seed's chance.
 func (l *link) Ambient() ambient.Ambient { return l.h.ambient() }
@@ -233,8 +234,16 @@ func (l *link) rest(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
+	t, ok := l.w.timers.Get().(*time.Timer)
+	if ok {
+		t.Reset(d)
+	} else {
+		t = time.NewTimer(d)
+	}
+	defer func() {
+		t.Stop()
+		l.w.timers.Put(t)
+	}()
 	select {
 	case <-t.C:
 		return true
