@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 }
 
 // short is a run for the usual tests: few clients, faults close to each other. Such runs go one after the
-// other, and beside no other package: a dozen processes under the race detector fill two CPUs halfway, and
-// where a node takes longer to answer than it is waited for, no lock serves anybody.
+// other, and `make test` runs them beside no other package: where a dozen processes under the race detector do not get
+// the processor, a node takes longer to answer than it is waited for, and no lock serves anybody.
 func short(d time.Duration) Plan {
 	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
 }

@@ -33,7 +33,7 @@ type world struct {
 	abort   chan struct{}  // closed when there is nothing to wait for any more
 	acts    sync.WaitGroup // actors
 	ends    sync.WaitGroup // clients being closed
-	timers  sync.Pool      // of messages on their way: used again, a hundred thousand would be made each second
+	timers  sync.Pool      // of messages on their way: two for each, so they are used again
 
 	clocks sync.Mutex // of the hosts; nothing else is locked under it
 
