@@ -106,4 +106,13 @@ var inSimulation = []simulated{{
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/decline.go",
 	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
+}, {
+	name: "what UnlockAt leaves is free at once", file: "internal/nodemodel/release.go",
+	old: "Expiry: until, Waiting", new: "Expiry: now, Waiting",
+}, {
+	name: "Close gives nothing back", file: "client.go",
+	old: "held := c.keeper.Held()", new: "held := c.keeper.Held()[:0]",
+}, {
+	name: "leases are renewed when they are over", file: "internal/renewal/renew.go",
+	old: "k.fan.Set().Window) / 3", new: "k.fan.Set().Window)",
 }}

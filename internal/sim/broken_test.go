@@ -141,6 +141,30 @@ func TestTheWitnessBelievesItsEyes(t *testing.T) {
 			t.Errorf("%q: %s", says, all)
 		}
 	}
+	// A host that woke a moment ago excuses nothing but what it slept through, and cannot know of yet.
+	for _, c := range []struct {
+		says     string
+		asleep   bool
+		cap      time.Duration
+		deadline time.Time
+	}{
+		{says: "two holders", deadline: late},
+		{says: "two holders", deadline: late, cap: 1},
+		{says: "told of its loss", deadline: soon},
+		{says: "", deadline: soon, cap: 1},
+		{says: "two holders", deadline: late, asleep: true, cap: time.Hour},
+		{says: "", deadline: late, asleep: true, cap: 1},
+	} {
+		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
+		w := &world{plan: p, start: time.Now().Add(-time.Minute), names: []*name{{}}}
+		h := &host{w: w, uses: make([]use, 1)}
+		first := w.granted(w.asks(h, &Actor{ID: 0}, Op{}, 0), said{context.Background(), c.deadline, 1}, time.Second)
+		first.cap, h.asleep, h.woke = c.cap, c.asleep, w.now()-noticed/2
+		w.granted(w.asks(&host{w: w, uses: make([]use, 1)}, &Actor{ID: 1}, Op{}, 0), said{context.Background(), late, 2}, time.Second)
+		if all := strings.Join(w.result.Violations, "\n"); (all == "") != (c.says == "") || !strings.Contains(all, c.says) {
+			t.Errorf("%+v: %q", c, all)
+		}
+	}
 	w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
 	h := &host{w: w, woke: noticed, uses: make([]use, 1)}
 	w.start = time.Now().Add(-noticed)

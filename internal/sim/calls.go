@@ -91,8 +91,8 @@ func each(value string, to func(n int, answer string)) {
 }
 
 // took checks that a node that was told that a lock was given back does not grant or repair it
-// again, when commands of it come late. Not one whose clock was wrong: a tombstone is set at most
-// W ahead of it, and if it is put right then, a late acquire passes.
+// again, when commands of it come late. Not one whose clock was far behind then: a tombstone is set
+// at most W ahead of it, and if it is put right, a late acquire passes.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				s.back[owner] = max(s.back[owner], highest)
 				s.capped[owner] = s.capped[owner] || highest-s.clock() > 2*w.plan.Window.Microseconds()
 			}
-			if back := s.back[owner]; yes && stamp <= back && !s.liar.Load() {
+			if back := s.back[owner]; yes && stamp <= back && !s.capped[owner] {
 				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
 			}
 		})

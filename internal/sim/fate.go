@@ -7,6 +7,7 @@ type fate struct {
 	there time.Duration // until it arrives
 	lost  bool
 	again time.Duration // until it arrives once more; 0: it does not
+	by    []Kind        // of what befell it
 }
 
 // fate draws it.
@@ -20,13 +21,24 @@ func (w *world) fate(l *link, s *server, now time.Duration, d *dice) (f fate) {
 		f.there += open - departs
 	}
 	if w.strikes(Loss, l, false, d) != nil {
-		f.lost = true
+		f.lost, f.by = true, append(f.by, Loss)
 	}
-	f.there += w.late(l, false, d)
+	if late := w.late(l, false, d); late > 0 {
+		f.there, f.by = f.there+late, append(f.by, Delay)
+	}
 	if w.strikes(Duplicate, l, false, d) != nil {
-		f.again = 1 + w.long(d)
+		f.again, f.by = 1+w.long(d), append(f.by, Duplicate)
 	}
 	return f
+}
+
+// befalls counts what befell a message that was on its way: one that is lost is neither late nor doubled.
+func (w *world) befalls(f fate) {
+	for _, k := range f.by {
+		if k == Loss || !f.lost {
+			w.struck(k)
+		}
+	}
 }
 
 // late is how much longer than usual a message takes.
@@ -49,9 +61,15 @@ func (w *world) long(d *dice) time.Duration {
 func (w *world) wayBack(l *link, s *server, d *dice) (time.Duration, bool) {
 	now := w.now()
 	back := l.home + d.below(l.home/2+time.Microsecond)
-	lost := w.openAgain(l, s, true, now) > now
-	lost = w.strikes(Loss, l, true, d) != nil || lost
-	return back + w.late(l, true, d), lost
+	f := fate{lost: w.openAgain(l, s, true, now) > now}
+	if w.strikes(Loss, l, true, d) != nil {
+		f.lost, f.by = true, append(f.by, Loss)
+	}
+	if late := w.late(l, true, d); late > 0 {
+		back, f.by = back+late, append(f.by, Delay)
+	}
+	w.befalls(f)
+	return back, f.lost
 }
 
 // openAgain is when a message may pass between a client and a node.
@@ -67,19 +85,19 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 		for _, f := range w.active[kind] {
 			if has(f.Nodes, s.index) && has(f.Clients, l.h.slot) {
 				open = max(open, f.At+f.For+1)
+				w.met(f)
 			}
 		}
 	}
 	return open
 }
 
-// strikes is the fault of messages that hits this one, which is counted; nil: none does.
+// strikes is the fault of messages that hits this one; nil: none does.
 func (w *world) strikes(k Kind, l *link, back bool, d *dice) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.active[k] {
 		if f.Back == back && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
-			w.result.Tally.Faults[k]++
 			return f
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,34 @@ func (w *world) lookForGhosts() {
 	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
 	w.ghosts(len(w.plan.Faults) == 0)
 	time.Sleep(nodescript.QueueKept)
+	w.ghosts(true)
+}
+
+// farewell closes the clients that are left while they ask for names, wait for them and have them,
+// and checks that nothing of it is left as soon as they are gone.
+func (w *world) farewell() {
+	w.mu.Lock()
+	hosts := slices.Clone(w.hosts)
+	w.mu.Unlock()
+	d := dice(luck(w.plan.Seed, 'b', 'y'))
+	for slot, h := range hosts {
+		if h == nil {
+			continue
+		}
+		for i := range 2 {
+			a, op := &Actor{ID: len(w.plan.Actors) + 2*slot + i, Client: slot}, Op{Name: d.n(len(w.names)), Wait: d.hit(0.8), Hold: time.Hour}
+			at := d.between(1, 20*w.plan.Slow)
+			w.acts.Go(func() {
+				time.Sleep(at)
+				w.lock(h, a, op, w.now())
+			})
+		}
+	}
+	time.Sleep(d.between(1, 30*w.plan.Slow))
+	w.closeAll()
+	w.ends.Wait()
+	w.acts.Wait()
+	time.Sleep(w.lingers())
 	w.ghosts(true)
 }
 

@@ -28,6 +28,7 @@ type held struct {
 	ctx   context.Context
 	ttl   time.Duration
 	since time.Duration
+	given time.Duration // when it was given back
 	over  bool          // given back, or its process is dead
 	cap   time.Duration // when it ends for certain, as known when its host fell asleep
 }
@@ -45,6 +46,9 @@ func (w *world) lost(l *held, cause error) {
 	case errors.Is(cause, holdfast.ErrLost):
 		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
 		w.result.Tally.Outcomes[Lost]++
+		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
+			w.violated(l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
+		}
 	case l.h.closing:
 		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
 	default:
@@ -68,6 +72,7 @@ func (w *world) gives(l *held, left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended(l, false)
+	l.given = w.now()
 	if left > 0 {
 		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
 	}
@@ -82,6 +87,8 @@ func (w *world) gave(l *held, op Op, err error) {
 	switch {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
+		n := w.names[l.name]
+		n.taken = max(n.taken, l.given+op.Left-3*w.plan.Window) // by the nodes' clocks, and as its client reads them
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost

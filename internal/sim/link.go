@@ -63,6 +63,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
 	if len(calls) > 1 && l.w.strikes(Tear, l, false, &d) != nil {
+		l.w.struck(Tear)
 		return l.torn(ctx, calls, d)
 	}
 	replies, err := l.exchange(ctx, parcel{calls: calls}, d)
@@ -158,6 +159,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 		}
 		return nil, errRefused
 	}
+	w.befalls(f)
 	arrives := now + f.there
 	if f.lost {
 		return nil, l.timeout(ctx, end)
@@ -181,7 +183,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 	}
 	for {
 		w.mu.Lock()
-		hung, broke := s.hung-w.now(), !s.up || s.epoch != epoch
+		hung, broke := s.stands(w.now()), !s.up || s.epoch != epoch
 		w.mu.Unlock()
 		if broke {
 			return nil, errBroke

@@ -101,6 +101,7 @@ func (sub *subscription) push(m string) {
 	now := w.now()
 	w.handed(sub.l.h, m)
 	if w.strikes(News, sub.l, true, &d) != nil {
+		w.struck(News)
 		return
 	}
 	at := max(now+sub.l.home+d.below(50*time.Microsecond)+1, sub.last+1)
@@ -112,6 +113,7 @@ func (sub *subscription) push(m string) {
 		at = max(at, open+d.below(time.Millisecond))
 	}
 	if w.strikes(Delay, sub.l, true, &d) != nil {
+		w.struck(Delay)
 		at += d.below(4 * w.plan.Window)
 	}
 	sub.last = at

@@ -39,10 +39,10 @@ func (w *world) heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("all faults are over", -1, -1, -1, 0, 0)
-	w.over, w.votes, w.doubtful = true, votes, doubtful
-	w.forgot = w.open() > w.plan.Heal
+	w.over, w.since, w.votes, w.doubtful = true, w.now(), votes, doubtful
+	w.forgot = w.open() > w.since
 	for _, n := range w.names {
-		n.free, n.spent = 0, 0 // from here on it is told by those who are alive
+		n.free, n.spent, n.spentUntil = 0, 0, 0 // from here on it is told by those who are alive
 	}
 	for _, h := range w.all {
 		for name, u := range h.uses {
@@ -108,7 +108,7 @@ func (w *world) admits(s *server, answer string) {
 	since := now
 	for _, n := range w.names {
 		for _, o := range n.waits {
-			since = min(since, max(o.wanted, w.plan.Heal))
+			since = min(since, max(o.wanted, w.since))
 		}
 	}
 	if needed := w.open() == unnoticed; needed {
@@ -121,7 +121,7 @@ func (w *world) admits(s *server, answer string) {
 	if answer[0] == 'Q' {
 		w.votes[s.index] += w.plan.quarantine()
 	}
-	w.forgot = w.forgot || w.open() > w.plan.Heal
+	w.forgot = w.forgot || w.open() > w.since
 }
 
 // open is when a majority votes. w.mu is held.
@@ -132,7 +132,7 @@ func (w *world) open() time.Duration {
 // served checks that nobody had to wait for a name that was free, once all faults are over. w.mu is held.
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
-	n.spent = 0
+	n.spent, n.spentUntil = 0, 0
 	if !w.over || len(n.waits) == 0 {
 		return
 	}
@@ -142,14 +142,14 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 			free = wanted
 		}
 	}
-	t, calm := &w.result.Tally, max(w.plan.Heal+longest(w.plan), w.open())
+	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
 	gap, most := now-max(free, calm), wakesIn
 	if free <= calm {
 		r := &t.Recoveries[0]
 		if w.forgot {
 			r = &t.Recoveries[1]
 		}
-		r.add(now-max(free, w.plan.Heal), gap, spent > 0)
+		r.add(now-max(free, w.since), gap, spent > 0)
 		most = recoversIn
 	} else {
 		t.Waits++
@@ -182,7 +182,9 @@ func (w *world) handed(h *host, news string) {
 	}
 	for _, n := range w.names {
 		if n.record == b.name {
-			n.spent += cost
+			until := w.now() + cost
+			n.spent += max(until-max(n.spentUntil, w.now()), 0)
+			n.spentUntil = max(n.spentUntil, until)
 		}
 	}
 }

@@ -31,14 +31,15 @@ type server struct {
 	liar atomic.Bool // it was wrong once
 
 	// Of the world, under its lock.
-	up     bool
-	hung   time.Duration // it stands still until then
-	epoch  int           // incarnations
-	starts int
-	subs   map[*subscription]bool
-	order  []*subscription  // of subs, as they came
-	back   map[string]int64 // owners that gave back here, and the highest stamp that covered
-	capped map[string]bool  // those whose tombstone is none for a late acquire: see took
+	up      bool
+	hung    time.Duration // it stands still until then,
+	stopped *Fault        // because of this
+	epoch   int           // incarnations
+	starts  int
+	subs    map[*subscription]bool
+	order   []*subscription  // of subs, as they came
+	back    map[string]int64 // owners that gave back here, and the highest stamp that covered
+	capped  map[string]bool  // those whose tombstone is none for a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
@@ -96,6 +97,15 @@ func (s *server) leap(by time.Duration) {
 	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
 }
 
+// stands is for how long the node stands still from now on. The world's lock is held.
+func (s *server) stands(now time.Duration) time.Duration {
+	left := s.hung - now
+	if left > 0 {
+		s.w.met(s.stopped)
+	}
+	return left
+}
+
 // right sets the clock to what it would say if nothing had happened to it.
 func (s *server) right() {
 	now := s.w.now()
@@ -142,7 +152,7 @@ func (s *server) take(p parcel) []node.Reply {
 // deliver runs a parcel whose sender does not wait for it any more, or for this copy.
 func (s *server) deliver(p parcel, epoch int) {
 	s.w.mu.Lock()
-	left, gone := s.hung-s.w.now(), !s.up || s.epoch != epoch
+	left, gone := s.stands(s.w.now()), !s.up || s.epoch != epoch
 	s.w.mu.Unlock()
 	switch {
 	case gone:
@@ -175,7 +185,6 @@ func (s *server) spoil(p parcel) parcel {
 func (s *server) restart(keeps func(key string) bool) {
 	s.w.mu.Lock()
 	s.starts++
-	clear(s.back) // it may forget
 	run := s.run()
 	s.w.mu.Unlock()
 	s.model.Restart(run, run, true)

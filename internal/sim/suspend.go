@@ -8,13 +8,13 @@ import "time"
 // set by the clock that stood is late.)
 const noticed = 1100 * time.Millisecond
 
-// suspend puts a client's host to sleep.
-func (w *world) suspend(h *host, d time.Duration) {
+// suspend puts a client's host to sleep, unless it stands still already.
+func (w *world) suspend(h *host, d time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
 	if h.asleep || h.held > now {
-		return
+		return false
 	}
 	h.held = now + d
 	for _, l := range h.leases {
@@ -34,6 +34,7 @@ func (w *world) suspend(h *host, d time.Duration) {
 	for _, look := range []time.Duration{noticed, 2 * noticed} {
 		time.AfterFunc(d+look, func() { w.noticedSleep(h) })
 	}
+	return true
 }
 
 // noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept

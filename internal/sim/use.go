@@ -37,11 +37,11 @@ func (w *world) leaves(h *host, name int, until time.Duration) {
 
 // willLook looks whether a process left anything behind, unless it uses the name again. w.mu is held.
 func (w *world) willLook(h *host, name int, until time.Duration) {
-	until = max(until, w.plan.Heal)
+	until = max(until, w.since)
 	time.AfterFunc(until+w.lingers()-w.now(), func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if u := h.uses[name]; u.calls > 0 || max(u.until, w.plan.Heal) > until || h.dead || h.closing {
+		if u := h.uses[name]; u.calls > 0 || max(u.until, w.since) > until || h.dead || h.closing {
 			return
 		}
 		for _, s := range w.servers {
@@ -85,7 +85,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			plain = k.Text
 		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
 			for j := 0; j < len(k.Waiting); j += 2 {
-				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.plan.Heal {
+				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.since {
 					w.violated(name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
 				}
 			}

@@ -14,8 +14,10 @@ type name struct {
 	topBy      *held
 	waits      []*wait       // calls of Lock that have not returned
 	free       time.Duration // from then on nobody has it, at the latest
+	taken      time.Duration // until then UnlockAt keeps it from everybody
 	foreigners int           // that believe that they have it
-	spent      time.Duration // what hand-offs to bids that were over may have cost since the last grant
+	spent      time.Duration // what hand-offs to bids that were over may have cost since the last grant: several
+	spentUntil time.Duration // at a time, by several nodes, cost what the longest does
 	turns      []turn        // calls of Lock that were granted, in the order in which they were
 }
 
@@ -119,14 +121,15 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	for _, o := range n.believed {
 		left := time.Until(o.lease.Deadline())
 		switch {
-		case o.h.asleep || now-o.h.woke < noticed && o.h.woke > 0:
-			if now < o.cap && left > 0 {
+		case o.h.asleep: // its clock stands, and tells nothing
+			if now < o.cap {
 				w.violated(x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
 					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
 			}
 		case left > 0:
 			w.violated(x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
 				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
+		case o.cap > 0 && now-o.h.woke < noticed: // it slept through the end of this one, and cannot know yet
 		default:
 			w.violated(x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
@@ -134,6 +137,9 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	}
 	if n.foreigners > 0 && w.classic() {
 		w.violated(x.name, "two holders of name%d: a foreign client, and client%d/%d, who was granted it", x.name, x.h.slot, x.actor)
+	}
+	if now < n.taken {
+		w.violated(x.name, "client%d/%d was granted name%d %s before what UnlockAt had kept it for", x.h.slot, x.actor, x.name, n.taken-now)
 	}
 	if t := lease.Fence(); t <= n.top {
 		w.violated(x.name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",

@@ -42,8 +42,10 @@ type world struct {
 	ready    []chan struct{} // by slot: closed when there is one
 	all      []*host
 	active   [kinds][]*Fault // those of messages, while they last
+	hit      map[*Fault]bool // faults that a message met
 	names    []*name
-	over     bool            // all faults
+	over     bool            // all faults,
+	since    time.Duration   // since then
 	votes    []time.Duration // by node: when it votes, as known when they were over
 	doubtful []bool          // by node: whether a question for what it has no record of may find out otherwise
 	forgot   bool            // no majority did then
@@ -55,7 +57,7 @@ type world struct {
 // Run runs a plan. It must be called inside a bubble of testing/synctest, by the bubble's
 // main goroutine. trace, which may be nil, gets every call to a node.
 func Run(p *Plan, trace io.Writer) *Result {
-	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, healed: make(chan struct{}), abort: make(chan struct{})}
+	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, hit: map[*Fault]bool{}, healed: make(chan struct{}), abort: make(chan struct{})}
 	for _, n := range p.Names {
 		w.names = append(w.names, &name{record: nodescript.RecordKey(n)})
 	}
@@ -75,8 +77,7 @@ func Run(p *Plan, trace io.Writer) *Result {
 	w.awaitActors()
 	w.ends.Wait()
 	w.lookForGhosts()
-	w.closeAll()
-	w.ends.Wait()
+	w.farewell()
 	w.sum()
 	return &w.result
 }
