@@ -13,9 +13,69 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// look looks for what clients left on the nodes that want nothing any more: leases, and places in queues.
+// thing is what a node keeps for somebody.
+type thing struct {
+	kind, key string
+	owner     string
+}
+
+// Kinds of things. Tombstones are none: they are for nobody, and are there to stay.
+const (
+	aLease = "a lease"
+	aClaim = "a claim"
+	aPlace = "a place"
+	aPlain = "a plain key"
+	anOdd  = "what nobody should have left"
+)
+
+// everything reads all keys at one instant, so that a plain key is not seen without the record it belongs to.
+const everything = `local all = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local kind, value = redis.call('TYPE', key).ok, false
+  if kind == 'string' then value = redis.call('GET', key) end
+  if kind == 'zset' then value = redis.call('ZRANGE', key, 0, -1) end
+  all[#all + 1] = {key, value}
+end
+return all`
+
+// things are what a node keeps, but for what is about the node itself.
+func (a *arena) things(n *node) (list []thing) {
+	all, _ := a.do(n.server, "EVAL", everything, 0).([]any)
+	now := time.Now().Add(n.skew).UnixMicro()
+	for _, one := range all {
+		pair := one.([]any)
+		key := fmt.Sprint(pair[0])
+		text, isText := pair[1].(string)
+		waiting, isQueue := pair[1].([]any)
+		switch {
+		case strings.HasPrefix(key, nodescript.GuardKey):
+		case strings.HasSuffix(key, ":holdfast:queue") && isQueue:
+			for _, w := range waiting {
+				list = append(list, thing{aPlace, key, fmt.Sprint(w)})
+			}
+		case strings.HasSuffix(key, ":holdfast") && isText:
+			switch r, err := nodescript.ParseRecord(text); {
+			case err != nil:
+				list = append(list, thing{anOdd, key, text})
+			case r.Owner == "" || r.Expiry <= now:
+			case r.Token == 0:
+				list = append(list, thing{aClaim, key, r.Owner})
+			default:
+				list = append(list, thing{aLease, key, r.Owner})
+			}
+		case isText:
+			list = append(list, thing{aPlain, key, text})
+		default:
+			list = append(list, thing{anOdd, key, fmt.Sprint(pair[1])})
+		}
+	}
+	return list
+}
+
+// look looks for what clients left on the nodes that want nothing any more: leases, plain keys, and places in queues.
 type look struct {
 	arena   *arena
+	clients map[int]*process
 	since   int64 // when every node could be reached, or later
 	ticket  int64 // of places that were taken after the faults: an earlier one may have come back with a node's memory
 	stalled time.Duration
@@ -26,7 +86,13 @@ type look struct {
 func (a *arena) newLook() *look {
 	since := Monotonic()
 	healed := time.Now().Add(time.Duration(a.healed - since)).Add(a.plan.Window)
-	return &look{arena: a, since: since, ticket: healed.UnixMicro(), found: map[string]bool{}}
+	l := &look{arena: a, clients: map[int]*process{}, since: since, ticket: healed.UnixMicro(), found: map[string]bool{}}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.processes {
+		l.clients[p.id] = p
+	}
+	return l
 }
 
 // late notes that the machine kept the harness waiting: it may have kept the clients, too.
@@ -51,41 +117,32 @@ func (l *look) over(p *process, at int64) bool {
 	return at > max(p.idle, l.since)+int64(grace+l.stalled)
 }
 
-// all looks at every node.
+// stays reports whether a place may be in a queue although its client wants nothing any more: it came back with the
+// memory of a node, or its client was killed and is skipped at once by whoever hands the name over. Either is there
+// until the queue is.
+func (l *look) stays(place thing) bool {
+	ticket, ok := nodescript.Ticket(place.owner)
+	p := l.clients[clientOf(place.owner)]
+	return ok && (ticket < l.ticket || p != nil && p.killed != 0)
+}
+
+// all looks at every node while lockers are open. A claim is a matter of a second and no lease: whoever does
+// not want it any more declines it, or lets it pass; and so is the plain key that comes with it.
 func (l *look) all() {
-	l.arena.mu.Lock()
-	clients := map[int]*process{}
-	for _, p := range l.arena.processes {
-		clients[p.id] = p
-	}
-	l.arena.mu.Unlock()
 	for i, n := range l.arena.nodes {
-		keys, _ := l.arena.do(n.server, "KEYS", "*:holdfast*").([]any)
-		for _, k := range keys {
-			key := fmt.Sprint(k)
-			at := Monotonic()
-			find := func(owner, what string) {
-				if p := clients[clientOf(owner)]; p == nil || l.over(p, at) {
-					l.found[fmt.Sprintf("%s of %s on node %d: %s", what, key, i, owner)] = true
-				}
-			}
-			if strings.HasSuffix(key, ":queue") {
-				waiting, _ := l.arena.do(n.server, "ZRANGE", key, 0, -1).([]any)
-				for _, w := range waiting {
-					owner := fmt.Sprint(w)
-					ticket, ok := nodescript.Ticket(owner)
-					p := clients[clientOf(owner)]
-					// Who was killed is skipped at once by whoever hands the name over.
-					if !ok || ticket >= l.ticket && (p == nil || p.killed == 0) {
-						find(owner, "a place")
-					}
-				}
+		at := Monotonic()
+		things := l.arena.things(n)
+		claimed := map[string]bool{}
+		for _, t := range things {
+			claimed[t.owner] = claimed[t.owner] || t.kind == aClaim
+		}
+		for _, t := range things {
+			switch {
+			case t.kind == aClaim, t.kind == aPlain && claimed[t.owner], t.kind == aPlace && l.stays(t):
 				continue
 			}
-			text, _ := l.arena.do(n.server, "GET", key).(string)
-			r, err := nodescript.ParseRecord(text)
-			if now := time.Now().Add(n.skew).UnixMicro(); err == nil && r.Owner != "" && r.Token != 0 && r.Expiry > now {
-				find(r.Owner, "a lease")
+			if p := l.clients[clientOf(t.owner)]; p == nil || l.over(p, at) {
+				l.found[fmt.Sprintf("%s, %s on node %d: %s", t.kind, t.key, i, t.owner)] = true
 			}
 		}
 	}
@@ -93,6 +150,19 @@ func (l *look) all() {
 
 // list is what was found.
 func (l *look) list() []string { return slices.Sorted(maps.Keys(l.found)) }
+
+// ghosts are what nodes still keep although every lease, and every client, must be over.
+func (a *arena) ghosts() (list []string) {
+	l := a.newLook()
+	for i, n := range a.nodes {
+		for _, t := range a.things(n) {
+			if t.kind != aPlace || !l.stays(t) {
+				list = append(list, fmt.Sprintf("%s, %s on node %d at the end: %s", t.kind, t.key, i, t.owner))
+			}
+		}
+	}
+	return list
+}
 
 // clientOf is the number of the client whose an owner is, by its label; -1 for one that has none.
 func clientOf(owner string) int {

@@ -18,19 +18,33 @@ func TestWhatIsLeftBehindIsFound(t *testing.T) {
 		now := time.Now().UnixMicro()
 		return nodescript.Record{Seen: now, Token: now, Expiry: now + left.Microseconds(), Owner: owner}.String()
 	}
+	claim := nodescript.Record{Expiry: time.Now().Add(time.Minute).UnixMicro(), Owner: "somebody"}.String()
+	queue := nodescript.RecordKey("lock-0") + ":queue"
+	place := func(before time.Duration) string {
+		return nodescript.NewOwner("client-0", "client", time.Now().Add(-before).UnixMicro(), []byte("random"))
+	}
+	a.healed = Monotonic() - int64(time.Second)
 	for name, c := range map[string]struct {
-		key, value string
-		ghosts     int
+		command []any
+		ghosts  int
 	}{
-		"a plain key":            {"lock-1", "somebody", 1},
-		"a lease":                {nodescript.RecordKey("lock-0"), record("somebody", time.Minute), 1},
-		"a lease that is over":   {nodescript.RecordKey("lock-0"), record("somebody", -time.Second), 0},
-		"a tombstone":            {nodescript.RecordKey("lock-0"), record("", 0), 0},
-		"what is not a record":   {nodescript.RecordKey("lock-0"), "?", 1},
-		"something else's value": {"other", "x", 0},
+		"a plain key":                          {[]any{"SET", "lock-1", "somebody"}, 1},
+		"a plain key of a name of one's own":   {[]any{"SET", "farewell-3-1", "client-3~x~y"}, 1},
+		"a lease":                              {[]any{"SET", nodescript.RecordKey("lock-0"), record("somebody", time.Minute)}, 1},
+		"a lease of a name of one's own":       {[]any{"SET", nodescript.RecordKey("farewell-3-1"), record("client-3~x~y", time.Minute)}, 1},
+		"a claim":                              {[]any{"SET", nodescript.RecordKey("lock-0"), claim}, 1},
+		"a lease that is over":                 {[]any{"SET", nodescript.RecordKey("lock-0"), record("somebody", -time.Second)}, 0},
+		"a tombstone":                          {[]any{"SET", nodescript.RecordKey("lock-0"), record("", 0)}, 0},
+		"what is not a record":                 {[]any{"SET", nodescript.RecordKey("lock-0"), "?"}, 1},
+		"a record of another type":             {[]any{"HSET", nodescript.RecordKey("lock-0"), "x", "y"}, 1},
+		"a place in a queue":                   {[]any{"ZADD", queue, 1, place(0)}, 1},
+		"a place from before the faults ended": {[]any{"ZADD", queue, 1, place(time.Minute)}, 0},
+		"a place without a ticket":             {[]any{"ZADD", queue, 1, "somebody"}, 1},
+		"the guard":                            {[]any{"SET", nodescript.GuardKey, "x"}, 0},
+		"what the node remembers of itself":    {[]any{"HSET", nodescript.AdmissionKey, "run", "x"}, 0},
 	} {
 		s.MustDo(t, "FLUSHALL")
-		s.MustDo(t, "SET", c.key, c.value)
+		s.MustDo(t, c.command...)
 		if got := a.ghosts(); len(got) != c.ghosts {
 			t.Errorf("%s: found %q, want %d", name, got, c.ghosts)
 		}
@@ -65,6 +79,16 @@ func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 	queued := func(label string, before time.Duration) func() {
 		return func() { s.MustDo(t, "ZADD", key+":queue", 1, owner(label, before)) }
 	}
+	plain := func(label string) func() {
+		return func() { s.MustDo(t, "SET", "lock-0", owner(label, 0), "PX", 1000) }
+	}
+	claimed := func(label string) func() {
+		return func() {
+			r := nodescript.Record{Expiry: time.Now().Add(time.Second).UnixMicro(), Owner: owner(label, 0)}
+			s.MustDo(t, "SET", key, r.String())
+			s.MustDo(t, "SET", "lock-0", r.Owner, "PX", 1000)
+		}
+	}
 	for name, c := range map[string]struct {
 		leave func()
 		want  int
@@ -77,6 +101,11 @@ func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 		"a lease of one that ended just now":             {record("client-3", false, time.Second), 0},
 		"a lease of one that was to be refused":          {record("client-4", false, time.Second), 1},
 		"a lease of nobody":                              {record("somebody", false, time.Second), 1},
+		"a plain key":                                    {plain("client-0"), 1},
+		"a plain key of a client that runs":              {plain("client-1"), 0},
+		"a plain key of one that ended just now":         {plain("client-3"), 0},
+		"a plain key of nobody":                          {plain("somebody"), 1},
+		"a claim with its plain key":                     {claimed("client-0"), 0},
 		"a place in the queue":                           {queued("client-0", 0), 1},
 		"a place from before the faults ended":           {queued("client-0", time.Minute), 0},
 		"a place of a client that runs":                  {queued("client-1", 0), 0},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -165,27 +164,6 @@ func (a *arena) dismiss() {
 		})
 	}
 	wait.Wait()
-}
-
-// ghosts are locks that nodes still hold although every lease must be over.
-func (a *arena) ghosts() (list []string) {
-	for i, n := range a.nodes {
-		for _, name := range a.names() {
-			where := " of " + name + " on node " + string(rune('0'+i))
-			if v := a.do(n.server, "GET", name); v != nil {
-				list = append(list, "plain key"+where)
-			}
-			text, ok := a.do(n.server, "GET", nodescript.RecordKey(name)).(string)
-			if !ok {
-				continue
-			}
-			r, err := nodescript.ParseRecord(text)
-			if now := time.Now().Add(n.skew).UnixMicro(); err != nil || r.Owner != "" && r.Expiry > now {
-				list = append(list, "record"+where)
-			}
-		}
-	}
-	return list
 }
 
 // lists are the elements of each resource at the end, by kind and name.
