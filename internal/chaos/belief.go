@@ -19,6 +19,7 @@ type belief struct {
 	token        int64
 	wanted       int64
 	from, to     int64
+	noticed      int64         // when it said that it believes no more; 0: never
 	late         time.Duration // by how much it noticed its deadline too late, while it ran
 	lost         bool
 	element      string
@@ -79,7 +80,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		case keeps:
 			l.deadline = e.Deadline
 		case over:
-			l.deadline, l.lost = e.Deadline, e.Lost
+			l.deadline, l.lost, l.noticed = e.Deadline, e.Lost, e.At
 			l.element, l.acked, l.refused = e.Element, e.Acked, e.Refused
 			if l.deadline != 0 && e.At > l.deadline && !p.stoodStill(l.deadline, e.At) {
 				l.late = outside(l.deadline, e.At, p.stood)
@@ -102,8 +103,11 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 	return list, wishes
 }
 
-func (p *process) stoodStill(from, to int64) bool {
-	return slices.ContainsFunc(p.frozen, func(s span) bool { return s.from < to && (s.to == 0 || s.to > from) })
+func (p *process) stoodStill(from, to int64) bool { return meets(p.frozen, from, to) }
+
+// meets reports whether any of the spans has a part between two instants.
+func meets(spans []span, from, to int64) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.from < to && (s.to == 0 || s.to > from) })
 }
 
 // byName sorts beliefs by their beginnings. Those that were over before they began are left out: Lock
@@ -136,6 +140,25 @@ func overlaps(list []belief) (found []clash) {
 		}
 		if b.to > longest.to {
 			longest = b
+		}
+	}
+	return found
+}
+
+// untold finds each belief that began when the one before was over, but its process, which ran until then, had not
+// noticed yet. still are the stretches in which a client's process stood.
+func untold(list []belief, still map[int][]span) (found []clash) {
+	for i, b := range list {
+		for _, next := range list[i+1:] {
+			if next.from >= b.noticed {
+				break
+			}
+			if next.from >= b.to { // before, they overlap
+				if !meets(still[b.client], b.to, next.from) {
+					found = append(found, clash{b, next, next.from})
+				}
+				break
+			}
 		}
 	}
 	return found

@@ -19,7 +19,7 @@ func (a *arena) judge(r *Report, ended int64) {
 	a.happened(r)
 	var all []belief
 	var wishes []wish
-	frozen := map[int][]span{}
+	frozen, still := map[int][]span{}, map[int][]span{}
 	for _, p := range a.processes {
 		p.mu.Lock()
 		for _, e := range p.events {
@@ -37,7 +37,7 @@ func (a *arena) judge(r *Report, ended int64) {
 				r.Stopped++
 			}
 		}
-		frozen[p.id] = p.frozen
+		frozen[p.id], still[p.id] = p.frozen, slices.Concat(p.frozen, p.stood)
 		p.mu.Unlock()
 		if p.role.Misfit == "" {
 			b, w := p.beliefs(ended)
@@ -54,6 +54,10 @@ func (a *arena) judge(r *Report, ended int64) {
 			r.Overlaps++
 			r.ByFault[a.blame(c.at)]++
 			r.Clashes = append(r.Clashes, a.describe("overlap", c))
+		}
+		for _, c := range untold(list, still) {
+			r.Untold++
+			r.Clashes = append(r.Clashes, a.describe("late notice", c))
 		}
 		for _, c := range inversions(list) {
 			r.Inversions++

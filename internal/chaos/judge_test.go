@@ -126,6 +126,38 @@ func TestAProcessThatRanIsToldHowLateItNoticed(t *testing.T) {
 	}
 }
 
+func TestALossIsToldBeforeTheNextLeaseBegins(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    *process
+		want int
+	}{
+		"told at its deadline, before the next":          {told([4]int64{10, 30, 30, 1}, [4]int64{35, 90, 50, 2}), 0},
+		"told late, as the next begins":                  {told([4]int64{10, 30, 35, 1}, [4]int64{35, 90, 50, 2}), 0},
+		"told after the next began":                      {told([4]int64{10, 30, 36, 1}, [4]int64{35, 90, 50, 2}), 1},
+		"told after the next was over, and another":      {told([4]int64{10, 30, 80, 1}, [4]int64{35, 90, 40, 2}, [4]int64{45, 90, 50, 3}), 1},
+		"given back late, nobody is next":                {told([4]int64{10, 30, 80, 1}), 0},
+		"never told: it was killed":                      {told([4]int64{10, 30, 0, 1}, [4]int64{35, 90, 50, 2}), 0},
+		"it had no deadline":                             {told([4]int64{10, 0, 40, 1}, [4]int64{45, 90, 50, 2}), 0},
+		"the next began before: that is an overlap":      {told([4]int64{10, 30, 80, 1}, [4]int64{20, 90, 29, 2}), 0},
+		"the next began before, and one more afterwards": {told([4]int64{10, 30, 80, 1}, [4]int64{20, 90, 29, 2}, [4]int64{40, 90, 50, 3}), 1},
+	} {
+		all, _ := c.p.beliefs(1000)
+		list := byName(all)["x"]
+		if got := len(untold(list, nil)); got != c.want {
+			t.Errorf("%s: %d found, want %d", name, got, c.want)
+		}
+		for stood, excused := range map[span]bool{{28, 32}: true, {33, 34}: true, {20, 0}: true, {5, 30}: false, {80, 99}: false} {
+			want := c.want
+			if excused {
+				want = 0
+			}
+			if got := len(untold(list, map[int][]span{1: {stood}, 2: {{0, 1000}}})); got != want {
+				t.Errorf("%s, and its process stood from %d to %d: %d found, want %d", name, stood.from, stood.to, got, want)
+			}
+		}
+	}
+}
+
 func TestWaitsCountWhileAMajorityIsWellAndTheProcessRuns(t *testing.T) {
 	p := Plan{TTL: time.Second, Window: 100 * time.Millisecond}
 	s := int64(time.Second)

@@ -36,6 +36,7 @@ type Report struct {
 	LongestWait  time.Duration // while a majority was well
 	Hungriest    string        // who that was
 	MedianWait   time.Duration
+	Untold       int           // leases that began before a process that ran had noticed that the one before was over
 	LatestNotice time.Duration // by how much a running process noticed its deadline too late
 	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
 	Slowest      time.Duration // of these names the slowest: since the faults, or since it was wanted and nobody alive had it
@@ -117,6 +118,7 @@ func (r *Report) Broken() (list []string) {
 	say(timely && r.LongestWait > r.starved(), "%s was waited while a majority was well: %s", r.LongestWait, r.Hungriest)
 	say(timely && r.Recovery < 0, "no lease of each name within %s after the faults", patience)
 	say(timely && r.Slowest > r.bound() && r.Plan.Locker == "holdfast", "%s was granted %s after the faults; at most %s would do", r.SlowestName, r.Slowest, r.bound())
+	say(r.Untold > 0, "%d leases began before a process that ran was told that the one before was lost", r.Untold)
 	say(r.LatestNotice >= r.Plan.margin(), "a process that ran was told %s after its deadline that it had lost its lock: another may have it after %s", r.LatestNotice, r.Plan.margin())
 	say(len(r.Ghosts) > 0, "%d left behind: %s", len(r.Ghosts), some(r.Ghosts))
 	list = append(list, r.rare()...)
@@ -198,6 +200,7 @@ func (r *Report) Markdown() string {
 	row("of these names the slowest, where nobody alive had it", fmt.Sprintf("%s; a majority %s; at most %s would do", r.Slowest.Round(time.Millisecond), where, r.bound().Round(time.Millisecond)))
 	row("left behind", len(r.Ghosts))
 	row("latest notice of a deadline, of a process that ran", fmt.Sprintf("%s; before %s would do", r.LatestNotice.Round(10*time.Microsecond), p.margin()))
+	row("leases that began before a process that ran had noticed that the one before was over", r.Untold)
 	row("rounds of all kinds of faults; how often each had to take effect", fmt.Sprintf("%d; %d", r.Rounds, r.due()))
 	row("linearizability windows: illegal / undecided / judged", fmt.Sprintf("%d / %d / %d", r.Illegal, r.Unknown, r.Windows))
 	table := func(head string, m map[string]int) {

@@ -25,6 +25,7 @@ func TestReportsNameEachBrokenPromise(t *testing.T) {
 		"slow recovery":      func(r *Report) { r.Slowest = r.bound() + 1 },
 		"ghost":              func(r *Report) { r.Ghosts = []string{"x"} },
 		"late notice":        func(r *Report) { r.LatestNotice = r.Plan.margin() },
+		"untold":             func(r *Report) { r.Untold = 1 },
 		"not linearizable":   func(r *Report) { r.Illegal = 1 },
 		"not decided":        func(r *Report) { r.Unknown = 1 },
 		"misfit not refused": func(r *Report) { r.MisfitsRefused = nil },
