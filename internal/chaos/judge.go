@@ -66,17 +66,18 @@ func (a *arena) judge(r *Report, ended int64) {
 	}
 	a.count(r, all)
 	a.recovers(r, all, wishes)
-	if len(r.Broken()) > 0 || a.t.Failed() {
-		r.Kept = a.keep(r)
-	}
+	var lin linearity
 	for name, list := range names {
 		for _, fenced := range []bool{false, true} {
 			if fenced && list[0].token == 0 {
 				continue
 			}
-			w, bad, unknown := linear(list, fenced, r.Kept, name)
-			r.Windows, r.Illegal, r.Unknown = r.Windows+w, r.Illegal+bad, r.Unknown+unknown
+			lin.add(linear(list, fenced, name, checkerTimeout))
 		}
+	}
+	r.Windows, r.Illegal, r.Unknown = lin.windows, lin.illegal, lin.unknown
+	if len(r.Broken()) > 0 || a.t.Failed() {
+		r.Kept = a.keep(lin.draw)
 	}
 	slices.Sort(r.Clashes)
 }
@@ -148,7 +149,7 @@ func (a *arena) describe(what string, c clash) string {
 }
 
 // keep writes down what was said and done, for somebody to look at.
-func (a *arena) keep(r *Report) string {
+func (a *arena) keep(pictures []func(dir string) error) string {
 	dir := a.plan.Keep
 	var err error
 	if dir == "" {
@@ -175,6 +176,11 @@ func (a *arena) keep(r *Report) string {
 			_ = e.Encode(in)
 		}
 	})
+	for _, draw := range pictures {
+		if err := draw(dir); err != nil {
+			a.t.Error(err)
+		}
+	}
 	for _, p := range a.processes {
 		write(fmt.Sprintf("client-%d.jsonl", p.id), func(e *json.Encoder) {
 			for _, ev := range p.events {

@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,16 +54,16 @@ func TestJudgesTellGoodHistoriesFromBadOnes(t *testing.T) {
 		if got := len(inversions(list)); got != c.inversions {
 			t.Errorf("%s: %d inversions, want %d", name, got, c.inversions)
 		}
-		_, bad, unknown := linear(list, false, "", "")
-		if (bad > 0) != (c.overlaps > 0) || unknown > 0 {
-			t.Errorf("%s: as a mutex %d windows are illegal, %d undecided; overlaps %d", name, bad, unknown, c.overlaps)
+		l := linear(list, false, "", checkerTimeout)
+		if (l.illegal > 0) != (c.overlaps > 0) || l.unknown > 0 {
+			t.Errorf("%s: as a mutex %d windows are illegal, %d undecided; overlaps %d", name, l.illegal, l.unknown, c.overlaps)
 		}
 		if list[0].token == 0 {
 			continue
 		}
-		_, bad, _ = linear(list, true, "", "")
-		if (bad > 0) != (c.overlaps+c.inversions > 0) {
-			t.Errorf("%s: as a fenced mutex %d windows are illegal; overlaps %d, inversions %d", name, bad, c.overlaps, c.inversions)
+		l = linear(list, true, "", checkerTimeout)
+		if (l.illegal > 0) != (c.overlaps+c.inversions > 0) {
+			t.Errorf("%s: as a fenced mutex %d windows are illegal; overlaps %d, inversions %d", name, l.illegal, c.overlaps, c.inversions)
 		}
 	}
 }
@@ -76,17 +77,39 @@ func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
 		bad := append([][4]int64(nil), leases...)
 		bad[at][2] += 5 // into the next
 		all, _ := told(bad...).beliefs(1e9)
-		keep := t.TempDir()
-		if windows, illegal, _ := linear(byName(all)["x"], true, keep, "x"); illegal == 0 {
-			t.Errorf("an overlap of lease %d is not found in %d windows", at, windows)
-		}
-		if drawn, _ := filepath.Glob(filepath.Join(keep, "*.html")); len(drawn) != 1 {
-			t.Errorf("%d pictures of it", len(drawn))
+		if l := linear(byName(all)["x"], true, "x", checkerTimeout); l.illegal == 0 || len(l.draw) != 1 {
+			t.Errorf("an overlap of lease %d: %d of %d windows are illegal, and %d can be drawn", at, l.illegal, l.windows, len(l.draw))
 		}
 	}
 	all, _ := told(leases...).beliefs(1e9)
-	if windows, illegal, unknown := linear(byName(all)["x"], true, "", "x"); windows < 6 || illegal+unknown > 0 {
-		t.Errorf("a good history: %d of %d windows illegal, %d undecided", illegal, windows, unknown)
+	if l := linear(byName(all)["x"], true, "x", checkerTimeout); l.windows < 6 || l.illegal+l.unknown > 0 || len(l.draw) > 0 {
+		t.Errorf("a good history: %d of %d windows illegal, %d undecided, %d pictures", l.illegal, l.windows, l.unknown, len(l.draw))
+	}
+}
+
+// What only the checker objects to is as much worth a look as what the other judges see.
+func TestTheHistoryIsKeptWhicheverJudgeObjects(t *testing.T) {
+	resource := redistest.Start(t)
+	for name, c := range map[string]struct {
+		p              *process
+		found          string
+		kept, pictures int
+	}{
+		"nobody":           {told([4]int64{10, 90, 20, 1}, [4]int64{20, 90, 30, 2}), "", 0, 0},
+		"all":              {told([4]int64{10, 90, 21, 1}, [4]int64{20, 90, 30, 2}), "overlaps", 2, 2},
+		"only the checker": {told([4]int64{10, 90, 20, 1}, [4]int64{20, 90, 30, 0}), "not linearizable", 2, 1},
+	} {
+		a := &arena{t: t, dir: t.TempDir(), resource: resource, plan: Plan{Keep: t.TempDir()}.withDefaults(), processes: []*process{c.p}}
+		r := &Report{Plan: a.plan, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}}
+		a.judge(r, 1000)
+		if said := strings.Join(r.Broken(), "; "); !strings.Contains(said, c.found) || (said == "") != (c.found == "") {
+			t.Errorf("%s objects: it is said %q", name, said)
+		}
+		kept, _ := filepath.Glob(filepath.Join(a.plan.Keep, "*", "*.jsonl"))
+		pictures, _ := filepath.Glob(filepath.Join(a.plan.Keep, "*", "*.html"))
+		if len(kept) != c.kept || len(pictures) != c.pictures || (r.Kept == "") != (c.kept == 0) {
+			t.Errorf("%s objects: %q and %q are kept in %q, want %d histories and %d pictures", name, kept, pictures, r.Kept, c.kept, c.pictures)
+		}
 	}
 }
 

@@ -64,9 +64,21 @@ const window = 150
 // Of one window; the demand is that it is never needed.
 const checkerTimeout = 20 * time.Second
 
-// linear judges one name's beliefs, in the order of their beginnings. Windows share a lease,
-// so that none is between two of them. A picture of the first that fails is drawn into keep.
-func linear(list []belief, fenced bool, keep, name string) (windows, illegal, unknown int) {
+// linearity is what the checker said of some windows. Pictures of what is wrong are drawn on demand: whether they are kept
+// is decided when all has been judged, this too.
+type linearity struct {
+	windows, illegal, unknown int
+	draw                      []func(dir string) error
+}
+
+func (l *linearity) add(m linearity) {
+	l.windows, l.illegal, l.unknown = l.windows+m.windows, l.illegal+m.illegal, l.unknown+m.unknown
+	l.draw = append(l.draw, m.draw...)
+}
+
+// linear judges one name's beliefs, in the order of their beginnings, and gives each window so long. Windows share a
+// lease, so that none is between two of them. Of those that are wrong the first can be drawn.
+func linear(list []belief, fenced bool, name string, within time.Duration) (l linearity) {
 	model := mutexModel(fenced)
 	for first := 0; first == 0 || first < len(list)-1; first += window - 1 {
 		part := list[first:min(first+window, len(list))]
@@ -77,16 +89,18 @@ func linear(list []belief, fenced bool, keep, name string) (windows, illegal, un
 				porcupine.Operation{ClientId: 2 * i, Input: grip{token: b.token, client: i + 1}, Call: max(b.wanted, part[0].from-1), Return: b.from},
 				porcupine.Operation{ClientId: 2*i + 1, Input: grip{release: true, client: i + 1}, Call: b.to, Return: b.to + 1})
 		}
-		result, info := porcupine.CheckOperationsVerbose(model, ops, checkerTimeout)
-		windows++
+		result, info := porcupine.CheckOperationsVerbose(model, ops, within)
+		l.windows++
 		switch result {
 		case porcupine.Unknown:
-			unknown++
+			l.unknown++
 		case porcupine.Illegal:
-			if illegal++; illegal == 1 && keep != "" {
-				_ = porcupine.VisualizePath(model, info, filepath.Join(keep, fmt.Sprintf("%s-fenced-%t.html", name, fenced)))
+			if l.illegal++; l.illegal == 1 {
+				l.draw = append(l.draw, func(dir string) error {
+					return porcupine.VisualizePath(model, info, filepath.Join(dir, fmt.Sprintf("%s-fenced-%t.html", name, fenced)))
+				})
 			}
 		}
 	}
-	return windows, illegal, unknown
+	return l
 }
