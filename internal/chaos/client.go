@@ -65,9 +65,8 @@ func (r Role) play(t *teller, open Open) error {
 	}()
 	l, err := open(r)
 	for err != nil {
-		if r.Misfit != "" { // refused before it asked anybody
-			t.tell(Event{What: tried, Name: r.Misfit})
-			return nil
+		if r.Misfit != "" { // it is the nodes that must refuse it
+			return err
 		}
 		// Some locks want their server to be there when they are made.
 		r.note("open: failed")
@@ -147,8 +146,7 @@ func (r Role) intrude(ctx context.Context, t *teller, l Locker) error {
 	}
 	for n := 0; ctx.Err() == nil; n++ {
 		for _, name := range []string{r.Names[rand.N(len(r.Names))], fmt.Sprintf("intruder-%d", n)} {
-			err := h.try(ctx, name)
-			t.tell(Event{What: map[bool]what{true: has, false: tried}[err == nil], Name: r.Misfit})
+			t.tell(Event{What: h.intrude(ctx, name), Name: r.Misfit})
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -45,8 +45,11 @@ const (
 	stops what = "stops" // it is about to stop itself
 	stood what = "stood" // it got no processor for a while, until now
 	idle  what = "idle"  // its loops have ended: it wants and holds nothing any more
-	tried what = "tried" // a misfit was refused
 	fault what = "fault" // the client itself failed
+
+	// Of misfits, which may also have a lock.
+	tried  what = "tried"  // it was refused as what it is
+	unsure what = "unsure" // its attempt came to nothing, and that was not said
 )
 
 // Monotonic reads the clock of events.

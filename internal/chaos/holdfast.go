@@ -55,39 +55,68 @@ func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
 	return heldLease{lease}, nil
 }
 
-func (l *holdfastLocker) try(ctx context.Context, name string) error {
+// intrude tries to get a lock that the nodes must refuse to this client, and says what came of it.
+func (l *holdfastLocker) intrude(ctx context.Context, name string) what {
 	lease, err := l.client.Mutex(name).TryLock(ctx)
 	if err != nil {
 		l.refused(err)
-		return err
+		return turnedAway(err)
 	}
-	return lease.Unlock(ctx)
+	_ = lease.Unlock(ctx) // it was granted, whatever comes of this
+	return has
+}
+
+// turnedAway tells an attempt that was refused, because so many nodes do not let such a client vote that the rest is
+// no majority, from one that came to nothing for another reason.
+func turnedAway(err error) what {
+	nodes, no := answers(err), 0
+	for _, n := range nodes {
+		if r := refusal(n.Said); r == configDiffers || r == sameServer {
+			no++
+		}
+	}
+	if len(nodes) > 0 && len(nodes)-no <= len(nodes)/2 {
+		return tried
+	}
+	return unsure
+}
+
+// answers is what the nodes said to an attempt that failed.
+func answers(err error) []holdfast.NodeAnswer {
+	var none *holdfast.UnavailableError
+	var held *holdfast.HeldError
+	switch {
+	case errors.As(err, &none):
+		return none.Nodes
+	case errors.As(err, &held):
+		return held.Nodes
+	}
+	return nil
 }
 
 func (l *holdfastLocker) Close() { _ = l.client.Close() }
 
 // refused counts what the nodes said, in words that do not differ from node to node.
 func (l *holdfastLocker) refused(err error) {
-	var none *holdfast.UnavailableError
-	var held *holdfast.HeldError
-	var nodes []holdfast.NodeAnswer
-	switch {
-	case errors.As(err, &none):
+	if errors.Is(err, holdfast.ErrUnavailable) {
 		l.role.Note("lock: no quorum")
-		nodes = none.Nodes
-	case errors.As(err, &held):
-		nodes = held.Nodes
 	}
-	for _, n := range nodes {
+	for _, n := range answers(err) {
 		if what := refusal(n.Said); what != "" {
 			l.role.Note("node: " + what)
 		}
 	}
 }
 
+// What nodes say to clients that must be refused.
+const (
+	configDiffers = "configuration differs"
+	sameServer    = "is the same server"
+)
+
 // refusals are the beginnings of what nodes say when they do not vote.
 var refusals = []string{
-	"clock off by", "the call arrived too late", "restarting", "configuration differs", "is the same server",
+	"clock off by", "the call arrived too late", "restarting", configDiffers, sameServer,
 	"has seen a later token", "has seen a token from the future", "maxmemory-policy is", "it is a slave", "refused", "timed out",
 	"connection lost", "OOM", "had forgotten the lease", "the clocks of a majority",
 }

@@ -33,6 +33,8 @@ func (a *arena) judge(r *Report, ended int64) {
 				r.MisfitsGranted[e.Name]++
 			case p.role.Misfit != "" && e.What == tried:
 				r.MisfitsRefused[e.Name]++
+			case e.What == unsure:
+				r.MisfitsUnsure[e.Name]++
 			case e.What == stops:
 				r.Stopped++
 			}

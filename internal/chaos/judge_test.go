@@ -100,7 +100,7 @@ func TestTheHistoryIsKeptWhicheverJudgeObjects(t *testing.T) {
 		"only the checker": {told([4]int64{10, 90, 20, 1}, [4]int64{20, 90, 30, 0}), "not linearizable", 2, 1},
 	} {
 		a := &arena{t: t, dir: t.TempDir(), resource: resource, plan: Plan{Keep: t.TempDir()}.withDefaults(), processes: []*process{c.p}}
-		r := &Report{Plan: a.plan, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}}
+		r := &Report{Plan: a.plan, Faults: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, MisfitsUnsure: map[string]int{}}
 		a.judge(r, 1000)
 		if said := strings.Join(r.Broken(), "; "); !strings.Contains(said, c.found) || (said == "") != (c.found == "") {
 			t.Errorf("%s objects: it is said %q", name, said)

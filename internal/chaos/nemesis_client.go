@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -79,12 +80,22 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 			a.processes = append(a.processes, p)
 			a.mu.Unlock()
 			time.Sleep(2*time.Second + between(r, 0, time.Second))
+			for end := time.Now().Add(patience); !p.answered() && time.Now().Before(end); { // by nodes that other faults keep busy
+				time.Sleep(50 * time.Millisecond)
+			}
 			if err := p.leave(20 * time.Second); err != nil {
 				a.t.Error(err)
 			}
 			return true
 		}}
 	}
+}
+
+// answered reports whether a misfit was refused, or got a lock.
+func (p *process) answered() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.events, func(e Event) bool { return e.What == tried || e.What == has })
 }
 
 // allVoted waits until every node has decided under what configuration it votes.

@@ -32,6 +32,7 @@ type Report struct {
 	Stopped                int // how often a client stopped itself between its last look and its write
 
 	MisfitsRefused, MisfitsGranted map[string]int
+	MisfitsUnsure                  map[string]int // attempts that came to nothing for another reason
 
 	LongestWait  time.Duration // while a majority was well
 	Hungriest    string        // who that was
@@ -223,6 +224,7 @@ func (r *Report) Markdown() string {
 	table("faults that had none, and were tried again", r.Vain)
 	table("refusals", r.Refusals)
 	table("clients that must be refused: refusals", r.MisfitsRefused)
+	table("clients that must be refused: attempts that came to nothing for another reason", r.MisfitsUnsure)
 	table("clients that must be refused: leases", r.MisfitsGranted)
 	return b.String()
 }

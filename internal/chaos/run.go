@@ -130,7 +130,7 @@ func Run(t testing.TB, p Plan) *Report {
 	a.dismiss()
 	time.Sleep(p.quarantine() + time.Second)
 
-	r := &Report{Plan: p, Faults: map[string]int{}, Vain: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, Recovery: recovery, Forgot: forgot, Stalled: stalled, healed: healed}
+	r := &Report{Plan: p, Faults: map[string]int{}, Vain: map[string]int{}, Refusals: map[string]int{}, MisfitsRefused: map[string]int{}, MisfitsGranted: map[string]int{}, MisfitsUnsure: map[string]int{}, Recovery: recovery, Forgot: forgot, Stalled: stalled, healed: healed}
 	r.Ghosts = append(left, a.ghosts()...)
 	a.judge(r, ended)
 	return r
