@@ -13,7 +13,9 @@
 //	words.go     a step, as a trace tells it
 //
 // scripts_test.go runs every call on many small records both here and by internal/nodemodel,
-// the scripts' executable specification: the two agree on the answer and on what is stored.
+// the scripts' executable specification, while nobody waits for the name and while somebody does: the two agree on
+// the answer and on what is stored, also where an acquire or a release hands the name on. admission_test.go
+// does the same with a node that lost its memory, until it votes again.
 //
 // # What is modelled
 //

@@ -81,9 +81,11 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	}
 }
 
-// handOff is handoff.lua.
-func (m Model) handOff(n *Node, clock, owner int8) {
-	n.Leased = n.leased()
+// handOff is handoff.lua. asker is whose acquire hands the name on: who asks again had no lease; 0 is a release.
+func (m Model) handOff(n *Node, clock, owner, asker int8) {
+	if n.Owner != asker {
+		n.Leased = n.leased()
+	}
 	n.Owner, n.Token, n.Expiry = owner, 0, clock+m.Claim
 }
 

@@ -9,7 +9,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// TestTheClockModelsNodeDoesWhatTheScriptsDo runs every call on every small record both ways.
+// heir is C, who waits where somebody does, and hears what is handed on.
+const heir = 3
+
+// TestTheClockModelsNodeDoesWhatTheScriptsDo runs every call on every small record both ways, while nobody waits for the
+// name and while somebody does: then acquires and releases hand it on.
 func TestTheClockModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 	if said := difference(t, None); said != "" {
 		t.Error(said)
@@ -74,13 +78,13 @@ func smallRecords(ttl int8) (all []Node) {
 // carry out differently; "" if there is none.
 func difference(t *testing.T, without Rule) (said string) {
 	const ttl = 4
-	m, node := Model{Config{TTL: ttl, Without: without}}, real.NewNode(t, ttl*real.Window)
+	m, node := Model{Config{TTL: ttl, Claim: int8(nodescript.Claim / real.Window), Without: without}}, real.NewNode(t, ttl*real.Window)
 	owner := real.Owner(1)
-	check := func(was, is Node, clock int8, yes bool, yeses string, call nodescript.Call) {
+	check := func(was, is Node, clock int8, yes bool, yeses string, call nodescript.Call, waiting ...string) {
 		if said != "" {
 			return
 		}
-		answer, got := node.Run(t, micros(clock), record(was), call)
+		answer, got := node.Run(t, micros(clock), record(was), call, waiting...)
 		if want := record(is); got != want || strings.Contains(yeses, answer) != yes {
 			said = fmt.Sprintf("%v at %d on %+v: the script answers %s, the model %v; the script stores\n%+v, the model\n%+v",
 				call, clock-start, was, answer, yes, got, want)
@@ -99,6 +103,11 @@ func difference(t *testing.T, without Rule) (said string) {
 					}
 					yes := open && m.acquire(&is, clock, 1, stamp, from)
 					check(was, is, clock, yes, "G", call)
+					if yes && was != (Node{}) && !was.live(clock) { // a node without a record looks at no queue
+						is, yes = was, false
+						m.handOff(&is, clock, heir, 1)
+					}
+					check(was, is, clock, yes, "G", call, real.Owner(heir))
 				}
 				for token := int8(start); token <= stamp; token++ {
 					for last := stamp - 1; last <= stamp+1; last++ {
@@ -114,7 +123,12 @@ func difference(t *testing.T, without Rule) (said string) {
 						call = nodescript.ReleaseCall
 					}
 					m.release(&is, clock, 1, stamp, lease)
-					check(was, is, clock, was.Owner == 1 && was.Token <= stamp, "D", call(real.Lock, owner, micros(stamp)))
+					mine := was.Owner == 1 && was.Token <= stamp
+					check(was, is, clock, mine, "D", call(real.Lock, owner, micros(stamp)))
+					if mine {
+						m.handOff(&is, clock, heir, 0)
+					}
+					check(was, is, clock, mine, "D", call(real.Lock, owner, micros(stamp)), real.Owner(heir))
 				}
 			}
 		}

@@ -120,7 +120,12 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 		step(releases, c.Highest(), func(_ *State, n *Node) { m.release(n, clock, owner, c.Highest(), c.Held) })
 	}
 	if m.Claim > 0 && c.Phase == Bidding && s.Nodes[n].Away == Votes && !s.Nodes[n].live(clock) {
-		step(handsOff, 0, func(_ *State, n *Node) { m.handOff(n, clock, owner) })
+		step(handsOff, 0, func(_ *State, n *Node) { m.handOff(n, clock, owner, 0) })
+		if asker := s.Nodes[n].Owner; asker != 0 && asker != owner {
+			if stamp := s.Clients[asker-1].Token(); m.open(s, n, stamp) && 2*stamp > s.Nodes[n].Seen {
+				step(handsOff, asker, func(_ *State, n *Node) { m.handOff(n, clock, owner, asker) })
+			}
+		}
 	}
 }
 

@@ -16,6 +16,9 @@ const Window = 250 * time.Millisecond
 // Epoch is an instant to count from, in microseconds.
 const Epoch = 1_800_000_000_000_000
 
+// Ticket is that of the first in a queue.
+const Ticket = Epoch - 1000
+
 // Lock is what the calls are for.
 var Lock = nodescript.Lock{Name: "x", Private: true}
 
@@ -23,6 +26,7 @@ var Lock = nodescript.Lock{Name: "x", Private: true}
 type Node struct {
 	node    *nodemodel.Node
 	scripts *nodescript.Scripts
+	config  nodescript.Config
 	now     int64
 }
 
@@ -30,11 +34,12 @@ type Node struct {
 func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 	t.Helper()
 	config := nodescript.Config{N: 3, MaxTTL: maxTTL, Window: Window, Cluster: "models"}
-	n := &Node{now: Epoch, scripts: nodescript.NewScripts(config, "run")}
+	n := &Node{now: Epoch, config: config, scripts: nodescript.NewScripts(config, "run")}
 	n.node = nodemodel.New("node", func() int64 { return n.now }, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
 	if r := n.node.Eval(context.Background(), n.scripts.Admit, nodescript.AdmitCall(config, n.now), n.scripts.Load()...); r.Err != nil {
 		t.Fatal(r.Err)
 	}
+	n.node.Subscribe(nodescript.Inbox(nodescript.ClientOf(Owner(0))), func(string) {})
 	n.node.Set(nodescript.GuardKey, config.String()+" run", 1000*time.Hour)
 	return n
 }
@@ -42,14 +47,23 @@ func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 // Owner is an owner as scripts know it, by its number in a model: longer than a ticket.
 func Owner(number int) string { return "model~client~owner number " + string(rune('0'+number)) }
 
-// Run carries out a call on a record at an instant of the node's clock. It returns the
-// first letter of the answer, and what the record is then. The zero Record is no record.
-func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.Call) (answer string, is nodescript.Record) {
+// Run carries out a call on a record at an instant of the node's clock, while others wait in a queue,
+// the first first, and listen. It returns the first letter of the answer, and what the record is then. The zero Record
+// is no record. Models know no queue, so that the record's own word on whether somebody waits is left out.
+func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.Call, waiting ...string) (answer string, is nodescript.Record) {
 	t.Helper()
 	n.now = now
-	n.node.Del(nodescript.RecordKey(Lock.Name))
+	key := nodescript.RecordKey(Lock.Name)
+	n.node.Del(key)
+	n.node.Del(key + ":queue")
+	for i, w := range waiting {
+		if err := n.node.ZAdd(key+":queue", Ticket+int64(i), w); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if was != (nodescript.Record{}) {
-		n.node.Set(nodescript.RecordKey(Lock.Name), was.String(), time.Hour)
+		was.Waiting = len(waiting) > 0
+		n.node.Set(key, was.String(), time.Hour)
 	}
 	said := n.node.EvalSHA(context.Background(), []node.Call{{SHA: n.scripts.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
 	if said.Err != nil {
@@ -59,5 +73,21 @@ func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.
 	if err != nil {
 		t.Fatal(err)
 	}
+	view.Record.Waiting = false
 	return said.Value[:1], view.Record
 }
+
+// Admit asks whether the node may vote. It returns the first letter of the answer, and for how long it does not.
+func (n *Node) Admit(t *testing.T, now, stamp int64) (answer string, left time.Duration) {
+	t.Helper()
+	n.now = now
+	r := n.node.Eval(context.Background(), n.scripts.Admit, nodescript.AdmitCall(n.config, stamp), n.scripts.Load()...)
+	a := nodescript.ParseAdmit(n.config, r)
+	if r.Err != nil || a.Err != nil {
+		t.Fatal(r.Err, a.Err)
+	}
+	return r.Value[:1], a.Left
+}
+
+// Forget is FLUSHALL: the node has lost its memory, and nobody knows yet.
+func (n *Node) Forget() { n.node.FlushAll() }

@@ -13,7 +13,9 @@
 //	words.go     a step, as a trace tells it
 //
 // scripts_test.go runs every call on every record both here and by internal/nodemodel, the
-// scripts' executable specification: the two agree on the answer and on what is stored.
+// scripts' executable specification, while nobody waits for the name and while somebody does: the two agree on the
+// answer and on what is stored, also where an acquire or a release hands the name on. What a loss of
+// memory comes to is not compared: here it is an effect, see below.
 //
 // # What is modelled
 //

@@ -103,9 +103,11 @@ func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (cover
 }
 
 // handOff is handoff.lua: the free name is reserved for an owner. A claim is a record
-// without a token.
-func (m Model) handOff(n *Node, owner uint8) {
-	m.remember(n)
+// without a token. asker is whose acquire handed it on: who asks again had no lease; 0 is a release.
+func (m Model) handOff(n *Node, owner, asker uint8) {
+	if n.Owner != asker {
+		m.remember(n)
+	}
 	n.Owner, n.Token, n.Live = owner, 0, true
 	if !m.keeps(ClaimKeepsSeen) {
 		n.Seen = 0

@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// TestTheTokenModelsNodeDoesWhatTheScriptsDo runs every call on every record both ways.
+// TestTheTokenModelsNodeDoesWhatTheScriptsDo runs every call on every record both ways, while nobody waits for the name
+// and while somebody does: then acquires and releases hand it on.
 func TestTheTokenModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 	if said := difference(t, None); said != "" {
 		t.Error(said)
@@ -19,7 +20,7 @@ func TestTheTokenModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 
 // TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts shows that the comparison would see it.
 func TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts(t *testing.T) {
-	for r := HigherTokens; r <= ReleaseCovered; r++ {
+	for r := HigherTokens; r <= ClaimKeepsSeen; r++ {
 		if said := difference(t, r); said == "" {
 			t.Errorf("without rule %d the model's node does what the scripts do", r)
 		} else {
@@ -66,13 +67,13 @@ func timeless(r nodescript.Record, now int64) nodescript.Record {
 // carry out differently; "" if there is none.
 func difference(t *testing.T, without Rule) (said string) {
 	m, node, owner := Model{Config{Without: without}}, real.NewNode(t, ttl), real.Owner(1)
-	check := func(was, is Node, now int64, yes bool, yeses string, call nodescript.Call) {
+	check := func(was, is Node, now int64, yes bool, yeses string, call nodescript.Call, waiting ...string) {
 		if said != "" {
 			return
 		}
-		answer, got := node.Run(t, now, record(was), call)
+		answer, got := node.Run(t, now, record(was), call, waiting...)
 		want := record(is)
-		if timeless(got, real.Epoch) != timeless(want, real.Epoch) || strings.Contains(yeses, answer) != yes {
+		if timeless(got, now) != timeless(want, now) || strings.Contains(yeses, answer) != yes {
 			said = fmt.Sprintf("%v on %+v: the script answers %s, the model %v; the script stores\n%+v, the model\n%+v",
 				call, was, answer, yes, got, want)
 		}
@@ -87,11 +88,33 @@ func difference(t *testing.T, without Rule) (said string) {
 					call = nodescript.PassCall(real.Lock, owner, micros(stamp), ttl, real.Owner(int(from)))
 				}
 				check(was, is, real.Epoch, said != refused, "G", call)
+				if was != (Node{}) { // a node without a record looks at no queue
+					yes := said != refused
+					if yes && !was.Live {
+						is, yes = was, false
+						m.handOff(&is, heir, 1)
+					}
+					check(was, is, real.Epoch, yes, "G", call, real.Owner(heir))
+				}
+			}
+			if was != (Node{}) && !was.Live {
+				// Who waits itself: behind the heir it is not the next, before it it is.
+				for _, ticket := range []int64{real.Ticket + 1, real.Ticket - 1} {
+					is := was
+					yes := m.acquire(&is, 1, stamp, 0) != refused
+					if yes && ticket > real.Ticket {
+						is, yes = was, false
+						m.handOff(&is, heir, 1)
+					}
+					check(was, is, real.Epoch, yes, "G", nodescript.QueueCall(real.Lock, owner, micros(stamp), ttl, ticket), real.Owner(heir))
+				}
 			}
 			is := was
 			yes := m.extend(&is, 1, stamp) != refused
 			check(was, is, real.Epoch, yes, "ER",
 				nodescript.ExtendCall(real.Lock, owner, micros(stamp), real.Epoch, real.Epoch, ttl, real.Window))
+			check(was, is, real.Epoch, yes, "ER",
+				nodescript.ExtendCall(real.Lock, owner, micros(stamp), real.Epoch, real.Epoch, ttl, real.Window), real.Owner(heir))
 			for _, behind := range []bool{false, true} {
 				now := int64(real.Epoch)
 				if behind {
@@ -108,12 +131,19 @@ func difference(t *testing.T, without Rule) (said string) {
 					}
 					mine := was.Owner == 1 && was.Token <= stamp
 					check(was, is, now, mine, "D", call(real.Lock, owner, micros(stamp)))
+					if mine {
+						m.handOff(&is, heir, 0)
+					}
+					check(was, is, now, mine, "D", call(real.Lock, owner, micros(stamp)), real.Owner(heir))
 				}
 			}
 		}
 	}
 	return said
 }
+
+// heir is C, who waits where somebody does, and hears what is handed on.
+const heir = 3
 
 // records are all that a node can have of nobody, of A and of B.
 func records() (all []Node) {

@@ -88,6 +88,9 @@ func has(stamps, stamp uint8) bool { return stamps>>(stamp-1)&1 != 0 }
 
 func with(stamps, stamp uint8) uint8 { return stamps | 1<<(stamp-1) }
 
+// takes reports whether an acquire with a stamp, its owner's own record aside, is beyond the node's window and token rule.
+func (n *Node) takes(stamp uint8) bool { return stamp > n.Floor && 2*stamp > n.Seen }
+
 // votes counts the nodes that said yes to what an owner asked last.
 func (s *State) votes(owner int) (n int) {
 	for i := range s.Nodes {

@@ -151,7 +151,10 @@ func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 		})
 	}
 	if m.HandOffs && o.Acquires != 0 && !s.Nodes[n].Live {
-		step(handsOff, 0, 0, func(_ *State, n *Node) { m.handOff(n, owner) })
+		step(handsOff, 0, 0, func(_ *State, n *Node) { m.handOff(n, owner, 0) })
+		if asker := s.Nodes[n].Owner; asker != 0 && asker != owner && s.Nodes[n].takes(s.Owners[asker-1].Stamp()) {
+			step(handsOff, asker, 0, func(_ *State, n *Node) { m.handOff(n, owner, asker) })
+		}
 	}
 }
 
