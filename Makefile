@@ -27,7 +27,7 @@ test: deps       ## all tests, on real redis-server processes (or SERVER=valkey-
 	@scripts/sim.sh 1000000
 	@scripts/models.sh -models.full
 
-lint:            ## formatting, vet, staticcheck; vet in bench, which uses internal/chaos
+lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/chaos
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
