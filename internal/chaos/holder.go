@@ -98,6 +98,14 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			return nil // without a look at what is there, nothing may be written
 		}
 	}
+	if r, ok := held.(Renewer); ok && rand.N(10) == 0 {
+		bounded, stop := context.WithTimeout(ctx, c.TTL)
+		if err := r.Renew(bounded); err != nil {
+			c.say.note("extend: failed")
+		}
+		stop()
+		keeps()
+	}
 	c.sleep(held, keeps)
 	// The last look. Between it and the write a process may be stopped for any time, and
 	// no lock can help that.

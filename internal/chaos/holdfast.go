@@ -7,9 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	redisnode "github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
@@ -28,7 +34,7 @@ type holdfastLocker struct {
 }
 
 func openHoldfast(r Role) (Locker, error) {
-	nodes, err := rueidisnode.Open(r.Nodes...)
+	nodes, err := openNodes(r)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +52,37 @@ func openHoldfast(r Role) (Locker, error) {
 	return &holdfastLocker{c, r}, nil
 }
 
+// openNodes reaches the nodes through go-redis in every third client, through rueidis in the others.
+func openNodes(r Role) ([]redisnode.Node, error) {
+	if r.Client%3 != 2 {
+		return rueidisnode.Open(r.Nodes...)
+	}
+	var clients []redis.UniversalClient
+	for _, u := range r.Nodes {
+		o, err := redis.ParseURL(u)
+		if err != nil {
+			return nil, err
+		}
+		c := redis.NewClient(o)
+		defer c.Close() // the node has connections of its own
+		clients = append(clients, c)
+	}
+	return goredisnode.Open(clients...)
+}
+
+// Lock waits; but one time in ten it only tries, and has its caller ask again.
 func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
-	lease, err := l.client.Mutex(name, holdfast.OnWait(l.refused)).Lock(ctx)
+	m := l.client.Mutex(name, holdfast.OnWait(l.refused))
+	lock := m.Lock
+	if rand.N(10) == 0 {
+		lock = m.TryLock
+	}
+	lease, err := lock(ctx)
 	if err != nil {
 		l.refused(err)
 		return nil, err
 	}
-	return heldLease{lease}, nil
+	return heldLease{lease, l.role.TTL}, nil
 }
 
 // intrude tries to get a lock that the nodes must refuse to this client, and says what came of it.
@@ -146,7 +176,12 @@ func refusal(said string) string {
 	return "other: " + said
 }
 
-type heldLease struct{ *holdfast.Lease }
+type heldLease struct {
+	*holdfast.Lease
+	ttl time.Duration
+}
+
+func (h heldLease) Renew(ctx context.Context) error { return h.Extend(ctx, h.ttl) }
 
 func (h heldLease) Token() int64          { return h.Fence() }
 func (h heldLease) Done() <-chan struct{} { return h.Context().Done() }

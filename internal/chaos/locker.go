@@ -27,6 +27,11 @@ type Held interface {
 	Unlock(ctx context.Context) error
 }
 
+// Renewer is a held lock whose holder may renew it by itself.
+type Renewer interface {
+	Renew(ctx context.Context) error
+}
+
 // Open makes the locker of a client process.
 type Open func(Role) (Locker, error)
 
