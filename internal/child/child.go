@@ -112,36 +112,13 @@ func (c *Child) await(pid int) Exit {
 			c.cmd.Report("cannot wait for the command: %v", err)
 			return Exit{Status: 255}
 		case ws.Stopped():
-			c.stopped(ws.StopSignal())
+			c.stopped(pid, ws.StopSignal())
 		case ws.Signaled():
 			return Exit{Signal: ws.Signal()}
 		default:
 			return Exit{Status: ws.ExitStatus()}
 		}
 	}
-}
-
-// stopped is called when the command stops.
-func (c *Child) stopped(sig syscall.Signal) {
-	c.job.Lock()
-	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
-	if wants && !c.suspended && c.tty.lend(c.group) {
-		_ = c.group.signal(syscall.SIGCONT)
-		c.job.Unlock()
-		return
-	}
-	// Somebody stopped the command alone, and there is no shell that could continue us:
-	// stay and keep the lock.
-	stay := !c.suspended && (c.tty == nil || !wants && sig != syscall.SIGTSTP)
-	c.suspended = false
-	c.job.Unlock()
-	if stay {
-		return
-	}
-	// Ctrl-Z. The shell waits for us, not for the command, so we stop as well. The lock
-	// is not renewed meanwhile; resume looks whether it is still there.
-	c.tty.takeBack(c.group)
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 }
 
 // forward passes signals on until Finish.
@@ -152,34 +129,23 @@ func (c *Child) forward() {
 		case <-c.finish:
 			return
 		case sig := <-c.cmd.Signals:
-			if err := c.pass(sig.(syscall.Signal)); err != nil {
-				c.cmd.Report("cannot forward %s: %v", sig, err)
-			}
+			c.pass(sig.(syscall.Signal))
 		}
 	}
 }
 
-func (c *Child) pass(sig syscall.Signal) error {
+func (c *Child) pass(sig syscall.Signal) {
 	c.job.Lock()
 	defer c.job.Unlock()
 	c.suspended = sig == syscall.SIGTSTP
 	c.interrupted = c.interrupted || sig == syscall.SIGINT || sig == syscall.SIGQUIT
+	send := c.group.signal
 	if sig == syscall.SIGCONT {
-		return c.resume()
+		send = func(syscall.Signal) error { return c.resume() }
 	}
-	return c.group.signal(sig)
-}
-
-// resume continues a stopped command, unless its lock is over: then it must not run
-// on, not even for an instant; the caller is about to end it.
-func (c *Child) resume() error {
-	if c.cmd.Until != nil && !time.Now().Before(c.cmd.Until()) {
-		return nil
+	if err := send(sig); err != nil {
+		c.cmd.Report("cannot forward %s: %v", sig, err)
 	}
-	if isTerminal(c.cmd.Stdin) && isTerminal(c.cmd.Stdout) {
-		c.tty.lend(c.group)
-	}
-	return c.group.signal(syscall.SIGCONT)
 }
 
 // Exited is closed when the command itself has ended; others of its group may be left.

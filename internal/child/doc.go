@@ -19,7 +19,7 @@
 // which reaches the command but not what the command started.
 //
 // On a terminal the group becomes the terminal's foreground group, so that editors,
-// pagers, password prompts and Ctrl-Z work; see terminal.go. Its Ctrl-C and Ctrl-\ then
+// pagers, password prompts and Ctrl-Z work; see terminal.go and suspend.go. Its Ctrl-C and Ctrl-\ then
 // reach the command alone. If it dies of them, [Child.Relay] tells our own group, in which
 // a calling shell script is, and [Interrupt] ends us as that expects; see interrupt.go.
 // Of a key that the command deals with, our group does not hear.

@@ -77,6 +77,7 @@ func parent(args []string) int {
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println("process", os.Getpid())
 	fmt.Println("group", int(c.group))
 	var over <-chan time.Time
 	if *lose {

@@ -19,16 +19,7 @@ func (g group) members() (running, zombies int) {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		// pid (comm) state ppid pgrp …, and comm may contain anything, also ")".
-		_, rest, ok := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
-		if !ok {
-			continue
-		}
-		fields := strings.Fields(rest)
+		fields := stat(name)
 		if len(fields) < 3 || fields[2] != strconv.Itoa(int(g)) {
 			continue
 		}
@@ -39,4 +30,20 @@ func (g group) members() (running, zombies int) {
 		}
 	}
 	return running, zombies
+}
+
+// stat is state, parent, group … of a process; empty if it has ended meanwhile.
+func stat(pid string) []string {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return nil
+	}
+	// pid (comm) state ppid pgrp …, and comm may contain anything, also ")".
+	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+}
+
+// runsOn reports whether a process that was stopped is so no more, as far as /proc shows.
+func runsOn(pid int) bool {
+	fields := stat(strconv.Itoa(pid))
+	return len(fields) > 0 && fields[0] != "T" && fields[0] != "t"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,10 +58,12 @@ func programOnTerminal(t *testing.T, stdoutToo bool, cmd *exec.Cmd) (f *family, 
 	return f, master
 }
 
-func (f *family) state() string {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.cmd.Process.Pid))
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return rest[:min(1, len(rest))]
+// state is that of a process, as ps shows it; empty if there is none.
+func state(pid int) string {
+	if fields := stat(strconv.Itoa(pid)); len(fields) > 0 {
+		return fields[0]
+	}
+	return ""
 }
 
 const reads = `echo ready; read x; echo got $x; exit 3`
@@ -180,22 +183,111 @@ func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
 	}
 }
 
-func TestSuspendKeySuspendsBothAndContinueContinues(t *testing.T) {
+// underJobControl starts a script in a shell that gives each command a group of its own,
+// and the terminal, as an interactive one does. For that its stderr must be the terminal.
+func underJobControl(t *testing.T, stdoutToo bool, script string) (f *family, keyboard *os.File) {
+	t.Helper()
+	return shellOnTerminal(t, "bash", stdoutToo, "exec 2>/dev/tty; set -m; "+script)
+}
+
+func press(t *testing.T, keyboard *os.File, keys string) {
+	t.Helper()
+	if _, err := keyboard.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const suspendKey = "\x1a"
+
+// foreground waits until the process is the leader of the terminal's foreground group.
+func foreground(t *testing.T, keyboard *os.File, pid int) {
+	t.Helper()
+	redistest.Eventually(t, patience, "it has the terminal", func() bool {
+		now, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPGRP)
+		return err == nil && now == pid
+	})
+}
+
+// A script or an outer run that the key does not stop goes on waiting, and no shell takes
+// the terminal back.
+func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	t.Parallel()
-	for name, stdoutToo := range map[string]bool{"in the foreground": true, "through its parent": false} {
+	const inScript = `sh -c '"$0" parent "$@"; exit $?' "$0" `
+	for name, command := range map[string]string{
+		"alone":                `"$0" parent `,
+		"nested":               `"$0" parent "$0" parent `,
+		"nested twice":         `"$0" parent "$0" parent "$0" parent `,
+		"in a script":          inScript,
+		"in a script, nested":  inScript + `"$0" parent `,
+		"in a script of a run": `"$0" parent ` + inScript,
+	} {
+		for how, c := range map[string]struct {
+			stdoutToo bool
+			reads     bool // and so it gets the terminal, also where its stdout is none
+		}{
+			"lent at once":       {true, true},
+			"lent when it reads": {false, true},
+			"through its parent": {false, false},
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				script := `sh -c 'trap "exit 3" CONT; sleep 600 & echo ready $$; wait'`
+				if c.reads {
+					script = `sh -c 'echo ready $$; read x </dev/tty; echo got $x; exit 3'`
+				}
+				f, keyboard := underJobControl(t, c.stdoutToo, command+script+`; echo stopped $?; read go; fg; echo ended $?`)
+				for range strings.Count(command, " parent ") {
+					f.until("group ")
+				}
+				pid := f.pid("ready ")
+				if c.reads {
+					foreground(t, keyboard, pid)
+				}
+				press(t, keyboard, suspendKey)
+				f.until("stopped 148")
+				for range strings.Count(command, " parent ") {
+					parent := f.pid("process ") // the shell knows of its own child only
+					redistest.Eventually(t, patience, "the parent is stopped", func() bool { return state(parent) == "T" })
+				}
+				press(t, keyboard, "\n")
+				if c.reads {
+					foreground(t, keyboard, pid) // what is typed earlier the shell may read
+
+					press(t, keyboard, "again\n")
+					f.until("got again")
+				}
+				f.until("ended 3")
+			})
+		}
+	}
+}
+
+// The kernel does not stop a group that nobody could continue, and neither do we.
+func TestSuspendKeyIsNothingWhereNobodyCouldContinue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stdoutToo bool
+		nested    []string
+	}{
+		"lent at once":          {true, nil},
+		"lent when it reads":    {false, nil},
+		"nested":                {true, []string{os.Args[0], "parent"}},
+		"nested, when it reads": {false, []string{os.Args[0], "parent"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, keyboard := onTerminal(t, stdoutToo, "sh", "-c", reads)
-			f.until("ready")
-			if _, err := keyboard.WriteString("\x1a"); err != nil {
-				t.Fatal(err)
+			f, keyboard := onTerminal(t, c.stdoutToo, append(c.nested, "sh", "-c", `echo ready $$; read x; echo got $x; exit 3`)...)
+			for range 1 + len(c.nested)/2 {
+				f.until("group ")
 			}
-			redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
-			_ = f.cmd.Process.Signal(syscall.SIGCONT)
-			if _, err := keyboard.WriteString("again\n"); err != nil {
-				t.Fatal(err)
+			pid := f.pid("ready ")
+			for range 2 {
+				foreground(t, keyboard, pid)
+				press(t, keyboard, suspendKey)
 			}
-			f.until("got again")
+			press(t, keyboard, "more\n")
+			f.until("got more")
+			f.until("in the foreground again: true")
 			f.until("finished 3")
 		})
 	}
@@ -203,18 +295,17 @@ func TestSuspendKeySuspendsBothAndContinueContinues(t *testing.T) {
 
 func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 	t.Parallel()
-	f, keyboard := onTerminal(t, true, "-valid=500ms", "-renew", "-grace=100ms", "sh", "-c",
-		// Not a loop: a shell that is about to start something when the stop comes waits
-		// in vfork, where nobody can see that it is stopped; its own shell would hang, too.
-		`trap 'echo told to end; exit 9' TERM; sleep 600 & echo ready; wait`)
+	f, keyboard := underJobControl(t, true, `"$0" parent -valid=500ms -renew -grace=100ms sh -c '
+		# Not a loop: a shell that is about to start something when the stop comes waits
+		# in vfork, where nobody can see that it is stopped; its own shell would hang, too.
+		trap "echo told to end; exit 9" TERM; sleep 600 & echo ready; wait'; echo stopped $?; read x; fg`)
+	f.until("group ")
 	f.until("ready")
-	if _, err := keyboard.WriteString("\x1a"); err != nil {
-		t.Fatal(err)
-	}
-	redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
+	press(t, keyboard, suspendKey)
+	f.until("stopped 148")
 	f.until("stands still")
 	f.until("told to end")
-	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	press(t, keyboard, "\n")
 	f.until("finished 9")
 	f.never("stands still")
 }
@@ -222,16 +313,15 @@ func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 // A shell that continues a job late finds its command gone, and hears of that once.
 func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	t.Parallel()
-	f, keyboard := onTerminal(t, true, "-valid=500ms", "-lose", "-grace=2s", "sh", "-c", `echo ready; sleep 600`)
+	f, keyboard := underJobControl(t, true,
+		`"$0" parent -valid=2s -lose -grace=2s sh -c 'sleep 600 & echo ready; wait'; echo stopped $?; read x; fg`)
 	f.until("ready")
 	g := f.pid("group ")
-	if _, err := keyboard.WriteString("\x1a"); err != nil {
-		t.Fatal(err)
-	}
-	redistest.Eventually(t, patience, "the parent is stopped", func() bool { return f.state() == "T" })
+	press(t, keyboard, suspendKey)
+	f.until("stopped 148")
 	f.until("stands still")
 	redistest.Eventually(t, patience, "the group is gone", func() bool { return !group(g).alive() })
-	_ = f.cmd.Process.Signal(syscall.SIGCONT)
+	press(t, keyboard, "\n")
 	f.until("finished 143")
 	f.never("stands still")
 }
@@ -241,11 +331,8 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "-valid=300ms", "-renew", "sh", "-c", `echo command $$; kill -STOP $$; exit 8`)
 	command := f.pid("command ")
-	redistest.Eventually(t, patience, "the command is stopped", func() bool {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", command))
-		return strings.Contains(string(stat), ") T ")
-	})
-	if s := f.state(); s == "T" {
+	redistest.Eventually(t, patience, "the command is stopped", func() bool { return state(command) == "T" })
+	if state(f.cmd.Process.Pid) == "T" {
 		t.Error("the parent is stopped as well")
 	}
 	_ = syscall.Kill(command, syscall.SIGCONT)
@@ -278,10 +365,7 @@ func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 			}
 			defer child.Finish()
 			defer child.End(0)
-			stopped := func() bool {
-				stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", int(child.group)))
-				return strings.Contains(string(stat), ") T ")
-			}
+			stopped := func() bool { return state(int(child.group)) == "T" }
 			_ = syscall.Kill(-int(child.group), syscall.SIGSTOP)
 			redistest.Eventually(t, patience, "it is stopped", stopped)
 			signals <- syscall.SIGCONT

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package child
+
+import (
+	"errors"
+	"syscall"
+)
+
+// dontCatch needs the system call: see dontcatch_linux.go.
+func dontCatch(syscall.Signal) (catch func(), err error) { return nil, errors.ErrUnsupported }
