@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/signal"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,8 +36,8 @@ first asked: do not restart dev while a lock on the same ports matters.`,
 			case port < 0 || port > 65535 || port > 0 && port+n-1 > 65535:
 				return usage(fmt.Errorf("--port is %d; the %d ports from there on must be from 1 to 65535, or 0 for free ones", port, n), "")
 			}
-			ended, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-			defer stop()
+			ended := make(chan os.Signal, 1)
+			notify(ended, []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP})
 			var urls []string
 			for i := range n {
 				p := port
@@ -53,7 +53,7 @@ first asked: do not restart dev while a lock on the same ports matters.`,
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "export HOLDFAST_NODES="+strings.Join(urls, ","))
 			a.say("%d nodes run; Ctrl-C ends them", n)
-			<-ended.Done()
+			<-ended
 			return nil
 		},
 	}

@@ -25,7 +25,7 @@ func catchSignals() *signals {
 }
 
 // notify leaves out what was ignored when we were started: under nohup, HUP is not
-// for us, nor for the command.
+// for us, nor for the command; nor is Ctrl-C for a script's background job.
 func notify(ch chan os.Signal, list []os.Signal) {
 	for _, sig := range list {
 		if !signal.Ignored(sig) {
