@@ -70,6 +70,7 @@ func (a *app) bench() *cobra.Command {
 		Long:    benchHelp,
 		Example: "  holdfast bench --nodes redis://a,redis://b,redis://c\n  holdfast bench --duration 10s --goroutines 256 --json",
 		Args:    none,
+		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return usage(err, "")

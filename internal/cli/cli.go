@@ -69,17 +69,6 @@ func (a *app) root() *cobra.Command {
 		Version: version(),
 		Args:    unknown,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.HasParent() && cmd.Parent().Name() == "completion" {
-				return nil // a shell's startup is no place to complain of the environment
-			}
-			if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
-				return err
-			}
-			a.verbose = a.settings.verbose
-			a.quiet = a.settings.quiet && !a.verbose
-			return nil
-		},
 	}
 	root.SetVersionTemplate("holdfast {{.Version}}\n")
 	root.PersistentFlags().SortFlags = false
@@ -94,6 +83,17 @@ func (a *app) root() *cobra.Command {
 		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	return root
+}
+
+// configure is the PreRunE of the commands that talk to nodes. To the others the
+// environment is nothing: help and completion are no place to complain of it.
+func (a *app) configure(cmd *cobra.Command, _ []string) error {
+	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
+		return err
+	}
+	a.verbose = a.settings.verbose
+	a.quiet = a.settings.quiet && !a.verbose
+	return nil
 }
 
 // help is cobra's, but for the exit code where there is no such topic.

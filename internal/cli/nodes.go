@@ -21,7 +21,8 @@ quarantined, until when and why, how far its clock is from the majority's, and
 its version. It exits with 69 if too few vote for a lock to be taken.
 
 A node that is asked for the first time begins its quarantine by it.`,
-		Args: none,
+		Args:    none,
+		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
 				return a.showNodes(cmd.OutOrStdout(), client.Nodes(context.Background()), asJSON)

@@ -71,6 +71,7 @@ func (a *app) run() *cobra.Command {
 		Long:                  runHelp,
 		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
 		Args:                  func(*cobra.Command, []string) error { return nil }, // see nameAndCommand
+		PreRunE:               a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, command, err := nameAndCommand(args, cmd.ArgsLenAtDash())
 			if err != nil {

@@ -27,6 +27,7 @@ func (a *app) status() *cobra.Command {
 			}
 			return nil
 		},
+		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.settings.open(a.talker, nil)
 			if err != nil {

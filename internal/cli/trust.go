@@ -28,7 +28,8 @@ that is vouched for votes after two windows. trust waits for that.
 Given wrongly, two owners can hold the same lock.
 
 On a terminal it asks first, unless --yes is given. In a script it does not.`,
-		Args: none,
+		Args:    none,
+		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
 				return a.vouch(cmd.OutOrStdout(), client, yes || !term.IsTerminal(os.Stdin.Fd()))
