@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// nodeList is a flag: URLs, separated by commas or white space. One that is given and names
+// nodeList is a flag: URLs, separated by commas or white space. Given again it adds to
+// what was given: if the last one counted, a node set would shrink unseen. One that is given and names
 // nothing is a variable somebody forgot to set, and must not become the default.
 type nodeList []string
 
@@ -19,7 +20,7 @@ func (l *nodeList) Set(text string) error {
 	if len(list) == 0 {
 		return errors.New("want the URL of at least one node")
 	}
-	*l = list
+	*l = append(*l, list...)
 	return nil
 }
 

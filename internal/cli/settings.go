@@ -36,7 +36,7 @@ var variables = map[string]string{
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
-	f.Var(&s.nodes, "nodes", "the nodes, separated by commas (HOLDFAST_NODES; default "+defaultNode+")")
+	f.Var(&s.nodes, "nodes", "the nodes, separated by commas or each with a flag of its own (HOLDFAST_NODES; default "+defaultNode+")")
 	f.Var(&s.maxTTL, "max-ttl", "longest lease on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
 	f.StringVar(&s.cluster, "cluster", "", "name of the node set, where its URLs differ between clients (HOLDFAST_CLUSTER)")
