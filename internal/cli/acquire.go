@@ -35,6 +35,9 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	case f.wait.given:
 		bounded, done := context.WithTimeoutCause(ctx, f.wait.value, fmt.Errorf("--wait %s is over", f.wait.value))
 		lease, err = m.Lock(bounded)
+		if ended := context.Cause(bounded); ended != nil && errors.Is(err, ended) && neverTried(err) {
+			lease, err = m.TryLock(ctx)
+		}
 		done()
 	default:
 		lease, err = m.Lock(ctx)
@@ -54,6 +57,12 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 		a.note("acquired %q", name)
 	}
 	return lease, nil
+}
+
+// neverTried reports whether a wait was over before its first attempt: its error says
+// nothing about the lock then.
+func neverTried(err error) bool {
+	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
 
 // refusal gives the error of an attempt its exit code and hint.

@@ -85,7 +85,7 @@ func (a *app) run() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
-	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever)")
+	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever)")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
