@@ -49,6 +49,7 @@ type Child struct {
 	job         sync.Mutex
 	suspended   bool // TSTP was forwarded, so the stop that follows is ours too
 	interrupted bool // INT or QUIT was forwarded, so it was not from a key of a lent terminal
+	passed      map[syscall.Signal]bool
 
 	key syscall.Signal // for Relay, or 0
 }
@@ -62,6 +63,7 @@ func Start(cmd Command) (*Child, error) {
 	c := &Child{
 		cmd: cmd, tty: openTerminal(),
 		exited: make(chan struct{}), finish: make(chan struct{}), forwarded: make(chan struct{}),
+		passed: map[syscall.Signal]bool{},
 	}
 	started := make(chan error)
 	go c.live(started)
@@ -139,6 +141,7 @@ func (c *Child) pass(sig syscall.Signal) {
 	defer c.job.Unlock()
 	c.suspended = sig == syscall.SIGTSTP
 	c.interrupted = c.interrupted || sig == syscall.SIGINT || sig == syscall.SIGQUIT
+	c.passed[sig] = true
 	send := c.group.signal
 	if sig == syscall.SIGCONT {
 		send = func(syscall.Signal) error { return c.resume() }

@@ -28,6 +28,22 @@ func (c *Child) Relay() {
 	}
 }
 
+// EndedBy is the signal by which somebody ended the command, or 0 if it ended by itself.
+// Call it after [Child.Finish]. TERM asks to end, whatever the command makes of it. The
+// others may be messages to a command that deals with them (HUP to read its settings again,
+// INT to drop a query, QUIT for a dump), so of them it must have died, or have ended as a
+// shell does whose command died of one.
+func (c *Child) EndedBy() syscall.Signal {
+	died := syscall.Signal(c.exit.Code() - 128)
+	switch {
+	case c.passed[syscall.SIGTERM]:
+		return syscall.SIGTERM
+	case c.passed[died]:
+		return died
+	}
+	return c.key
+}
+
 // byKey is the signal that the command died of, if a key of the lent terminal sent it.
 // Whoever sends the signal by kill decides who else gets it. Most send it to us; to send
 // it to the command itself while it has the terminal looks like the key.

@@ -97,6 +97,9 @@ func parent(args []string) int {
 		fmt.Println("in the foreground again:", err == nil && now == syscall.Getpgrp())
 	}
 	cmd.Watchdog.Dismiss()
+	if by := c.EndedBy(); by != 0 {
+		fmt.Println("ended by", by)
+	}
 	fmt.Println("finished", c.Exit().Code())
 	c.Relay()
 	if c.Exit().Signal == syscall.SIGINT && OnTerminal() {

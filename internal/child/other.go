@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -38,6 +39,7 @@ func (*Child) Left() bool              { return false }
 func (*Child) End(time.Duration)       {}
 func (*Child) Finish()                 {}
 func (*Child) Relay()                  {}
+func (*Child) EndedBy() syscall.Signal { return 0 }
 
 func OnTerminal() bool { return false }
 func Interrupt()       {}

@@ -326,6 +326,16 @@ func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	f.never("stands still")
 }
 
+// Ctrl-C on the lent terminal never comes by us.
+func TestKeyOfTheLentTerminalIsKnownToHaveEndedTheCommand(t *testing.T) {
+	t.Parallel()
+	f, keyboard := onTerminal(t, true, "sh", "-c", `echo ready; exec sleep 600`)
+	f.until("group ")
+	f.until("ready")
+	press(t, keyboard, "\x03")
+	f.until("ended by interrupt")
+}
+
 // A command that somebody stops while nobody could continue us keeps its lock.
 func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	t.Parallel()

@@ -7,14 +7,24 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/child"
 )
 
 // giveBack ends the lease, but keeps the name taken until an instant (--at-least).
-// code is the command's own exit code.
 //
-// The nodes can keep a name for MaxTTL without us. What is beyond, we stay for.
-func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, code int) error {
-	if rest := time.Until(until); rest > maxTTL {
+// The nodes can keep a name for MaxTTL without us. What is beyond, we stay for, unless
+// somebody ended the run: whoever did that expects it to end.
+func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *child.Child) error {
+	code := c.Exit().Code()
+	leave := func(s os.Signal) {
+		until = time.Now().Add(maxTTL)
+		a.say("%s: the nodes keep %q until %s, less than --at-least asks for", s, lease.Name(), until.Format(time.TimeOnly))
+	}
+	switch rest, by := time.Until(until), c.EndedBy(); {
+	case rest <= maxTTL:
+	case by != 0:
+		leave(by)
+	default:
 		a.note("keeping %q for another %s (--at-least)", lease.Name(), forPeople(rest))
 		stay := time.NewTimer(rest - maxTTL)
 		defer stay.Stop()
@@ -24,8 +34,7 @@ func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Durat
 			a.say("lock %q lost", lease.Name())
 			return exit(exitLost)
 		case s := <-sig:
-			until = time.Now().Add(maxTTL)
-			a.say("%s: the nodes keep %q until %s, less than --at-least asks for", s, lease.Name(), until.Format(time.TimeOnly))
+			leave(s)
 			code = signalled(s).code
 		}
 	}

@@ -86,7 +86,7 @@ func (a *app) run() *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever)")
-	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker; for --max-ttl, if a signal ended it")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
@@ -156,7 +156,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	if lost {
 		return c, exit(exitLost)
 	}
-	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c.Exit().Code())
+	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
 }
 
 // interrupted ends holdfast by INT if it is INT that ended the command, the wait or the
