@@ -46,8 +46,8 @@ but it does load the nodes. It gives everything back, also when it is
 interrupted; then it prints what it has measured. What stays is what every lock
 leaves: a record of some 200 bytes per name, for two hours.
 
-Exit codes: 69 if no quorum answers or votes, 76 if a lock was lost, 128+n if
-signal n ended it.`
+Exit codes: 69 if no quorum answers or votes, 75 if somebody else took one of
+its names, 76 if a lock was lost, 128+n if signal n ended it.`
 
 // benchFlags are bench's own flags.
 type benchFlags struct {

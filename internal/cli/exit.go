@@ -7,6 +7,7 @@ import "errors"
 const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
+	exitDeclined      = 1   // nodes trust: the answer was no
 	exitUsage         = 64  // EX_USAGE: a flag, an argument or an environment variable is wrong
 	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
 	exitInternal      = 70  // EX_SOFTWARE: anything else
@@ -40,8 +41,10 @@ explained on stderr; a command's own code is not.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
 answered (status, bench) or votes (nodes, bench). holdfast bench also exits
-with 76 if a lock was lost, and with 128+n if signal n ended it. holdfast demo
-exits with 1 if a promise was broken, holdfast dev if it could not start.`
+with 75 if somebody else took a name of its own, with 76 if a lock was lost,
+and with 128+n if signal n ended it. holdfast demo exits with 1 if a promise
+was broken, holdfast dev if it could not start, holdfast nodes trust if its
+question was answered with no.`
 
 // failure is an error that decides the exit code and says what to do about it.
 type failure struct {

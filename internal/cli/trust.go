@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,38 +28,58 @@ that is vouched for votes after two windows. trust waits for that.
 
 Given wrongly, two owners can hold the same lock.
 
-On a terminal it asks first, unless --yes is given. In a script it does not.`,
+On a terminal it asks first, unless --yes is given, and exits with 1 if the
+answer is no. It asks again if another node restarts meanwhile. In a script it
+does not ask.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withNodes(func(client *holdfast.Client) error {
-				return a.vouch(cmd.OutOrStdout(), client, yes || !term.IsTerminal(os.Stdin.Fd()))
-			})
+			ask := a.confirmed
+			if yes || !term.IsTerminal(os.Stdin.Fd()) {
+				ask = nil
+			}
+			return a.withNodes(func(client *holdfast.Client) error { return a.vouch(cmd.OutOrStdout(), client, ask) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-// vouch vouches for the nodes that do not vote.
-func (a *app) vouch(out io.Writer, client *holdfast.Client, sure bool) error {
+// vouch vouches for the nodes that do not vote, if ask agrees; nil: it is certain.
+func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
-	waiting := map[string]bool{}
-	for _, n := range client.Nodes(ctx) {
-		if n.Reachable && !n.Admitted {
-			waiting[n.Node] = true
-			a.note("node %s", n)
+	list := client.Nodes(ctx)
+	for ask != nil && len(waitingOf(list)) > 0 {
+		for _, n := range list {
+			if n.Reachable && !n.Admitted {
+				a.say("node %s", n) // whatever --quiet says: it is asked about
+			}
 		}
+		if !ask(len(waitingOf(list))) {
+			return &failure{code: exitDeclined, err: errors.New("nothing was vouched for")}
+		}
+		// The answer is about what was known then. A node that restarted since may have
+		// forgotten a lock, and Trust would vouch for it, too.
+		now := client.Nodes(ctx)
+		if !worse(list, now) {
+			break
+		}
+		list = now
+		a.say("meanwhile other nodes need it than you were asked about")
 	}
+	waiting := waitingOf(list)
 	if len(waiting) == 0 {
-		list := client.Nodes(ctx)
 		fmt.Fprintf(out, "no node waits to be vouched for; %d of %d vote\n", voting(list), len(list))
 		return a.quorumOf(list)
 	}
-	if !sure && !confirmed(a.talker, len(waiting)) {
-		return &failure{code: exitUsage, err: fmt.Errorf("nothing was vouched for")}
+	if ask == nil {
+		for _, n := range list {
+			if waiting[n.Node] {
+				a.note("node %s", n)
+			}
+		}
 	}
-	list := client.Trust(ctx)
+	list = client.Trust(ctx)
 	var longest time.Duration
 	for _, n := range list {
 		if !waiting[n.Node] {
@@ -90,6 +111,29 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, sure bool) error {
 	return a.quorumOf(list)
 }
 
+// waitingOf are the nodes that could be vouched for.
+func waitingOf(list []holdfast.NodeStatus) map[string]bool {
+	waiting := map[string]bool{}
+	for _, n := range list {
+		if n.Reachable && !n.Admitted {
+			waiting[n.Node] = true
+		}
+	}
+	return waiting
+}
+
+// worse reports whether a node is to be vouched for now that was not then, or that has
+// another memory since: it voted, or was out of reach, or restarted.
+func worse(then, now []holdfast.NodeStatus) bool {
+	waiting := waitingOf(then)
+	for i, n := range now {
+		if n.Reachable && !n.Admitted && (!waiting[n.Node] || n.RunID != then[i].RunID) {
+			return true
+		}
+	}
+	return false
+}
+
 // quorumOf is the failure of a node set on which no lock can be taken.
 func (a *app) quorumOf(list []holdfast.NodeStatus) error {
 	need := len(list)/2 + 1
@@ -102,7 +146,7 @@ func (a *app) quorumOf(list []holdfast.NodeStatus) error {
 	return nil
 }
 
-func confirmed(t *talker, n int) bool {
+func (t *talker) confirmed(n int) bool {
 	t.mu.Lock()
 	fmt.Fprintf(t.out, "holdfast: is it certain that no lock is alive on these %d nodes? [y/N] ", n)
 	t.mu.Unlock()
