@@ -11,7 +11,7 @@ SERVER ?= redis-server
 export ONLY SERVER
 
 help:            ## this list
-	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z -]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no server needed)
 	@bin/holdfast demo

@@ -178,3 +178,24 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 		t.Error("no program found in the documents: is the pattern still right?")
 	}
 }
+
+// make help is a pattern over the Makefile: a target that it does not match is missing.
+func TestDocumentedTargetsAreInMakeHelp(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := exec.Command("make", "help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^(\S[^:=]*?):[^=\n]*##`).FindAllSubmatch(makefile, -1)
+	if len(list) < 15 {
+		t.Errorf("only %d targets found in the Makefile: is the pattern still right?", len(list))
+	}
+	for _, m := range list {
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(string(m[1])) + ` `).Match(help) {
+			t.Errorf("make help does not list %s:\n%s", m[1], help)
+		}
+	}
+}

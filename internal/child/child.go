@@ -54,6 +54,9 @@ type Child struct {
 	key syscall.Signal // for Relay, or 0
 }
 
+// Supported is why commands cannot be run on this system, or nil.
+func Supported() error { return nil }
+
 // Start starts the command as the leader of a new process group. Errors match
 // [ErrNotFound] or [ErrNotExecutable]. After Start, call [Child.Finish].
 func Start(cmd Command) (*Child, error) {

@@ -13,6 +13,9 @@ import (
 // Without process groups nothing can promise that a command ends with its lock, so
 // nothing is run. The rest of holdfast works.
 
+// Supported is why commands cannot be run on this system, or nil.
+func Supported() error { return errUnix }
+
 var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
 
 // Ending and JobControl: see signals.go.

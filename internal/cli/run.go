@@ -117,6 +117,9 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 // runUnder runs command under the lock name. It returns the command if it was started.
 func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child, error) {
 	// Before the lock is taken: nobody shall wait for it in vain.
+	if err := child.Supported(); err != nil {
+		return nil, notStarted(err)
+	}
 	path, err := child.Find(command[0])
 	if err != nil {
 		return nil, notStarted(err)
