@@ -12,8 +12,13 @@
 //     deadline: the watchdog knows the deadline and ends the group. Or past the grace
 //     period, while it was ending the group itself: the watchdog sends KILL.
 //
-// Not covered: a process that leaves the group (setsid, a daemon, a container that a
-// server starts on request). And a SIGKILL of the own process and the watchdog at the
+// Not covered: a process that leaves the group. That is done by setsid, daemons, a
+// container that a server starts on request; by timeout(1) without --foreground, unless it
+// leads the group already, as where it is COMMAND itself; and by shells with job control
+// (set -m, bash -i). A holdfast run in the group has its command in another one, and passes
+// TERM on to it; if it gets KILL, its own watchdog ends the command. Nor covered is what
+// runs as another user (sudo, set-uid programs): a signal to it is refused (EPERM), and the
+// kernel forgets the death signal when it starts. And a SIGKILL of the own process and the watchdog at the
 // same instant, or of the own process within the microseconds between the command's
 // start and the watchdog's learning of it: there only Linux's death signal remains,
 // which reaches the command but not what the command started.

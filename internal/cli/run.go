@@ -48,8 +48,11 @@ without the lock:
     SIGKILL it kills no later than the lock ends. On Linux the command also gets
     TERM from the kernel
 
-It cannot reach what leaves the group (setsid, a daemon, a container that a
-server starts), nor, if holdfast and its watchdog are killed at the same
+It cannot reach what leaves the group: setsid, a daemon, a container that a
+server starts; timeout inside a script (use timeout --foreground); a script
+with set -m; the command of a holdfast run inside COMMAND, which gets TERM from
+that one. Nor what runs as another user: write sudo holdfast run …, and not
+sudo behind the --. Nor, if holdfast and its watchdog are killed at the same
 instant, what the command started. While the command is stopped by Ctrl-Z the
 lock is not renewed; if it ends meanwhile so does the command.
 
