@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/ambient"
+	"github.com/holdfast-go/holdfast/internal/aside"
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/renewal"
@@ -25,6 +27,7 @@ type Client struct {
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
+	log    *aside.Queue // the Logger's
 
 	closing sync.Once
 	times   nodescript.Times // of the usual TTL
@@ -35,6 +38,9 @@ type Client struct {
 	taking sync.WaitGroup // calls that may still make a lease
 }
 
+// logPatience is how long Close waits for a Logger that blocks.
+const logPatience = time.Second
+
 // New returns a client. It does not touch the network; the first lock does. An error
 // names the field of c, its value and the bound; the nodes then stay open, and yours to
 // close. A client closes its own.
@@ -43,7 +49,10 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	cl := &Client{config: c, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
+	log := &aside.Queue{}
+	// Who logs may hold what a lease's deadline needs.
+	c.Logger = slog.New(aside.Handler(c.Logger.Handler(), log))
+	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	here := ambient.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
@@ -63,7 +72,8 @@ func New(c Config) (*Client, error) {
 
 // Close ends every wait for a lock, gives back every lease the client holds, then
 // closes the nodes. It waits for the nodes' answers up to twice [Config.NodeTimeout];
-// what a node did not hear of ends there with its TTL. Later calls on the client and its locks return [ErrClosed].
+// what a node did not hear of ends there with its TTL. Later calls on the client and its
+// locks return [ErrClosed]. For a [Config.Logger] that blocks it waits another second.
 // Close returns an error if a lease could not be given back on a majority.
 func (c *Client) Close() error {
 	var err error
@@ -84,6 +94,7 @@ func (c *Client) Close() error {
 		wait.Wait()
 		c.keeper.Close()
 		c.fan.Close(ctx)
+		c.log.Wait(logPatience) // a test's log, for one, must not be written after the test
 		n := 0
 		for _, e := range failed {
 			if e != nil && !errors.Is(e, ErrReleased) { // an Unlock was quicker

@@ -85,7 +85,9 @@ type Config struct {
 	Fair bool
 
 	// Logger gets what nobody is told otherwise: a node that stops or starts voting,
-	// a clock that is off, a lease dropped without Unlock.
+	// a clock that is off, a lease dropped without Unlock. It is called by a goroutine of
+	// its own, in order: one that blocks delays no lock, and misses what is more than a
+	// thousand records behind. Close waits for it for up to a second.
 	// Defaults to [slog.Default].
 	Logger *slog.Logger
 

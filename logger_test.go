@@ -1,0 +1,117 @@
+package holdfast_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// blocking is a log's output that blocks as soon as a node does not vote, as a terminal
+// after Ctrl-S does.
+type blocking struct {
+	written
+	goOn    chan struct{}
+	blocked chan struct{} // closed when somebody is
+	once    sync.Once
+}
+
+func newBlocking() *blocking {
+	return &blocking{goOn: make(chan struct{}), blocked: make(chan struct{})}
+}
+
+func (b *blocking) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("does not vote")) {
+		b.once.Do(func() { close(b.blocked) })
+		<-b.goOn
+	}
+	return b.written.Write(p)
+}
+
+func (b *blocking) logger(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(b, nil)) }
+
+// awaitBlocked returns when a line about a node hangs in the log.
+func (b *blocking) awaitBlocked(t *testing.T) {
+	t.Helper()
+	select {
+	case <-b.blocked:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody says that a node is down")
+	}
+}
+
+func TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	b := newBlocking()
+	defer close(b.goOn)
+	c := s.ready(s.client(b.logger))
+	l := lock(t, c, "x")
+	over := l.Context()
+	s.servers[0].Kill()
+	b.awaitBlocked(t)
+	// The node is asked, because the lease itself may be what hangs.
+	before, _ := s.record(1, "x")
+	redistest.Eventually(t, 10*time.Second, "two more TTLs of the lease", func() bool {
+		if over.Err() != nil {
+			t.Fatalf("the lease ended: %v", context.Cause(over))
+		}
+		now, ok := s.record(1, "x")
+		return ok && now.Expiry-before.Expiry > (2*time.Second).Microseconds()
+	})
+	if other := lock(t, c, "y"); other.Unlock(t.Context()) != nil {
+		t.Error("another lock was not given back")
+	}
+	if err := l.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALossIsAnnouncedAlthoughTheLoggerBlocks(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	b := newBlocking()
+	defer close(b.goOn)
+	c := s.ready(s.client(b.logger))
+	l := lock(t, c, "x")
+	s.each([]int{0, 1}, (*redistest.Server).Kill)
+	b.awaitBlocked(t)
+	select {
+	case <-l.Context().Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the lease's context never ended")
+	}
+	if err := context.Cause(l.Context()); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("the lease ended with %v", err)
+	}
+	closed := make(chan struct{})
+	go func() { c.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("Close waits for the logger for ever")
+	}
+}
+
+// A test's log, for one, must not be used when the test is over.
+func TestCloseWaitsForWhatWasLogged(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	b := newBlocking()
+	c := s.ready(s.client(b.logger))
+	s.servers[0].Kill()
+	lock(t, c, "x") // which is renewed, so that the node is missed
+	b.awaitBlocked(t)
+	time.AfterFunc(100*time.Millisecond, func() { close(b.goOn) })
+	c.Close()
+	if !strings.Contains(b.String(), "does not vote") {
+		t.Errorf("when Close returned the log was:\n%s", b.String())
+	}
+}
