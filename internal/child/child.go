@@ -29,7 +29,8 @@ type Command struct {
 	// Watchdog may be nil: see [StartWatchdog].
 	Watchdog *Watchdog
 
-	// Report tells people what is done to the group. Defaults to nothing.
+	// Report tells people what is done to the group. It must not wait for them: the next
+	// signal comes after it. Defaults to nothing.
 	Report func(format string, args ...any)
 }
 

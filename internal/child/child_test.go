@@ -193,6 +193,36 @@ func TestWhatACommandLeavesBehindIsSeenAndEnded(t *testing.T) {
 	}
 }
 
+// A member that forks and ends while it is looked for is a zombie, and its child is missed.
+func TestOneLookAtAGroupIsNotBelieved(t *testing.T) {
+	type look struct{ running, zombies int }
+	for name, c := range map[string]struct {
+		looks  []look
+		reaped bool // after these looks nobody is there
+		alive  bool
+	}{
+		"a member runs":               {[]look{{1, 2}}, false, true},
+		"its child was missed":        {[]look{{0, 1}, {1, 1}}, false, true},
+		"its child was missed, twice": {[]look{{0, 1}, {0, 2}, {1, 2}}, false, true},
+		"only zombies":                {[]look{{0, 2}, {0, 2}}, false, false},
+		"one more zombie":             {[]look{{0, 1}, {0, 2}, {0, 2}}, false, false},
+		"zombies that are reaped":     {[]look{{0, 1}}, true, false},
+		"reaped between the two":      {[]look{{0, 1}, {0, 0}}, true, false},
+		"nothing can be seen":         {[]look{{0, 0}}, false, true},
+	} {
+		left := c.looks
+		exists := func() bool { return len(left) > 0 || !c.reaped }
+		got := alive(exists, func() (int, int) {
+			l := left[0]
+			left = left[1:]
+			return l.running, l.zombies
+		})
+		if got != c.alive || len(left) > 0 {
+			t.Errorf("%s: alive %v, with %d looks left", name, got, len(left))
+		}
+	}
+}
+
 // Where nobody reaps orphans, as in a container without an init, a group of zombies
 // would be waited for for ever.
 func TestZombiesAreNobody(t *testing.T) {

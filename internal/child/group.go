@@ -22,25 +22,41 @@ func (g group) signal(sig syscall.Signal) error {
 
 // alive reports whether any member still runs. A zombie does not: in a container
 // whose first process reaps nobody, orphans stay zombies for ever.
-func (g group) alive() bool {
-	if errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) {
-		return false
+func (g group) alive() bool { return alive(g.exists, g.members) }
+
+func (g group) exists() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
+
+// alive believes that nobody but zombies is left when two looks agree: members are looked
+// at one after the other, and one that forks and ends meanwhile is seen as a zombie, its
+// child not at all.
+func alive(exists func() bool, members func() (running, zombies int)) bool {
+	for before := 0; exists(); {
+		running, zombies := members()
+		switch {
+		case running > 0:
+			return true
+		case zombies == 0: // they have just been reaped, or cannot be seen here
+			return exists()
+		case zombies == before:
+			return false
+		}
+		before = zombies
 	}
-	running, zombies := g.members()
-	return running > 0 || zombies == 0
+	return false
 }
 
 // stuckAfter is when a group that does not die of KILL is reported.
 const stuckAfter = 5 * time.Second
 
 // end sends TERM, and KILL to what is left after grace; it returns when nobody is
-// left. That it waits for ever where KILL does not help (a disk that hangs) is meant:
+// left. What there is to report comes after the signal: who reports may be slow. That it waits for ever where KILL does not help (a disk that hangs) is meant:
 // until the kernel lets go of it, the process may still write.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {
-	if err := g.signal(syscall.SIGTERM); err != nil {
+	err := g.signal(syscall.SIGTERM)
+	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
+	if err != nil {
 		report("cannot end process group %d: %v; waiting for it", g, err)
 	}
-	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
 	if g.gone(grace) {
 		return
 	}
@@ -50,8 +66,8 @@ func (g group) end(grace time.Duration, report func(format string, args ...any))
 // kill sends KILL to a group that got TERM longer ago than grace; it returns when nobody
 // is left.
 func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
-	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
 	_ = g.signal(syscall.SIGKILL)
+	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
 	if !g.gone(stuckAfter) {
 		report("process group %d does not die; waiting for it", g)
 		for !g.gone(time.Minute) {

@@ -32,7 +32,7 @@ const patience = 20 * time.Second
 func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
 	if len(os.Args) > 2 && os.Args[1] == WatchdogArg {
-		os.Exit(RunWatchdog(os.Args[2], os.Stdin, os.Stderr))
+		os.Exit(RunWatchdog(os.Args[2:], os.Stdin, os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "parent" {
 		os.Exit(parent(os.Args[2:]))
@@ -45,6 +45,7 @@ func parent(args []string) int {
 	flags := flag.NewFlagSet("parent", flag.ExitOnError)
 	watched := flags.Bool("watchdog", true, "")
 	grace := flags.Duration("grace", time.Second, "")
+	window := flags.Duration("window", time.Second, "")
 	valid := flags.Duration("valid", time.Hour, "how long the lock is; renewed if -renew")
 	renew := flags.Bool("renew", false, "")
 	lose := flags.Bool("lose", false, "notice that the lock is over, and end the command")
@@ -68,7 +69,7 @@ func parent(args []string) int {
 		},
 	}
 	if *watched {
-		if cmd.Watchdog, err = StartWatchdog(*grace, report); err != nil {
+		if cmd.Watchdog, err = StartWatchdog(*grace, *window, report); err != nil {
 			panic(err)
 		}
 		fmt.Println("watchdog", cmd.Watchdog.PID())

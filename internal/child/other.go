@@ -51,9 +51,11 @@ type Watchdog struct{}
 
 const WatchdogArg = "__watchdog"
 
-func StartWatchdog(time.Duration, func(string, ...any)) (*Watchdog, error) { return nil, errUnix }
+func StartWatchdog(_, _ time.Duration, _ func(string, ...any)) (*Watchdog, error) {
+	return nil, errUnix
+}
 
 func (*Watchdog) PID() int { return 0 }
 func (*Watchdog) Dismiss() {}
 
-func RunWatchdog(string, io.Reader, io.Writer) int { return 64 }
+func RunWatchdog([]string, io.Reader, io.Writer) int { return 64 }

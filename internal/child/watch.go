@@ -12,17 +12,21 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/aside"
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// late is how much longer than its deadline a lock's command lives before the watchdog
-// concludes that the parent does not react. The nodes keep the name for longer.
-const late = 200 * time.Millisecond
+// latest is how much longer than its deadline a lock's command lives, at most, before the
+// watchdog concludes that the parent does not react.
+const latest = 200 * time.Millisecond
 
-// RunWatchdog is the watchdog's whole life; grace is its argument. It returns the exit
-// status.
-func RunWatchdog(grace string, in io.Reader, stderr io.Writer) int {
-	d, err := time.ParseDuration(grace)
+// farewell is how long the watchdog stays for whoever reads its stderr.
+const farewell = time.Second
+
+// RunWatchdog is the watchdog's whole life; its arguments are the grace period, and for
+// how long a deadline may be over. It returns the exit status.
+func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
+	grace, late, err := durations(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
@@ -30,11 +34,31 @@ func RunWatchdog(grace string, in io.Reader, stderr io.Writer) int {
 	// It ends when told so, and not because somebody ends everything called holdfast.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
-	w := &watch{grace: d, now: clock.Steady(), report: func(format string, args ...any) {
-		fmt.Fprintf(stderr, "holdfast: watchdog: "+format+"\n", args...)
+	// Its stderr is the parent's, and may be why that stands still.
+	var said aside.Queue
+	w := &watch{grace: grace, late: late, now: clock.Steady(), report: func(format string, args ...any) {
+		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
+		said.Do(func() { _, _ = io.WriteString(stderr, line) })
 	}}
 	w.follow(lines(in))
+	said.Wait(farewell)
 	return 0
+}
+
+// arguments are RunWatchdog's, and durations takes them apart.
+func arguments(grace, window time.Duration) []string {
+	return []string{grace.String(), min(window, latest).String()}
+}
+
+func durations(args []string) (grace, late time.Duration, err error) {
+	if len(args) != 2 {
+		return 0, 0, fmt.Errorf("%d arguments", len(args))
+	}
+	grace, err = time.ParseDuration(args[0])
+	if err == nil {
+		late, err = time.ParseDuration(args[1])
+	}
+	return grace, late, err
 }
 
 // lines turns in into a channel that is closed at its end.
@@ -52,7 +76,8 @@ func lines(in io.Reader) <-chan string {
 // watch is what the watchdog knows.
 type watch struct {
 	grace    time.Duration
-	now      clock.Clock // goes on while the host is suspended
+	late     time.Duration // for how long the deadline may be over
+	now      clock.Clock   // goes on while the host is suspended
 	report   func(format string, args ...any)
 	group    group // 0: not yet, or not any more
 	deadline clock.Instant
@@ -66,7 +91,7 @@ func (w *watch) follow(lines <-chan string) {
 		// A look each second, because timers stand still while the host is suspended.
 		pause := time.Second
 		if left, ok := w.left(); ok {
-			pause = max(min(left, pause-late)+late, 0)
+			pause = max(min(left, pause-w.late)+w.late, 0)
 		}
 		select {
 		case line, ok := <-lines:
@@ -79,7 +104,7 @@ func (w *watch) follow(lines <-chan string) {
 			}
 			w.hear(line)
 		case <-time.After(pause):
-			if left, ok := w.left(); ok && left <= -late {
+			if left, ok := w.left(); ok && left <= -w.late {
 				w.standIn()
 			}
 		}

@@ -31,13 +31,16 @@ type Watchdog struct {
 	pipe *os.File // nil once dismissed
 }
 
-// WatchdogArg is the first argument of a watchdog, followed by the grace period. A
-// program that calls [StartWatchdog] calls [RunWatchdog] when it finds it.
+// WatchdogArg is the first argument of a watchdog, followed by two of [RunWatchdog]. A
+// program that calls [StartWatchdog] calls that when it finds it.
 const WatchdogArg = "__watchdog"
 
 // StartWatchdog starts the watchdog. It does not wait until it runs, so do it early,
 // while there is something else to wait for. In the end, call [Watchdog.Dismiss].
-func StartWatchdog(grace time.Duration, report func(format string, args ...any)) (*Watchdog, error) {
+//
+// The group of a parent that stands still is ended when the deadline is over for window,
+// or 200 ms if that is less: the nodes keep the name for longer than four windows.
+func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start the watchdog: %w", err)
@@ -47,7 +50,7 @@ func StartWatchdog(grace time.Duration, report func(format string, args ...any))
 		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
 	defer r.Close()
-	p, err := os.StartProcess(self, []string{os.Args[0], WatchdogArg, grace.String()}, &os.ProcAttr{
+	p, err := os.StartProcess(self, append([]string{os.Args[0], WatchdogArg}, arguments(grace, window)...), &os.ProcAttr{
 		Dir: "/", // or it would keep a file system busy
 		// Its stderr is ours, because what it has to say belongs there. No stdout: who
 		// reads ours would wait for its end.
@@ -115,6 +118,8 @@ func (d *Watchdog) tell(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pipe != nil {
+		// If it stands still the pipe fills up, and our own TERM must not wait for it.
+		_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		_, _ = fmt.Fprintf(d.pipe, format+"\n", args...) // fails if it is gone: reap says so
 	}
 }

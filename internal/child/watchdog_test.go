@@ -5,14 +5,17 @@ package child
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -205,9 +208,64 @@ func TestDeathSignalIsThereWithoutAWatchdog(t *testing.T) {
 	gone(t, patience, command)
 }
 
+// The nodes keep the name for four windows and more: what comes after one of them leaves
+// a command most of that to end.
+func TestWatchdogIsNoLaterThanAWindow(t *testing.T) {
+	for _, c := range []struct{ window, late time.Duration }{
+		{5 * time.Millisecond, 5 * time.Millisecond}, {250 * time.Millisecond, latest}, {time.Minute, latest},
+	} {
+		grace, late, err := durations(arguments(time.Hour, c.window))
+		if grace != time.Hour || late != c.late || err != nil {
+			t.Errorf("with a window of %s: grace %s, late %s, %v; want %s", c.window, grace, late, err, c.late)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			w := &watch{grace: grace, late: late, now: clock.Monotonic(), report: t.Logf}
+			in := make(chan string)
+			go w.follow(in)
+			in <- fmt.Sprintf("group %d", math.MaxInt32) // nobody, so that nothing is ended
+			in <- "until 400"
+			time.Sleep(400*time.Millisecond + c.late - time.Microsecond)
+			synctest.Wait()
+			if w.group == 0 {
+				t.Errorf("with a window of %s: too early", c.window)
+			}
+			in <- "means nothing" // but the race detector needs it
+			time.Sleep(2 * time.Microsecond)
+			synctest.Wait()
+			if w.group != 0 {
+				t.Errorf("with a window of %s: not in time", c.window)
+			}
+			in <- "bye"
+		})
+	}
+}
+
+// It reads nothing then, and what it is told fills its pipe.
+func TestWatchdogThatStandsStillDelaysNobody(t *testing.T) {
+	t.Parallel()
+	dog, err := StartWatchdog(time.Second, time.Second, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dog.Dismiss()
+	defer func() { _ = dog.process.Signal(syscall.SIGCONT) }()
+	_ = dog.process.Signal(syscall.SIGSTOP)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		dog.tell("%s", strings.Repeat("x", 1<<20)) // more than a pipe takes
+		dog.ending()
+	}()
+	select {
+	case <-told:
+	case <-time.After(patience):
+		t.Error("its parent waits for it")
+	}
+}
+
 func TestWatchdogIsNotForPeople(t *testing.T) {
 	var stderr bytes.Buffer
-	if code := RunWatchdog("", os.Stdin, &stderr); code != 64 || stderr.Len() == 0 {
+	if code := RunWatchdog([]string{"", "1s"}, os.Stdin, &stderr); code != 64 || stderr.Len() == 0 {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }
@@ -218,7 +276,7 @@ func BenchmarkStartWatchdog(b *testing.B) {
 	var took time.Duration
 	for b.Loop() {
 		began := time.Now()
-		w, err := StartWatchdog(time.Second, b.Logf)
+		w, err := StartWatchdog(time.Second, time.Second, b.Logf)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -24,8 +24,8 @@ type app struct {
 
 // Main is the whole program. It returns the exit code.
 func Main() int {
-	if len(os.Args) == 3 && os.Args[1] == child.WatchdogArg {
-		return child.RunWatchdog(os.Args[2], os.Stdin, os.Stderr)
+	if len(os.Args) > 2 && os.Args[1] == child.WatchdogArg {
+		return child.RunWatchdog(os.Args[2:], os.Stdin, os.Stderr)
 	}
 	if len(os.Args) > 2 && os.Args[1] == demo.NodeArg {
 		return demo.RunNode(os.Args[2:])
@@ -33,16 +33,17 @@ func Main() int {
 	if len(os.Args) > 2 && os.Args[1] == demo.WorkerArg {
 		return demo.RunWorker(os.Args[2:])
 	}
-	a := &app{args: os.Args[1:], talker: &talker{out: os.Stderr}}
+	a := &app{args: os.Args[1:], talker: newTalker(os.Stderr)}
 	root := a.root()
 	root.SetArgs(a.args)
-	err := root.ExecuteContext(context.Background())
-	if err == nil {
-		return exitOK
+	code := exitOK
+	if err := root.ExecuteContext(context.Background()); err != nil {
+		f := asFailure(err)
+		a.fail(f)
+		code = f.code
 	}
-	f := asFailure(err)
-	a.fail(f)
-	return f.code
+	a.finish(code)
+	return code
 }
 
 const rootHelp = `holdfast runs commands under a distributed lock on Redis or Valkey: one node, or

@@ -10,13 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
 // harmless is holdfast up to the point at which a command would do something: arguments,
 // flags and settings are read, and a client is made that touches no network.
 func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
-	a = &app{talker: &talker{out: out}}
+	a = &app{talker: newTalker(out)}
 	root = a.root()
 	root.SetOut(out)
 	root.SetErr(out)
@@ -66,8 +68,10 @@ func refusedArguments(t *testing.T, args []string) *failure {
 	if f.code != exitUsage || strings.TrimSpace(f.Error()) == "" {
 		t.Errorf("%q: exit code %d with %q; want a usage error", args, f.code, f.Error())
 	}
+	a.lines.Wait(aside.Forever)
 	out.Reset()
 	a.fail(f)
+	a.lines.Wait(aside.Forever)
 	for line := range strings.Lines(out.String()) {
 		if !strings.HasPrefix(line, "holdfast: ") {
 			t.Errorf("%q: says %q; want every line to begin with holdfast:", args, line)
@@ -131,7 +135,7 @@ func FuzzNodes(f *testing.F) {
 			}
 			return
 		}
-		client, err := s.open(&talker{out: &bytes.Buffer{}}, nil)
+		client, err := s.open(newTalker(&bytes.Buffer{}), nil)
 		if err == nil {
 			if err := client.Close(); err != nil {
 				t.Errorf("%q: Close: %v", nodes, err)

@@ -135,7 +135,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 
 	sig := catchSignals()
 	// It starts while the lock is waited for, so that it costs no time.
-	dog, err := child.StartWatchdog(f.grace.value, a.detail)
+	dog, err := child.StartWatchdog(f.grace.value, a.window(), a.detail)
 	if err != nil {
 		a.say("%v; if holdfast is killed, the command may go on without the lock", err)
 	} else {
@@ -151,7 +151,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	c, err := child.Start(child.Command{
 		Path: path, Args: command, Env: environment(lease),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Signals: sig.forward(), Until: lease.Deadline, Watchdog: dog, Report: a.say,
+		Signals: sig.forward(), Until: lease.Deadline, Watchdog: dog, Report: a.tell,
 	})
 	if err != nil {
 		a.unlock(lease)
@@ -178,6 +178,7 @@ func (a *app) interrupted(c *child.Child, err error) {
 	}
 	if f.code == exitSignal+int(syscall.SIGINT) && child.OnTerminal() {
 		a.fail(f)
+		a.finish(f.code)
 		child.Interrupt()
 	}
 }
@@ -188,7 +189,7 @@ func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Durati
 	over := lease.Context()
 	select {
 	case <-over.Done():
-		a.say("lock %q lost: ending the command", lease.Name())
+		a.tell("lock %q lost: ending the command", lease.Name())
 		c.End(grace)
 		return true
 	case <-c.Exited():
@@ -196,7 +197,7 @@ func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Durati
 	if !c.Left() {
 		return false
 	}
-	a.say("the command has exited but left processes behind; ending them before the lock is given back")
+	a.tell("the command has exited but left processes behind; ending them before the lock is given back")
 	c.End(grace)
 	if over.Err() != nil {
 		a.say("lock %q lost meanwhile", lease.Name())
@@ -237,6 +238,13 @@ func (a *app) maxTTL() time.Duration {
 		return a.settings.maxTTL.value
 	}
 	return 10 * time.Second
+}
+
+func (a *app) window() time.Duration {
+	if a.settings.window.given {
+		return a.settings.window.value
+	}
+	return 250 * time.Millisecond
 }
 
 // unlock gives the lock back at once. The error is worth mentioning, no more: the lock

@@ -26,6 +26,8 @@ const patienceInTests = 20 * time.Second
 //
 //	exits CODE COMMAND…     runs it; stdout and stderr are compared as after exec
 //	start ID COMMAND…       runs it in the background, with output in ID.out and ID.err
+//	start -unread ID …      the same, but its stderr is a pipe that is full
+//	read ID                 reads that pipe from now on, into ID.err
 //	signal ID SIGNAL        sends it a signal
 //	finish ID CODE          waits for its end
 //	await FILE REGEXP       until a file has a line like this
@@ -36,7 +38,7 @@ const patienceInTests = 20 * time.Second
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
-	"await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
+	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
 }
 
 // state is what one script has going.
@@ -44,11 +46,12 @@ type state struct {
 	t       testing.TB
 	servers []*redistest.Server
 	running map[string]*exec.Cmd
+	unread  map[string]*os.File
 	timer   time.Time
 }
 
 func setUp(env *testscript.Env) error {
-	s := &state{t: env.T().(testing.TB), running: map[string]*exec.Cmd{}}
+	s := &state{t: env.T().(testing.TB), running: map[string]*exec.Cmd{}, unread: map[string]*os.File{}}
 	env.Values["state"] = s
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // as long as a script's whole TTL otherwise
 	env.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
@@ -62,6 +65,9 @@ func setUp(env *testscript.Env) error {
 		for _, cmd := range s.running {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
+		}
+		for _, r := range s.unread {
+			_ = r.Close()
 		}
 	})
 	return nil
@@ -98,7 +104,11 @@ func checkExit(ts *testscript.TestScript, err error, want string) {
 }
 
 func startCommand(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, len(args) >= 2, "start ID COMMAND…")
+	unread := len(args) > 0 && args[0] == "-unread"
+	if unread {
+		args = args[1:]
+	}
+	need(ts, neg, len(args) >= 2, "start [-unread] ID COMMAND…")
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
@@ -112,6 +122,11 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer errs.Close()
 	cmd.Stdout, cmd.Stderr = out, errs
+	if unread {
+		r, w := fullPipe(ts)
+		defer w.Close()
+		of(ts).unread[args[0]], cmd.Stderr = r, w
+	}
 	ts.Check(cmd.Start())
 	of(ts).running[args[0]] = cmd
 }

@@ -6,23 +6,46 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/aside"
+	"github.com/holdfast-go/holdfast/internal/child"
 )
 
 // talker says things on stderr, line by line, as "holdfast: …". It is safe for
 // concurrent use.
+//
+// Nothing waits for whoever reads them: a terminal that was stopped by Ctrl-S, or a full
+// pipe, must not keep a command from being ended or a lock from being given back. Lines
+// are written aside, in order; see say, tell and finish.
 type talker struct {
-	mu      sync.Mutex
-	out     io.Writer
+	out     io.Writer // lines's alone
+	lines   aside.Queue
+	stuck   atomic.Bool // a line was not written in time
 	verbose bool
 	quiet   bool // no notes, and no warnings of the library's
+
+	mu      sync.Mutex
 	waiting bool // keep warnings back
 	kept    []warning
+}
+
+// courtesy is how long one line is waited for, so that it comes before what the command
+// says next.
+const courtesy = 50 * time.Millisecond
+
+func newTalker(out io.Writer) *talker {
+	t := &talker{out: out}
+	t.lines.Missed = func(n int) {
+		fmt.Fprintf(t.out, "holdfast: %d messages left out here: nobody read them\n", n)
+	}
+	return t
 }
 
 // warning is one kept back, and which node it is about.
@@ -31,17 +54,50 @@ type warning struct {
 	over       time.Time // when it is over by itself; zero: not
 }
 
-// say writes one message; every line of it gets the prefix.
+// say writes one message; every line of it gets the prefix. It waits for a moment, but
+// not again before what was stuck then is written.
 func (t *talker) say(format string, args ...any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.write(fmt.Sprintf(format, args...))
+	flows := !t.stuck.Load() || t.lines.Wait(0)
+	t.tell(format, args...)
+	if flows {
+		t.stuck.Store(!t.lines.Wait(courtesy))
+	}
 }
 
+// tell is say for who has a process to signal: it does not wait at all.
+func (t *talker) tell(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
+
 func (t *talker) write(text string) {
+	var lines strings.Builder
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
-		fmt.Fprintln(t.out, "holdfast: "+strings.TrimRight(line, "\n"))
+		lines.WriteString("holdfast: " + strings.TrimRight(line, "\n") + "\n")
 	}
+	t.print(lines.String())
+}
+
+func (t *talker) print(text string) {
+	t.lines.Do(func() { _, _ = io.WriteString(t.out, text) })
+}
+
+// ask writes a question, when all else is written.
+func (t *talker) ask(question string) {
+	t.print("holdfast: " + question)
+	t.lines.Wait(aside.Forever)
+}
+
+// finish returns when all is written: with nothing left to lose holdfast waits for its
+// readers as any program does, and signals end it as they do any program. Who was ended
+// by one already waits for no longer than a second.
+func (t *talker) finish(code int) {
+	if t.lines.Wait(courtesy) {
+		return
+	}
+	signal.Reset(child.Ending...)
+	wait := aside.Forever
+	if code > exitSignal {
+		wait = time.Second
+	}
+	t.lines.Wait(wait)
 }
 
 // note is said unless with --quiet: nothing is wrong.
@@ -104,9 +160,17 @@ func (t *talker) resume() {
 // logger is what the library gets.
 func (t *talker) logger() *slog.Logger {
 	if t.verbose {
-		return slog.New(slog.NewTextHandler(t.out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		return slog.New(slog.NewTextHandler(records{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	return slog.New(&handler{talker: t})
+}
+
+// records is a talker as the output of a log.
+type records struct{ talker *talker }
+
+func (r records) Write(record []byte) (int, error) {
+	r.talker.print(string(record))
+	return len(record), nil
 }
 
 // handler turns warnings and errors of the library into lines for people.

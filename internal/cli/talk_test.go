@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
 // What the library said while a lock was waited for is said when it came, unless it is over.
 func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	var out bytes.Buffer
-	talk := &talker{out: &out}
+	talk := newTalker(&out)
 	h := talk.logger().Handler()
 	warn := func(ago time.Duration, message, node string) {
 		r := slog.NewRecord(time.Now().Add(-ago), slog.LevelWarn, message, 0)
@@ -25,10 +27,11 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	warn(11*time.Second, "node does not vote", "c")
 	warn(2*time.Second, "node does not vote", "d")
 	warn(time.Second, "node votes again in 1ms", "d") // takes the place of the one before
-	if out.Len() > 0 {
+	if talk.lines.Wait(aside.Forever); out.Len() > 0 {
 		t.Errorf("during the wait it said %q", out.String())
 	}
 	talk.resume()
+	talk.lines.Wait(aside.Forever)
 	if want := "holdfast: node votes again in 1m0s node=\"b\"\nholdfast: node does not vote node=\"c\"\n"; out.String() != want {
 		t.Errorf("after the wait it said %q, want %q", out.String(), want)
 	}

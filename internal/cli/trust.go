@@ -147,9 +147,7 @@ func (a *app) quorumOf(list []holdfast.NodeStatus) error {
 }
 
 func (t *talker) confirmed(n int) bool {
-	t.mu.Lock()
-	fmt.Fprintf(t.out, "holdfast: is it certain that no lock is alive on these %d nodes? [y/N] ", n)
-	t.mu.Unlock()
+	t.ask(fmt.Sprintf("is it certain that no lock is alive on these %d nodes? [y/N] ", n))
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
