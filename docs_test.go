@@ -189,7 +189,7 @@ func TestDocumentedTargetsAreInMakeHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := regexp.MustCompile(`(?m)^(\S[^:=]*?):[^=\n]*##`).FindAllSubmatch(makefile, -1)
+	list := regexp.MustCompile(`(?m)^(\S[^:=\n]*?):[^=\n]*##`).FindAllSubmatch(makefile, -1)
 	if len(list) < 15 {
 		t.Errorf("only %d targets found in the Makefile: is the pattern still right?", len(list))
 	}
