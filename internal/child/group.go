@@ -49,8 +49,9 @@ func alive(exists func() bool, members func() (running, zombies int)) bool {
 const stuckAfter = 5 * time.Second
 
 // end sends TERM, and KILL to what is left after grace; it returns when nobody is
-// left. What there is to report comes after the signal: who reports may be slow. That it waits for ever where KILL does not help (a disk that hangs) is meant:
-// until the kernel lets go of it, the process may still write.
+// left. What there is to report comes after the signal: who reports may be slow. That it
+// waits for ever where KILL does not help (a disk that hangs) is meant: until the kernel
+// lets go of it, the process may still write.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {
 	err := g.signal(syscall.SIGTERM)
 	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later

@@ -7,8 +7,9 @@ import (
 )
 
 // nodeList is a flag: URLs, separated by commas or white space. Given again it adds to
-// what was given: if the last one counted, a node set would shrink unseen. One that is given and names
-// nothing is a variable somebody forgot to set, and must not become the default.
+// what was given: if the last one counted, a node set would shrink unseen. One that is
+// given and names nothing is a variable somebody forgot to set, and must not become the
+// default.
 type nodeList []string
 
 func (l *nodeList) String() string { return strings.Join(*l, ",") }
