@@ -18,6 +18,10 @@ var inClients = []mutant{{
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
 	pkg: rootPkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "although two of five nodes answer", hangs: true,
 }, {
+	name: "a logger is called by who holds a lock", promise: told, file: "client.go",
+	old: "c.Logger = slog.New(aside.Handler(c.Logger.Handler(), log))", new: "_ = slog.New(aside.Handler(c.Logger.Handler(), log))",
+	pkg: rootPkg, check: "TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals", says: "two more TTLs of the lease",
+}, {
 	name: "a lease that a majority forgot is kept", promise: told, file: "internal/quorum/renewal.go",
 	old: "case r.forgot >= need:", new: "case r.forgot > r.n:",
 	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "not told within",
