@@ -86,8 +86,9 @@ type Config struct {
 
 	// Logger gets what nobody is told otherwise: a node that stops or starts voting,
 	// a clock that is off, a lease dropped without Unlock. It is called by a goroutine of
-	// its own, in order: one that blocks delays no lock, and misses what is more than a
-	// thousand records behind. Close waits for it for up to a second.
+	// its own, in order, but for its handler's Enabled, which must not block: one that
+	// blocks delays no lock, and misses what is more than a thousand records behind. Close
+	// waits for it for up to a second.
 	// Defaults to [slog.Default].
 	Logger *slog.Logger
 

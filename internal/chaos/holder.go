@@ -99,7 +99,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 		}
 	}
 	if r, ok := held.(Renewer); ok && rand.N(10) == 0 {
-		bounded, stop := context.WithTimeout(ctx, c.TTL)
+		bounded, stop := context.WithTimeout(ctx, 100*time.Millisecond) // meanwhile nobody tells what is believed
 		if err := r.Renew(bounded); err != nil {
 			c.say.note("extend: failed")
 		}

@@ -47,7 +47,7 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 
 // arguments are RunWatchdog's, and durations takes them apart.
 func arguments(grace, window time.Duration) []string {
-	return []string{grace.String(), min(window, latest).String()}
+	return []string{grace.String(), min(3*window, latest).String()}
 }
 
 func durations(args []string) (grace, late time.Duration, err error) {

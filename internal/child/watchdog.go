@@ -38,8 +38,8 @@ const WatchdogArg = "__watchdog"
 // StartWatchdog starts the watchdog. It does not wait until it runs, so do it early,
 // while there is something else to wait for. In the end, call [Watchdog.Dismiss].
 //
-// The group of a parent that stands still is ended when the deadline is over for window,
-// or 200 ms if that is less: the nodes keep the name for longer than four windows.
+// The group of a parent that stands still is ended when the deadline is over for three
+// windows, or 200 ms if that is less: the nodes keep the name for longer than four.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *Watchdog) guard(g group, until func() time.Time) {
 			select {
 			case <-d.quit:
 				return
-			case <-time.After(min(max(time.Until(last)/4, 5*time.Millisecond), time.Second)):
+			case <-time.After(min(max(time.Until(last)/4, time.Millisecond), time.Second)):
 			}
 			// A lease reckons its deadline from the time anew whenever it is asked: what is a
 			// few nanoseconds later is the same.
@@ -118,10 +118,16 @@ func (d *Watchdog) tell(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pipe != nil {
-		// If it stands still the pipe fills up, and our own TERM must not wait for it.
-		_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-		_, _ = fmt.Fprintf(d.pipe, format+"\n", args...) // fails if it is gone: reap says so
+		_ = d.write(fmt.Sprintf(format, args...)) // fails if it is gone: reap says so
 	}
+}
+
+// write writes a line. d.mu is held.
+func (d *Watchdog) write(line string) error {
+	// If it stands still the pipe fills up, and our own TERM must not wait for it.
+	_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	_, err := d.pipe.WriteString(line + "\n")
+	return err
 }
 
 // dismiss says that the group has ended.
@@ -129,11 +135,14 @@ func (d *Watchdog) dismiss() {
 	if d == nil {
 		return
 	}
-	d.tell("bye")
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pipe != nil {
 		close(d.quit)
+		if d.write("bye") != nil {
+			// It stands still, and would take the end of the pipe for our death.
+			_ = d.process.Kill()
+		}
 		_ = d.pipe.Close()
 		d.pipe = nil
 	}

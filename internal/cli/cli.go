@@ -19,6 +19,7 @@ import (
 type app struct {
 	args     []string
 	settings settings
+	signals  signals // of run; there are none before
 	*talker
 }
 
@@ -42,7 +43,7 @@ func Main() int {
 		a.fail(f)
 		code = f.code
 	}
-	a.finish(code)
+	a.finish(code, a.signals.ch)
 	return code
 }
 

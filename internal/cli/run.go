@@ -134,6 +134,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	defer client.Close()
 
 	sig := catchSignals()
+	a.signals = *sig
 	// It starts while the lock is waited for, so that it costs no time.
 	dog, err := child.StartWatchdog(f.grace.value, a.window(), a.detail)
 	if err != nil {
@@ -178,7 +179,7 @@ func (a *app) interrupted(c *child.Child, err error) {
 	}
 	if f.code == exitSignal+int(syscall.SIGINT) && child.OnTerminal() {
 		a.fail(f)
-		a.finish(f.code)
+		a.finish(f.code, a.signals.ch)
 		child.Interrupt()
 	}
 }

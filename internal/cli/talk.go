@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -87,15 +88,20 @@ func (t *talker) ask(question string) {
 
 // finish returns when all is written: with nothing left to lose holdfast waits for its
 // readers as any program does, and signals end it as they do any program. Who was ended
-// by one already waits for no longer than a second.
-func (t *talker) finish(code int) {
+// by one already, or has one pending, waits for no longer than a second.
+func (t *talker) finish(code int, pending <-chan os.Signal) {
 	if t.lines.Wait(courtesy) {
 		return
 	}
 	signal.Reset(child.Ending...)
 	wait := aside.Forever
-	if code > exitSignal {
+	select {
+	case <-pending:
 		wait = time.Second
+	default:
+		if code > exitSignal && code < exitSignal+32 {
+			wait = time.Second
+		}
 	}
 	t.lines.Wait(wait)
 }
@@ -147,7 +153,6 @@ func (t *talker) hold() {
 
 func (t *talker) resume() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.waiting = false
 	for _, w := range t.kept {
 		if w.over.IsZero() || time.Now().Before(w.over) {
@@ -155,6 +160,8 @@ func (t *talker) resume() {
 		}
 	}
 	t.kept = nil
+	t.mu.Unlock()
+	t.lines.Wait(courtesy) // before the command says anything
 }
 
 // logger is what the library gets.

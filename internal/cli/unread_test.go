@@ -77,7 +77,7 @@ func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
 		talk.hold()
 		talk.logger().Warn("kept")
 		talk.resume()
-		talk.finish(exitSignal + int(syscall.SIGTERM)) // who was told to end ends
+		talk.finish(exitSignal+int(syscall.SIGTERM), nil) // who was told to end ends
 	}()
 	expectClosed(t, done)
 	close(out.goOn)

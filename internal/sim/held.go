@@ -72,7 +72,9 @@ func (w *world) gives(l *held, left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended(l, false)
-	l.given = w.now()
+	if l.given = w.now(); l.h.asleep {
+		l.given = l.h.sleeping // by its clock, which UnlockAt goes by
+	}
 	if left > 0 {
 		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
 	}
@@ -88,7 +90,7 @@ func (w *world) gave(l *held, op Op, err error) {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
 		n := w.names[l.name]
-		n.taken = max(n.taken, l.given+op.Left-3*w.plan.Window) // by the nodes' clocks, and as its client reads them
+		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window) // by the nodes' clocks, and as both clients read them
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost
