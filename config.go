@@ -67,7 +67,8 @@ type Config struct {
 	Label string
 
 	// Prefix is put before every name: "billing:" makes the lock "nightly" the key
-	// "billing:nightly". Up to 512 bytes, of which the rules for names hold as of theirs.
+	// "billing:nightly". Up to 512 bytes. What is said of names at [Client.Mutex] is said of
+	// both together.
 	// Defaults to "".
 	Prefix string
 

@@ -23,7 +23,7 @@
 //
 // # Words
 //
-//   - name: what is locked; any bytes.
+//   - name: what is locked; nearly any bytes, see [Client.Mutex].
 //   - owner: the random id under which the nodes keep a lock: label~client~random.
 //   - lease: a held lock, bounded in time, renewed until it is given back.
 //   - TTL: how long the nodes keep a lease without renewal; validity: how long the

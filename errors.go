@@ -56,7 +56,7 @@ type HeldError struct {
 	// Nodes is what each node said, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 
-	cause error // why the wait for it ended: nil, or context.Cause
+	cause error // why the wait for it ended: nil, or causeOf
 }
 
 // Holder is the label of the owner, such as "web-3/4711", for people.
@@ -85,7 +85,7 @@ func (e *HeldError) Error() string {
 }
 
 // Unwrap makes the error match ErrHeld and, where a wait was ended by its context,
-// the context's cause.
+// the context's Err and cause.
 func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 
 // UnavailableError says why no quorum could be had, one reason per node. It matches
@@ -114,7 +114,7 @@ func (e *UnavailableError) Error() string {
 }
 
 // Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
-// context, the context's cause.
+// context, the context's Err and cause.
 func (e *UnavailableError) Unwrap() []error { return facts(ErrUnavailable, e.cause) }
 
 // NodeAnswer is what one node said to an attempt.
@@ -150,9 +150,9 @@ func facts(fact, cause error) []error {
 }
 
 // ended is the error of a wait that ctx ended: it keeps the evidence of the last
-// attempt and matches context.Cause(ctx).
+// attempt and matches causeOf(ctx).
 func ended(ctx context.Context, last error) error {
-	cause := context.Cause(ctx)
+	cause := causeOf(ctx)
 	var held *HeldError
 	var un *UnavailableError
 	switch {
@@ -167,3 +167,18 @@ func ended(ctx context.Context, last error) error {
 	}
 	return cause
 }
+
+// causeOf is why ctx ended. It reads as its cause, and matches its Err, too: who looks
+// for context.Canceled does not know what cause another gave.
+func causeOf(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return contextError{err: err, cause: cause}
+}
+
+type contextError struct{ err, cause error }
+
+func (e contextError) Error() string   { return e.cause.Error() }
+func (e contextError) Unwrap() []error { return []error{e.err, e.cause} }

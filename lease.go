@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/renewal"
@@ -22,6 +23,8 @@ type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
+
+	unlocked atomic.Bool // by its holder, and not by Close
 
 	once sync.Once
 	ctx  context.Context // made when somebody asks for it
@@ -97,12 +100,12 @@ func (l *Lease) Deadline() time.Time {
 //
 // The error matches [ErrLost] or [ErrReleased] if the lease is over, [ErrUnavailable]
 // if too few nodes answered: the lease then stands until its deadline, and renewal
-// goes on. If ctx ends first it is ctx's cause, and the outcome is unknown.
+// goes on. If ctx ends first it matches ctx's Err and cause, and the outcome is unknown.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
 	}
-	return l.wrap("extend", l.held.Extend(ctx, ttl))
+	return l.wrap(ctx, "extend", l.held.Extend(ctx, ttl))
 }
 
 // Unlock gives the lock back. The lease is over in any case, and Context has ended
@@ -114,10 +117,11 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // It returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if
 // the lease was lost before, [ErrReleased] if it was given back before,
 // [ErrUnavailable] if too few nodes answered: they are told again in the background,
-// and the lock ends with its TTL at the latest. If ctx ends first the error is ctx's
-// cause; the nodes are told all the same.
+// and the lock ends with its TTL at the latest. If ctx ends first the error matches
+// ctx's Err and cause; the nodes are told all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
-	return l.wrap("unlock", l.held.Release(ctx, l.client.locker.Pass))
+	l.unlocked.Store(true)
+	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
 // UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most
@@ -131,17 +135,21 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	case d <= 0:
 		return l.Unlock(ctx)
 	case l.held.End() != nil: // which matters more than a bad argument
-		return l.wrap("unlock", l.held.End())
+		return l.wrap(ctx, "unlock", l.held.End())
 	case d > l.client.config.MaxTTL:
 		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
 			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)
 	}
-	return l.wrap("unlock", l.held.Leave(ctx, d))
+	l.unlocked.Store(true)
+	return l.wrap(ctx, "unlock", l.held.Leave(ctx, d))
 }
 
-func (l *Lease) wrap(what string, err error) error {
+func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if ctx.Err() != nil && err == context.Cause(ctx) && !errors.Is(err, l.held.End()) {
+		err = causeOf(ctx)
 	}
 	doing := fmt.Sprintf("%s %q", what, l.name)
 	var none *renewal.NoQuorumError

@@ -33,7 +33,9 @@ func (m *Mutex) Name() string { return m.name }
 //
 // Do returns fn's error. If the lock was lost while fn ran the error matches
 // [ErrLost], also if fn returned nil: what fn did last may have overlapped with the
-// next holder. If fn was not run it is the error of [Mutex.Lock].
+// next holder. So it does, and the error matches [ErrClosed], if [Client.Close] gave the
+// lock back while fn ran: it does not wait for fn. If fn was not run it is the error of
+// [Mutex.Lock].
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err error) {
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -47,9 +49,12 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err
 		// ctx may be dead, and the lock is to be given back all the same.
 		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*m.client.config.NodeTimeout)
 		defer stop()
+		byFn := lease.unlocked.Load()
 		switch e := lease.Unlock(bounded); {
 		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
-			err = errors.Join(e, err)
+			err = besides(e, err)
+		case errors.Is(e, ErrReleased) && !byFn:
+			err = besides(fmt.Errorf("holdfast: lock %q: given back by Close while its work ran: %w", m.name, ErrClosed), err)
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
 			// fn has done its work under the lock; that the name stays taken until its
 			// TTL is over is not its failure.
@@ -59,14 +64,23 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err
 	return fn(work)
 }
 
+// besides is fact, and what the work under the lock returned.
+func besides(fact, work error) error {
+	if work == nil {
+		return fact
+	}
+	return fmt.Errorf("%w; the work returned: %w", fact, work)
+}
+
 // Lock waits until it has the lock, and returns the lease: renewed automatically until
 // [Lease.Unlock].
 //
 // ctx bounds the wait, not the lease; its values are those of the lease's context. If
-// ctx ends first the error matches its cause, and [ErrHeld] or [ErrUnavailable] as the
-// last attempt found. Lock returns an error that matches ErrUnavailable by itself
-// if no quorum could be had for a second; quarantines of restarted nodes are waited
-// for. A bad name or TTL is an error that says so.
+// ctx ends first the error matches its Err and its cause, and [ErrHeld] or
+// [ErrUnavailable] as the last attempt found. Lock returns an error that matches
+// ErrUnavailable by itself if no quorum could be had for a second, or, once it is known
+// that somebody has the lock, for the lock's TTL; quarantines of restarted nodes are
+// waited for. A bad name or TTL is an error that says so.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
@@ -100,7 +114,7 @@ func (m *Mutex) begin(ctx context.Context) error {
 	case m.bad != nil:
 		return m.bad
 	case ctx.Err() != nil && !m.client.closed.Load():
-		return fmt.Errorf("lock %q: %w", m.name, context.Cause(ctx))
+		return fmt.Errorf("lock %q: %w", m.name, causeOf(ctx))
 	case !m.client.enter():
 		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
 	}

@@ -46,7 +46,8 @@ type NodeView struct {
 // Status returns who has the lock called name. It changes nothing, and asks nodes
 // whether they vote or not. The error matches [ErrUnavailable] where too few nodes
 // answered to tell: no majority of them, or the silent ones could make one for a holder
-// that another names. The status then tells what the others said.
+// that another names. The status then tells what the others said. Where ctx has ended by
+// then the error matches its Err and cause, too.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := nodescript.CheckName(m.lock.Name); err != nil {
@@ -68,6 +69,9 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	un := &UnavailableError{Name: name}
 	for _, n := range s.Nodes {
 		un.Nodes = append(un.Nodes, NodeAnswer{Node: n.Node, Said: n.said(), Err: n.Err})
+	}
+	if ctx.Err() != nil {
+		return s, m.prefix(ended(ctx, un))
 	}
 	return s, m.prefix(un)
 }

@@ -20,12 +20,13 @@ const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 
 const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
 
-It gives up with 69 when no quorum of nodes could be had for a second, whatever
---wait says; quarantines of nodes are waited for. Locks are not reentrant: a
+It gives up with 69, whatever --wait says, when no quorum of nodes could be had
+for a second, or for --ttl while it waits for a holder; quarantines of nodes are
+waited for. Locks are not reentrant: a
 holdfast run under the very lock it asks for would wait for itself, and ends
 with 75 instead.
 
-NAME is any text up to 1 KiB. What is behind the -- belongs to the command. It
+NAME is any text up to 1 KiB in which braces { } come in pairs. What is behind the -- belongs to the command. It
 finds in its environment:
 
   HOLDFAST_NAME    the name of the lock

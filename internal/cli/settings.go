@@ -50,7 +50,8 @@ func (s *settings) register(f *pflag.FlagSet) {
 func (s *settings) environ(f *pflag.FlagSet) error {
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
-		if !ok || value == "" || f.Changed(flag) {
+		// Nodes that name nothing are no default: each machine would lock by itself.
+		if !ok || f.Changed(flag) || value == "" && flag != "nodes" {
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {

@@ -26,6 +26,10 @@ instance because they are new. A node that restarted or was emptied does not
 vote until every lock it may have forgotten is over: --max-ttl + --window. One
 that is vouched for votes after two windows. trust waits for that.
 
+It also makes this command's --max-ttl, --window, --durable, --cluster and number
+of nodes those of the node set. Clients that were started with others are refused
+from then on, and lose the locks they hold.
+
 Given wrongly, two owners can hold the same lock.
 
 On a terminal it asks first, unless --yes is given, and exits with 1 if the
