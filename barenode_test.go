@@ -187,3 +187,28 @@ func TestANodeWhoseClockLeaptAndCameBackHasForgotten(t *testing.T) {
 		t.Logf("asked %s after the lock was taken: this machine is too busy to show much", waited)
 	}
 }
+
+// A machine boots with a clock that is far ahead, and its server loads what was held as expired.
+// That every write was on disk does not help then.
+func TestADurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.Durable(), redistest.WithClock())
+	net := s.network()
+	durable := func(c *holdfast.Config) { quarantined(c); c.Durable = true }
+	competitor := s.ready(s.client(durable))
+	holder := s.ready(s.client(durable, net.via(t, viaRueidis)))
+	net[2].Cut(true) // the holder's lease is on two nodes only
+	l := lock(t, holder, "x", holdfast.WithTTL(3*time.Second))
+	booted := s.servers[1]
+	booted.Kill()
+	booted.Step(3 * time.Hour)
+	booted.Restart()
+	redistest.Eventually(t, 10*time.Second, "the record to expire", func() bool {
+		v, err := booted.Do("GET", nodescript.RecordKey("x"))
+		return err == nil && v == nil
+	})
+	booted.ResetClock()
+	if second, err := competitor.Mutex("x").TryLock(t.Context()); err == nil && time.Now().Before(l.Deadline()) {
+		t.Fatalf("two holders: acquired by %s, %s before the end of %s", second.Owner(), time.Until(l.Deadline()), l.Owner())
+	}
+}

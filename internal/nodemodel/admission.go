@@ -101,6 +101,12 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	full := config.Quarantine().Microseconds()
 	amnesia := func(why string) (string, error) { return n.quarantine(config, full, why), nil }
 	survived := config.Durable && n.Info.AOF && !promoted
+	kept, _, err := n.text(nodescript.KeptKey)
+	if err != nil {
+		return "", err
+	}
+	// Without its guard it forgot locks, unless the guard was due to expire.
+	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
 	switch {
 	case changed:
 		return amnesia("its configuration changed")
@@ -112,14 +118,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("its data came from another server")
 	case !known && !survived:
 		return amnesia("it restarted")
-	case known && a.until == 0:
-		kept, _, err := n.text(nodescript.KeptKey)
-		if err != nil {
-			return "", err
-		}
-		if idle && (kept == run || now >= a.refreshed+over.Microseconds()) {
-			return n.ready(config), nil
-		}
+	case a.until == 0 && !whole:
 		return amnesia("its guard vanished")
 	case now >= a.until: // also a restart that lost nothing and was not in quarantine
 		return n.ready(config), nil

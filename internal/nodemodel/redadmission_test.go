@@ -223,3 +223,32 @@ func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
 	real, model := w.admit(1, w.now)
 	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+"its memory is new", real, model)
 }
+
+// A durable node has all on disk, and loads as expired what was held if it boots with a clock
+// that is far ahead. Put right again it would vote, without the locks.
+func TestDurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		boot int64 // how far ahead
+		down int64
+		want string
+	}{
+		{"in time", 0, 1_000_000, "R"},
+		{"ahead", 3 * hour, 1_000_000, "Qits guard vanished"},
+		{"in time after an hour", 0, hour, "R"},
+		{"in time after all is over", 0, 2 * hour, "R"},
+		{"ahead after an hour", 3 * hour, hour, "Qits guard vanished"},
+		{"ahead after all is over", 3 * hour, hour + 10_250_000, "R"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			w := newWorld(t, redistest.Durable())
+			w.data = true
+			w.vote(1)
+			began := w.now
+			w.at(began + c.down + c.boot)
+			w.restart()
+			w.at(began + c.down)
+			w.admits(1, c.want)
+		})
+	}
+}

@@ -54,7 +54,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"until is not cleared when ready", "'until', '0', 'refreshed'", "'refreshed'"},
 	{"admit without a window", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal r", "local r"},
 	{"a vanished guard is put back", "if idle and (", "if true or (idle and "},
-	{"an idle guard proves that nothing was lost", "(call('GET', kept) == run or age >= 3610250 * 1000)", "true"},
+	{"an idle guard proves that nothing was lost", "(call('GET', kept) == r[1] or age >= 3610250 * 1000)", "true"},
 	{"a voucher is used twice", "if voucher == run or voucher == run .. ' ' .. config then\ncall('DEL', trust)", "if voucher == run or voucher == run .. ' ' .. config then"},
 	{"a voucher for another incarnation", "if voucher == run or", "if voucher or"},
 	{"another configuration uses the voucher up", "if changed and not idle and voucher ~=", "if changed and not idle and not voucher and voucher ~="},

@@ -136,6 +136,9 @@ func (p *Plan) drawFaults(d *dice) {
 	if len(kinds) == 0 {
 		return
 	}
+	if p.Durable && liars != 0 { // others forget at every restart
+		kinds = append(kinds, Boot, Boot)
+	}
 	most := pick(d, 4, 8, 16, 30, 60)
 	for id := range d.n(most) + 1 {
 		p.Faults = append(p.Faults, p.drawFault(d, id, pick(d, kinds...), liars))
@@ -163,6 +166,9 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	case Step, Blip:
 		f.Nodes &= liars
 		f.By = time.Duration(d.n(2)*2-1) * d.between(p.Window/2, pick(d, 2*p.Window, 2*p.MaxTTL, 3*time.Hour))
+	case Boot: // mostly so far ahead that all it kept is over
+		f.Nodes &= liars
+		f.By = pick[time.Duration](d, -1, 1, 1, 1) * d.between(p.Window, pick(d, p.MaxTTL, 4*time.Hour, 4*time.Hour))
 	case Drift:
 		f.Nodes &= liars
 		f.P = pick(d, -0.9, -0.1, -0.001, 0.001, 0.1, 10)
@@ -177,7 +183,7 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 		f.Nodes = 1<<from | 1<<(from+1+d.n(p.N-1-from))
 		f.Clients = 1 << d.n(len(p.Clients))
 	}
-	if (k == Step || k == Blip || k == Drift || k == Freeze) && f.Nodes == 0 {
+	if (k == Step || k == Blip || k == Boot || k == Drift || k == Freeze) && f.Nodes == 0 {
 		f.Nodes = liars
 	}
 	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // over when all is healed

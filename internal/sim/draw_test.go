@@ -9,6 +9,11 @@ func TestDurableWorldsDrawNothingThatDurableNodesDoNot(t *testing.T) {
 	for seed := 1; seed <= 5000; seed++ {
 		p := Draw(uint64(seed))
 		if !p.Durable {
+			for _, f := range p.Faults {
+				if f.Kind == Boot {
+					t.Errorf("seed %d: nodes that are not durable, and %+v", seed, f)
+				}
+			}
 			continue
 		}
 		durable++

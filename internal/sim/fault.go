@@ -22,6 +22,7 @@ const (
 	Forget                  // a node crashes and comes back empty
 	Partial                 // or with some of its keys
 	Restart                 // or with all of them
+	Boot                    // or with all of them, and a wrong clock, which is put right later
 	Flush                   // FLUSHALL
 	ScriptFlush             // SCRIPT FLUSH
 	Evict                   // keys evicted, the guard among them
@@ -44,7 +45,7 @@ const (
 
 var kindNames = [kinds]string{
 	"message lost", "message delayed", "message doubled", "batch torn", "partition", "partition, to nodes", "partition, from nodes",
-	"restart without memory", "restart with a part of it", "restart with memory", "FLUSHALL", "SCRIPT FLUSH", "eviction", "node hangs",
+	"restart without memory", "restart with a part of it", "restart with memory", "boot with a wrong clock", "FLUSHALL", "SCRIPT FLUSH", "eviction", "node hangs",
 	"clock step", "clock blip", "clock drift", "clock frozen", "client paused", "client suspended", "client crash", "client closed",
 	"inbox broken", "news lost", "memory full", "stranger", "twin address",
 }

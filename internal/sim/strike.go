@@ -55,7 +55,7 @@ func (w *world) strike(f *Fault) {
 	case Cut, CutOut, CutBack:
 		w.during(f) // counted when a message meets it
 		return
-	case Forget, Partial, Restart:
+	case Forget, Partial, Restart, Boot:
 		w.each(f.Nodes, func(s *server) { w.crashNode(s, f, &d) })
 		return
 	case Flush:
@@ -213,7 +213,13 @@ func (w *world) crashNode(s *server, f *Fault, d *dice) {
 	if f.Kind != Restart {
 		w.forgets(s)
 	}
-	time.AfterFunc(f.For+d.below(time.Microsecond), func() {
+	down := f.For
+	if f.Kind == Boot {
+		down /= 2
+		time.AfterFunc(down, func() { s.set(f.By, s.own) })
+		time.AfterFunc(f.For, func() { s.set(-f.By, s.own) })
+	}
+	time.AfterFunc(down+d.below(time.Microsecond), func() {
 		s.restart(func(key string) bool {
 			switch f.Kind {
 			case Forget:

@@ -43,6 +43,8 @@ local function quarantine(us, why)
   return 'Q' .. now .. fmt('%016.0f', us) .. why
 end
 
+local age = r[4] and now - r[4] or 0 -- since the last refresh
+local idle = age >= @GUARDMS@ * 1000
 local known = r[1] == run
 -- A master gets a new replication id also when its first replica comes (a backup with
 -- redis-cli --rdb is one) and an hour after the last has left. Only one that was itself a
@@ -52,8 +54,6 @@ local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return ready()
 end
-local age = r[4] and now - r[4] or 0 -- since the last refresh
-local idle = age >= @GUARDMS@ * 1000
 -- Also after a restart that kept its data: the longest lease it may have granted is the
 -- other configuration's, not ours. A voucher that names no configuration does not change
 -- one: a client with a wrong one must not use it up.
@@ -68,25 +68,20 @@ if changed then return quarantine(@QUARANTINE@, 'its configuration changed') end
 if not r[1] then return quarantine(@QUARANTINE@, 'its memory is new') end
 if known and r[6] ~= evicted then return quarantine(@QUARANTINE@, 'it evicted keys') end
 if known and copied then return quarantine(@QUARANTINE@, 'its data came from another server') end
-if known then
-  if r[3] == '0' then
-    -- A guard may be away once it was due to expire. That it was not a leap of the clock,
-    -- which took locks granted just before, is told by a second key that outlives the guard
-    -- until all those are over, and is gone before a record of one.
-    if idle and (call('GET', kept) == run or age >= @KEPTMS@ * 1000) then return ready() end
-    return quarantine(@QUARANTINE@, 'its guard vanished')
-  end
-  if now >= r[3] then return ready() end
-  if r[3] - now > @QUARANTINE@ then return quarantine(@QUARANTINE@, 'its clock went back') end
-  return 'Q' .. now .. fmt('%016.0f', r[3] - now) .. (r[7] or '')
-end
 -- A restart that kept its data forgot nothing, if the operator says that every write was
 -- on disk before it was answered. A promoted replica carries its master's id as its second.
-if @DURABLE@ and field('aof_enabled') == '1'
-  and not promoted then
-  if r[3] == '0' or now >= r[3] then return ready() end
-  if r[3] - now <= @QUARANTINE@ then
-    return quarantine(r[3] - now, r[7] or '')
-  end
+local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
+if not survived then return quarantine(@QUARANTINE@, 'it restarted') end
+if r[3] == '0' then
+  -- Without its guard it forgot locks by a leap of its clock, or booted with a wrong one. It may be
+  -- away once it was due to expire: that this was no leap, which took locks granted just before, is
+  -- told by a second key that outlives the guard until all those are over, and is gone before a
+  -- record of one.
+  if there == config .. ' ' .. r[1] then return ready() end
+  if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
+  return quarantine(@QUARANTINE@, 'its guard vanished')
 end
-return quarantine(@QUARANTINE@, 'it restarted')
+if now >= r[3] then return ready() end
+if r[3] - now > @QUARANTINE@ then return quarantine(@QUARANTINE@, known and 'its clock went back' or 'it restarted') end
+if not known then return quarantine(r[3] - now, r[7] or '') end
+return 'Q' .. now .. fmt('%016.0f', r[3] - now) .. (r[7] or '')
