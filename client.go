@@ -86,6 +86,7 @@ func (c *Client) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking(ctx)
+		c.keeper.Close() // first: a lease that comes after this look is given back by the keeper
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -93,7 +94,6 @@ func (c *Client) Close() error {
 			wait.Go(func() { failed[i] = e.Release(ctx, nil) })
 		}
 		wait.Wait()
-		c.keeper.Close()
 		c.fan.Close(ctx)
 		c.log.Wait(logPatience) // a test's log, for one, must not be written after the test
 		n := 0

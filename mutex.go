@@ -126,7 +126,11 @@ func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err)
 func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
 	switch {
 	case r == nil:
-		return newLease(ctx, m, g), nil
+		l := newLease(ctx, m, g)
+		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for it any more
+			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+		}
+		return l, nil
 	case ctx.Err() != nil:
 		return nil, m.prefix(ended(ctx, m.refused(r)))
 	case m.client.closed.Load():

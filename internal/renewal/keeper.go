@@ -53,7 +53,8 @@ func (k *Keeper) Held() []*Lease {
 	return slices.Concat(k.fresh, k.heap)
 }
 
-// Close ends the renewal of all leases, which are not given back: see Held.
+// Close ends the renewal of all leases, which are not given back: see Held. One that is to be
+// kept later is given back at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	if !k.closed {
@@ -64,11 +65,14 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
-// add takes a lease. If the scheduler wakes before it is due anyway, it joins the others
-// then; until then it costs nothing but its place.
-func (k *Keeper) add(e *Lease, due clock.Instant) {
+// add takes a lease, and reports false if the keeper is closed. If the scheduler wakes before
+// it is due anyway, it joins the others then; until then it costs nothing but its place.
+func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.closed {
+		return false
+	}
 	e.due = due
 	e.fresh, e.index = true, len(k.fresh)
 	k.fresh = append(k.fresh, e)
@@ -76,6 +80,7 @@ func (k *Keeper) add(e *Lease, due clock.Instant) {
 		k.soon = due
 	}
 	k.nudge(e)
+	return true
 }
 
 // arm sets when e is due next; nothing if it is not kept any more.

@@ -49,13 +49,18 @@ type Lease struct {
 // Keep begins to keep a lease that was granted. parent lends the lease's context its
 // values, not its end. looked, which may be nil, is called once, when the lease has been
 // held for a moment, and what it returns when the lease ends after that: most locks are
-// given back before.
+// given back before. By a keeper that is closed it is given back at once: nobody would see
+// to its end.
 func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
 	}
-	k.add(e, g.Sent.Add(k.pace(ttl)))
+	if !k.add(e, g.Sent.Add(k.pace(ttl))) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.endLocked(ErrReleased, func() { e.tell(e.releaseCall(), nil) })
+	}
 	return e
 }
 
