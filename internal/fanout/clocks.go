@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,11 +15,35 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	defer f.mu.Unlock()
 	now := f.Now()
 	stamp, err := f.time.Stamp(now)
-	if err != nil && f.time.Known() && !f.reading && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) && !f.closed {
-		f.reading = true
-		f.wait.Go(f.readAll)
+	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
+		f.readSoon()
 	}
 	return stamp, now, err
+}
+
+// freshen has the clocks read, and waits for that, where they may have parted from this client's since
+// it last drew a stamp.
+func (f *Fanout) freshen(ctx context.Context) {
+	f.mu.Lock()
+	if f.closed || !f.time.Stale(f.Now()) {
+		f.mu.Unlock()
+		return
+	}
+	read := f.readSoon()
+	f.mu.Unlock()
+	select {
+	case <-read:
+	case <-ctx.Done():
+	}
+}
+
+// readSoon has the clocks read, unless they are being read already; the channel is closed after that. f.mu is held.
+func (f *Fanout) readSoon() (read <-chan struct{}) {
+	if f.reading == nil && !f.closed {
+		f.reading = make(chan struct{})
+		f.wait.Go(f.readAll)
+	}
+	return f.reading
 }
 
 // rereadEvery is how often the nodes' clocks are read while a move of theirs settles and somebody wants
@@ -79,5 +104,6 @@ func (f *Fanout) readAll() {
 	f.read(readings...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reading, f.reread = false, f.Now()
+	close(f.reading)
+	f.reading, f.reread = nil, f.Now()
 }

@@ -118,7 +118,7 @@ func (s *seat) greet() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.Greeted(s.fan.Now(), h, err, twin)
-	return s.noteRefusal(err == nil && twin == "")
+	return s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
 }
 
 // admit asks the node to vote, with a stamp that a majority of clocks confirms. It

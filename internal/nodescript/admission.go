@@ -2,6 +2,7 @@ package nodescript
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,20 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	}
 	h.Run, h.Version = strings.Clone(run[digits:]), strings.Clone(version)
 	return h, nil
+}
+
+// oldest is the first Redis that writes no SCRIPT LOAD to its AOF and its replicas.
+const oldest = 7
+
+// Unfit is why such a server can be no node, or "". One before Redis 7 still has the scripts of the incarnation
+// before when it has loaded its AOF, and the guard with them: nothing would tell that it restarted.
+func (h Hello) Unfit() string {
+	version, ok := strings.CutPrefix(h.Version, "Redis ")
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); !ok || err != nil || n >= oldest {
+		return ""
+	}
+	return "it is " + h.Version + ", which keeps scripts over a restart; Redis 7.0 or later, or Valkey, is needed"
 }
 
 // AdmitCall asks a node to vote. stamp must be confirmed by a majority of the nodes'

@@ -105,6 +105,10 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Detail: twin})
 		return
 	}
+	if why := h.Unfit(); why != "" {
+		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Detail: why})
+		return
+	}
 	s.step = Admit
 }
 

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,26 @@ func TestARefusalIsBelievedForAWhile(t *testing.T) {
 	s.Greeted(0, nodescript.Hello{}, errors.New("refused"), "")
 	if s.Next(at(askSoon-1)) != Refuse || s.Next(at(askSoon)) != Greet {
 		t.Errorf("a failure to reach the node is not believed for %s", askSoon)
+	}
+}
+
+// Before Redis 7 a restarted server knows the scripts of the incarnation before. Seen on 6.2.5: two holders.
+func TestAServerThatKeepsScriptsOverARestartIsRefused(t *testing.T) {
+	for version, fit := range map[string]bool{
+		"Redis 6.2.5": false, "Redis 6.0.16": false, "Redis 5": false,
+		"Redis 7.0.0": true, "Redis 7.0.15 (embedded)": true, "Redis 8.2.1": true, "Redis 10.0": true,
+		"Valkey 8.1.4": true, "Redis ?": true, "": true, // no reason to refuse what does not tell
+	} {
+		s := NewStanding(config)
+		h := hello("a")
+		h.Version = version
+		s.Greeted(0, h, nil, "")
+		if got := s.Next(0) == Admit; got != fit {
+			t.Errorf("%q: asked for admission: %v, want %v", version, got, fit)
+		}
+		if r := s.Refusal(0); !fit && (r.Verdict != nodescript.Unfit || !strings.Contains(r.Detail, version+", which keeps scripts over a restart")) {
+			t.Errorf("%q: %+v", version, r)
+		}
 	}
 }
 

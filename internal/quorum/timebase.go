@@ -36,6 +36,8 @@ type Timebase struct {
 	everDrawn  bool
 	lastStamp  int64
 	maxSampled time.Duration
+	stale      time.Duration
+	agreedAt   clock.Instant // when readings last agreed
 }
 
 type sample struct {
@@ -54,11 +56,15 @@ const sampleKept = 20 * time.Minute
 // move, one attempt meets them all.
 const strayKept = time.Second
 
+// staleAfter is after how long an idle client reads the clocks before it draws a stamp: its own may have parted
+// from theirs by a window since. At most ten minutes, as long as a node that is used is not asked for its clock.
+func staleAfter(window time.Duration) time.Duration { return min(refreshEvery, 10_000*window) }
+
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	return &Timebase{
 		need: Majority(n), window: window.Microseconds(), settle: maxTTL + window,
-		samples: make([]sample, n), maxSampled: window,
+		samples: make([]sample, n), maxSampled: window, stale: staleAfter(window),
 	}
 }
 
@@ -94,9 +100,9 @@ func (t *Timebase) correct(now clock.Instant) {
 	if !ok {
 		return
 	}
-	idle := !t.everDrawn || now.Sub(t.lastDrawn) >= t.settle
+	t.agreedAt = now
 	switch {
-	case !t.known, idle:
+	case !t.known, t.idle(now):
 		t.adopt(c, now)
 	case abs(c-t.anchor) <= t.window:
 		t.base, t.moved = c, false
@@ -108,6 +114,11 @@ func (t *Timebase) correct(now clock.Instant) {
 	case now.Sub(t.movedAt) >= t.settle:
 		t.adopt(c, now)
 	}
+}
+
+// idle: what this client believes in was granted by other stamps, if anything, and is over.
+func (t *Timebase) idle(now clock.Instant) bool {
+	return !t.everDrawn || now.Sub(t.lastDrawn) >= t.settle
 }
 
 func (t *Timebase) adopt(c int64, now clock.Instant) {
@@ -157,7 +168,7 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	if t.moved && now.Sub(t.movedAt) >= t.settle {
 		t.adopt(t.moving, now)
 	}
-	if !t.known {
+	if !t.known || t.Stale(now) {
 		return 0, Unsettled{}
 	}
 	if t.moved {
@@ -169,6 +180,12 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
+
+// Stale reports whether no stamp is drawn until the clocks have been read again: nothing was for so long that
+// they may have parted from this client's. What is read first is adopted at once; after a stamp it would not be.
+func (t *Timebase) Stale(now clock.Instant) bool {
+	return t.known && t.idle(now) && now.Sub(t.agreedAt) >= t.stale
+}
 
 // StampHeld draws a stamp for what is held already: renewals go on by the clock the
 // lease was acquired by, also while a new correction settles.

@@ -199,6 +199,36 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
+// Clocks part while nobody looks. Whoever drew a stamp first and read the clocks after it would have to wait for
+// MaxTTL + W before it may follow them, each time.
+func TestAnIdleClientReadsTheClocksBeforeItStamps(t *testing.T) {
+	for window, after := range map[time.Duration]time.Duration{w: 10 * time.Minute, time.Millisecond: 10 * time.Second} {
+		ttl := 8 * window
+		tb := NewTimebase(1, window, ttl)
+		tell(tb, 0, 0, at(0))
+		tb.Stamp(at(0))
+		if now := at(after - time.Microsecond); tb.Stale(now) {
+			t.Errorf("window %s: stale after %s", window, after-time.Microsecond)
+		}
+		now := at(after)
+		if s, err := tb.Stamp(now); err == nil || !tb.Stale(now) {
+			t.Errorf("window %s: after %s a stamp was drawn before the clocks were read: %d", window, after, s)
+		}
+		moved := window * 3 / 2
+		tell(tb, 0, moved, now)
+		s, err := tb.Stamp(now)
+		if off := s - epoch - now.Micros(); err != nil || off != moved.Microseconds() {
+			t.Errorf("window %s: the clocks are off by %s, the stamp by %d µs; %v", window, moved, off, err)
+		}
+	}
+	busy := NewTimebase(1, w, maxTTL)
+	tell(busy, 0, 0, at(0))
+	busy.StampHeld(at(time.Hour))
+	if now := at(time.Hour + maxTTL); busy.Stale(now) {
+		t.Error("who renewed a lease a moment ago has to read the clocks")
+	}
+}
+
 // One that drew a stamp within MaxTTL + W may hold something.
 func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
