@@ -35,7 +35,7 @@ var inClients = []mutant{{
 	pkg: rootPkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
 }, {
 	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/quorum/timebase.go",
-	old: "case !t.known, idle:", new: "case !t.known, idle, now != 0:",
+	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
 }, {
 	name: "a token that a node has seen is not followed", promise: order, file: "internal/waiting/bid.go",
@@ -95,8 +95,20 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/fanout/clocks.go",
-	old: "f.wait.Go(f.readAll)", new: "",
+	old: "\t\tf.readSoon()", new: "",
 	pkg: "internal/fanout", check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
+}, {
+	name: "an idle client does not read the clocks first", promise: noHang, file: "internal/fanout/clocks.go",
+	old: "if f.closed || !f.time.Stale(f.Now()) {", new: "if true {",
+	pkg: "internal/fanout", check: "TestAnIdleClientFollowsTheClocksAtOnce", says: "in which nothing was locked",
+}, {
+	name: "an idle client draws a stamp before it reads the clocks", promise: noHang, file: "internal/quorum/timebase.go",
+	old: "if !t.known || t.Stale(now) {", new: "if !t.known {",
+	pkg: "internal/quorum", check: "TestAnIdleClientReadsTheClocksBeforeItStamps", says: "before the clocks were read",
+}, {
+	name: "what comes after Close gave up waiting is kept", promise: told, file: "internal/renewal/keeper.go",
+	old: "if k.closed {", new: "if false {",
+	pkg: rootPkg, check: "TestALockThatComesAfterCloseGaveUpWaitingIsNobodys", says: "whose context has not ended",
 }, {
 	name: "what was given up is freed in the first half of its TTL only", promise: nothing, file: "internal/waiting/grant.go",
 	old: "until := b.sent.Add(b.ttl + b.fan.Set().Window)", new: "until := b.sent.Add(b.ttl / 2)",

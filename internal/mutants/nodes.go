@@ -115,9 +115,13 @@ var admissions = []mutant{{
 	old: "return quarantine(@QUARANTINE@, 'it restarted')", new: "return ready()",
 	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
-	name: "a durable node votes after a restart although its clock took locks", promise: memory, file: lua + "admit.lua",
+	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "admit.lua",
 	old: "if there == config .. ' ' .. r[1] then return ready() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
 	pkg: rootPkg, check: "TestADurableNodeThatBootedWithAWrongClockHasForgotten", says: "two holders",
+}, {
+	name: "a server that keeps its scripts over a restart votes", promise: memory, file: "internal/nodescript/admission.go",
+	old: "n >= oldest {", new: "n >= 0 {",
+	pkg: "internal/quorum", check: "TestAServerThatKeepsScriptsOverARestartIsRefused", says: "asked for admission: true, want false",
 }, {
 	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "admit.lua",
 	old: "== '1' and not promoted", new: "== '1'",

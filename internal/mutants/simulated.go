@@ -51,7 +51,7 @@ var inSimulation = []simulated{{
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
 }, {
 	name: "clocks are followed at once", file: "internal/quorum/timebase.go",
-	old: "case !t.known, idle:", new: "case !t.known, idle, now != 0:",
+	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 }, {
 	name: "who only renews follows clocks at once", file: "internal/quorum/timebase.go",
 	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
