@@ -98,6 +98,10 @@ var inClients = []mutant{{
 	old: "\t\tf.readSoon()", new: "",
 	pkg: "internal/fanout", check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
+	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/quorum/timebase.go",
+	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
+	pkg: "internal/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
+}, {
 	name: "an idle client does not read the clocks first", promise: noHang, file: "internal/fanout/clocks.go",
 	old: "if f.closed || !f.time.Stale(f.Now()) {", new: "if true {",
 	pkg: "internal/fanout", check: "TestAnIdleClientFollowsTheClocksAtOnce", says: "in which nothing was locked",

@@ -42,8 +42,22 @@ type Timebase struct {
 
 type sample struct {
 	offset int64 // node's clock − steady clock, µs
+	within int64 // by how much it may be wrong: half of what the answer took, and what clocks part by since
 	at     clock.Instant
 	known  bool
+}
+
+// parting is how much less two clocks part by than the time that passes: 100 µs a second.
+const parting = 10_000
+
+// after is s, and what a new reading adds: nothing if it is less exact and does not contradict it. A question
+// that was long on its way moved a right clock out of the window of another, into that of a wrong one.
+func (s sample) after(n sample) sample {
+	within := s.within + n.at.Sub(s.at).Microseconds()/parting
+	if s.known && within < n.within && abs(n.offset-s.offset) <= within+n.within {
+		n.offset, n.within = s.offset, within
+	}
+	return n
 }
 
 // sampleKept is for how long a reading of a node's clock is used. Clocks of two
@@ -58,7 +72,7 @@ const strayKept = time.Second
 
 // staleAfter is after how long an idle client reads the clocks before it draws a stamp: its own may have parted
 // from theirs by a window since. At most ten minutes, as long as a node that is used is not asked for its clock.
-func staleAfter(window time.Duration) time.Duration { return min(refreshEvery, 10_000*window) }
+func staleAfter(window time.Duration) time.Duration { return min(refreshEvery, parting*window) }
 
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
@@ -86,7 +100,8 @@ func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 			continue
 		}
 		middle := (r.Sent.Micros() + r.Received.Micros()) / 2
-		t.samples[r.Node] = sample{offset: r.Time - middle, at: r.Received, known: true}
+		within := (r.Received.Sub(r.Sent).Microseconds() + 1) / 2
+		t.samples[r.Node] = known.after(sample{offset: r.Time - middle, within: within, at: r.Received, known: true})
 		taken = true
 	}
 	if taken {

@@ -111,6 +111,42 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	}
 }
 
+// Right clocks that need nearly all of the window do not agree any more when one of them is misread, and what it
+// was misread for may agree with a wrong one. (Found by internal/sim, within 35,000,000 attempts: the client
+// followed, was off for a right node, and had to wait for MaxTTL + W when all clocks were right again.)
+func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
+	ms := time.Millisecond.Microseconds()
+	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // all of it on the way there, or back
+		sent, middle := at(at0), at(at0+took/2)
+		tb.Read(at(at0+took), Reading{node, epoch + middle.Micros() + off, sent, at(at0 + took)})
+	}
+	for _, c := range []struct {
+		what  string
+		later time.Duration
+		took  time.Duration
+		off   int64 // ms, as it was read
+		want  int64 // ms, of the stamps
+	}{
+		{"misread by all that it may be", time.Second, 34 * time.Millisecond, -120 - 17, 0},
+		{"the clock is another", time.Second, 34 * time.Millisecond, -120 - 60, -212},
+		{"as exact as before", time.Second, time.Millisecond, -124, -2},
+		{"what was known is old", time.Hour / 4, 34 * time.Millisecond, -120 - 17, -190},
+	} {
+		tb := NewTimebase(3, w, maxTTL)
+		read(tb, 1, 0, time.Millisecond, -120*ms)
+		read(tb, 2, 0, time.Millisecond, 120*ms)
+		if s, err := tb.Stamp(at(time.Millisecond)); err != nil || s-epoch-1000 != 0 {
+			t.Fatalf("the stamps are off by %d µs; %v", s-epoch-1000, err)
+		}
+		read(tb, 0, time.Millisecond, time.Millisecond, -244*ms)
+		read(tb, 1, c.later, c.took, c.off*ms)
+		now := at(c.later + c.took)
+		if off := tb.StampAt(now) - epoch - now.Micros(); off/ms != c.want {
+			t.Errorf("%s: the stamps are off by %d µs, want %d ms", c.what, off, c.want)
+		}
+	}
+}
+
 func TestASlowAnswerSaysNothing(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tb.Read(at(w+time.Millisecond), Reading{0, epoch, at(0), at(w + time.Millisecond)})
