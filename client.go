@@ -71,10 +71,11 @@ func New(c Config) (*Client, error) {
 }
 
 // Close ends every wait for a lock, gives back every lease the client holds, then
-// closes the nodes. The work under those leases may still run then, beside that of the
-// next holder: end it before, and Close last. Close waits for the nodes' answers up to twice [Config.NodeTimeout];
-// what a node did not hear of ends there with its TTL. Later calls on the client and its
-// locks return [ErrClosed]. For a [Config.Logger] that blocks it waits another second.
+// closes the nodes. It does not wait for the work under those leases, which would go on
+// beside that of the next holder: end it first. It waits for the nodes' answers up to
+// twice [Config.NodeTimeout]; what a node did not hear of ends there with its TTL. Later
+// calls on the client and its locks return [ErrClosed], and so does a [Mutex.Do] that was
+// under way. For a [Config.Logger] that blocks it waits another second.
 // Close returns an error if a lease could not be given back on a majority.
 func (c *Client) Close() error {
 	var err error
@@ -133,11 +134,12 @@ func (c *Client) awaitTaking(ctx context.Context) {
 	}
 }
 
-// Mutex returns the lock called name: any bytes, from 1 to 1,024 with the prefix, but
-// for names that would alias keys of Holdfast's own, or part a name's keys in Redis
-// Cluster. Those begin with "holdfast:node", or end in ":holdfast" or ":holdfast:queue",
-// or have a { without its } or a } without its {, or the first { is followed by }. The
-// methods that take the lock refuse them, before they touch the network. No network.
+// Mutex returns the lock called name: any bytes, from 1 to 1,024 with [Config.Prefix],
+// but for names that would alias keys of Holdfast's own or part a name's keys in Redis
+// Cluster: those that begin with "holdfast:node", end in ":holdfast" or
+// ":holdfast:queue", have a { without its } or a } without its {, or whose first { is
+// followed by }. The methods that take the lock, and [Client.Status], refuse them before
+// they touch the network. No network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	m := &Mutex{client: c, name: name, ttl: c.config.TTL}
 	for _, o := range opts {
@@ -165,8 +167,8 @@ func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 // OnWait has f called after each attempt of a waiting Lock that failed, with a
 // [*HeldError] or an [*UnavailableError]: to tell people whom they wait for. f must
 // return soon; the next attempt waits for it. Of several goroutines of one client that
-// wait for one name the first makes the attempts; the others' f is called once it is
-// their turn.
+// wait for one name only the first makes attempts: f of another is not called before
+// those in front of it are gone.
 func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
 // random fills text, a multiple of 4 bytes long, with as many random letters: of a source

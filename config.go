@@ -22,13 +22,16 @@ import (
 // naming both.
 type Config struct {
 	// Nodes are independent Redis or Valkey masters: one, or an odd number of them
-	// (3 or 5) that fail independently. Make them with a driver, such as
+	// (3 or 5) that fail independently. From 1 to 31; an even number is accepted, but
+	// survives no more failures than one less does. Make them with a driver, such as
 	// rueidisnode.Open. The client closes them.
 	Nodes []node.Node
 
-	// TTL is how long a lease lasts without renewal; [WithTTL] sets it per lock.
-	// At least 8·Window, at most MaxTTL. Leases are renewed at a third of the
-	// time they are valid, which is 4·Window and a hundredth shorter.
+	// TTL is how long the nodes keep a lease without renewal; [WithTTL] sets it per lock.
+	// At least 8·Window, at most MaxTTL. The holder may believe in the lease for less: TTL
+	// minus 4·Window, a hundredth of TTL, and 2 ms. That is 8.898 s of 10 s, but 978 ms of
+	// 2 s, the least that the default Window allows. The lease is renewed whenever a third
+	// of that time is over.
 	// Defaults to 10 s, or to MaxTTL if that is less.
 	TTL time.Duration
 
@@ -67,8 +70,8 @@ type Config struct {
 	Label string
 
 	// Prefix is put before every name: "billing:" makes the lock "nightly" the key
-	// "billing:nightly". Up to 512 bytes. What is said of names at [Client.Mutex] is said of
-	// both together.
+	// "billing:nightly". Up to 512 bytes. The rules for names at [Client.Mutex] are for both
+	// together.
 	// Defaults to "".
 	Prefix string
 

@@ -141,6 +141,12 @@ func TestDefaultsAreThoseOfTheDocumentation(t *testing.T) {
 	if left := time.Until(lease.Deadline()); left > 8898*time.Millisecond || left < 7*time.Second {
 		t.Errorf("a fresh lease is valid for %s; want 10 s − 4 × 250 ms − 100 ms − 2 ms", left)
 	}
+	began := time.Now()
+	least := lock(t, c, "y", holdfast.WithTTL(2*time.Second))
+	valid, took := least.Deadline().Sub(began), time.Since(began)
+	if want := 978 * time.Millisecond; valid < want-time.Millisecond || valid > want+took {
+		t.Errorf("a lease of the smallest TTL is valid for %s; want 2 s − 4 × 250 ms − 20 ms − 2 ms, and up to %s for the call", valid, took)
+	}
 	label, _, _ := strings.Cut(lease.Owner(), "~")
 	if host, _ := os.Hostname(); !strings.HasPrefix(label, host[:1]) || !strings.HasSuffix(label, fmt.Sprint("/", os.Getpid())) {
 		t.Errorf("label %q; want host name/process id", label)

@@ -65,7 +65,7 @@ func (e *HeldError) Holder() string {
 	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
 		return "a foreign key that names no owner"
 	case e.Foreign:
-		return fmt.Sprintf("a foreign owner (%q)", e.Owner)
+		return fmt.Sprintf("a foreign key (%q)", e.Owner)
 	case e.Owner == "":
 		return "several that try at once"
 	}

@@ -38,10 +38,9 @@ func report(ctx context.Context, fence int64) error { return ctx.Err() }
 func ExampleMutex_TryLock() {
 	client := connected()
 	lease, err := client.Mutex("orders/42").TryLock(context.Background())
-	var held *holdfast.HeldError
 	switch {
-	case errors.As(err, &held):
-		fmt.Printf("%s has it for another %s\n", held.Holder(), held.ExpiresIn)
+	case errors.Is(err, holdfast.ErrHeld):
+		fmt.Println(err) // by whom, and for how long
 	case err != nil:
 		log.Print(err) // too few nodes answered: we know nothing
 	default:

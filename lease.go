@@ -120,7 +120,9 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // and the lock ends with its TTL at the latest. If ctx ends first the error matches
 // ctx's Err and cause; the nodes are told all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
-	l.unlocked.Store(true)
+	if l.held.End() == nil { // else it was ended for its holder
+		l.unlocked.Store(true)
+	}
 	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
@@ -148,14 +150,16 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil && err == context.Cause(ctx) && !errors.Is(err, l.held.End()) {
-		err = causeOf(ctx)
-	}
 	doing := fmt.Sprintf("%s %q", what, l.name)
 	var none *renewal.NoQuorumError
-	if errors.As(err, &none) {
+	switch {
+	case errors.As(err, &none):
 		err = &UnavailableError{Name: l.name, Nodes: l.client.answers(none.Answers, nil)}
 		doing = what // the error names the lock
+	case err == l.held.End(), err == ErrLost && context.Cause(ctx) != ErrLost:
+	case ctx.Err() != nil:
+		// What is left is the cause of ctx. It is not compared with it: == panics on some types.
+		err = causeOf(ctx)
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
 		err = fmt.Errorf("%w: %w", ErrClosed, err)

@@ -27,7 +27,7 @@ type foreigner struct {
 }
 
 var foreigners = []foreigner{
-	{"redis-cli", []any{"SET", "K", "v", "NX", "PX", 3000}, "v", false, `a foreign owner ("v")`},
+	{"redis-cli", []any{"SET", "K", "v", "NX", "PX", 3000}, "v", false, `held by a foreign key ("v") for up to`},
 	{"a key without expiry", []any{"SET", "K", "stays"}, "stays", true, "without expiry"},
 	{"a value with any bytes", []any{"SET", "K", "\x00\n~\xff", "PX", 3000}, "\x00\n~\xff", false, `"\x00\n~\xff"`},
 	{"an empty value", []any{"SET", "K", "", "PX", 3000}, "", false, "names no owner"},

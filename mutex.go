@@ -33,9 +33,9 @@ func (m *Mutex) Name() string { return m.name }
 //
 // Do returns fn's error. If the lock was lost while fn ran the error matches
 // [ErrLost], also if fn returned nil: what fn did last may have overlapped with the
-// next holder. So it does, and the error matches [ErrClosed], if [Client.Close] gave the
-// lock back while fn ran: it does not wait for fn. If fn was not run it is the error of
-// [Mutex.Lock].
+// next holder. If [Client.Close], which does not wait for fn, gave the lock back while fn
+// ran, it matches [ErrClosed] for the same reason. Either matches fn's error, too. If fn
+// was not run the error is that of [Mutex.Lock].
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err error) {
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err
 	return fn(work)
 }
 
-// besides is fact, and what the work under the lock returned.
+// besides is fact and, in the same line, what the work under the lock returned.
 func besides(fact, work error) error {
 	if work == nil {
 		return fact
@@ -78,9 +78,9 @@ func besides(fact, work error) error {
 // ctx bounds the wait, not the lease; its values are those of the lease's context. If
 // ctx ends first the error matches its Err and its cause, and [ErrHeld] or
 // [ErrUnavailable] as the last attempt found. Lock returns an error that matches
-// ErrUnavailable by itself if no quorum could be had for a second, or, once it is known
-// that somebody has the lock, for the lock's TTL; quarantines of restarted nodes are
-// waited for. A bad name or TTL is an error that says so.
+// ErrUnavailable by itself if no quorum could be had for a second, or, once it found that
+// somebody has the lock, for the lock's TTL if that is longer; quarantines of restarted
+// nodes are waited for. A bad name or TTL is an error that says so.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)

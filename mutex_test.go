@@ -3,6 +3,7 @@ package holdfast_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,55 @@ func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
 	}
 }
 
+// What fn did last may have overlapped with the next holder, as after a loss.
+func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	s.ready(s.client())
+	own := errors.New("own")
+	for _, returned := range []error{nil, own} {
+		c := s.client()
+		err := c.Mutex("x").Do(t.Context(), func(ctx context.Context) error {
+			c.Close()
+			<-ctx.Done()
+			// Too late to have been given back in time.
+			if lease, _ := holdfast.FromContext(ctx); !errors.Is(lease.Unlock(t.Context()), holdfast.ErrReleased) {
+				t.Error("Close did not give the lock back")
+			}
+			return returned
+		})
+		if !errors.Is(err, holdfast.ErrClosed) || errors.Is(err, holdfast.ErrLost) || returned != nil && !errors.Is(err, returned) {
+			t.Errorf("Do returned %v; want ErrClosed and fn's %v", err, returned)
+		}
+		if strings.Contains(fmt.Sprint(err), "\n") {
+			t.Errorf("%q is more than a line", err)
+		}
+	}
+	c := s.client()
+	err := c.Mutex("x").Do(t.Context(), func(ctx context.Context) error {
+		lease, _ := holdfast.FromContext(ctx)
+		err := lease.Unlock(t.Context())
+		c.Close()
+		return err
+	})
+	if err != nil {
+		t.Errorf("fn gave the lock back itself, before Close: %v", err)
+	}
+}
+
+func TestDoTellsOfALossAndOfWhatFnReturnedInOneLine(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	err := s.ready(s.client()).Mutex("x").Do(t.Context(), func(ctx context.Context) error {
+		s.servers[0].Kill()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, holdfast.ErrLost) || !errors.Is(err, context.Canceled) || strings.Contains(fmt.Sprint(err), "\n") {
+		t.Errorf("Do returned %q; want one line that matches ErrLost and what fn returned", err)
+	}
+}
+
 func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
 		l := lock(t, s.ready(s.client()), "x")
@@ -192,6 +242,98 @@ func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
 	kill()
 	if _, err := b.Mutex("y").Lock(dead); !errors.Is(err, context.Canceled) {
 		t.Errorf("Lock with a dead context: %v", err)
+	}
+}
+
+// Of the goroutines of a client that wait for one name only the first has attempts to tell of.
+func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	held := lock(t, s.ready(s.client(calm)), "x")
+	defer held.Unlock(t.Context())
+	c := s.ready(s.client(calm))
+	wait := func(ctx context.Context) <-chan struct{} {
+		told := make(chan struct{}, 100)
+		go func() {
+			_, _ = c.Mutex("x", holdfast.OnWait(func(error) { told <- struct{}{} })).Lock(ctx)
+		}()
+		return told
+	}
+	ctx, goAway := context.WithCancel(t.Context())
+	first := wait(ctx)
+	<-first
+	second := wait(t.Context())
+	<-first // it asks once a second
+	<-first
+	if len(second) > 0 {
+		t.Error("the second in line was told of an attempt")
+	}
+	goAway()
+	select {
+	case <-second:
+	case <-time.After(10 * time.Second):
+		t.Error("who has become the first is told nothing")
+	}
+}
+
+// several is a cause that == panics on.
+type several []string
+
+func (s several) Error() string { return strings.Join(s, " and ") }
+
+// Who looks for context.Canceled does not know what cause somebody else gave, and who gave
+// it looks for that.
+func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client(func(c *holdfast.Config) {
+		c.MaxTTL, c.TTL, c.NodeTimeout = 20*time.Second, 20*time.Second, 10*time.Second
+	}))
+	dead, kill := context.WithCancelCause(t.Context())
+	kill(several{"cold", "wet"})
+	matches := func(what string, err error, want ...error) {
+		t.Helper()
+		var cause several
+		if !errors.As(err, &cause) || !strings.Contains(err.Error(), "cold and wet") {
+			t.Errorf("%s: %v; want the context's cause", what, err)
+		}
+		for _, w := range want {
+			if !errors.Is(err, w) {
+				t.Errorf("%s: %v; want one that matches %q", what, err, w)
+			}
+		}
+	}
+	_, err := c.Mutex("x").Lock(dead)
+	matches("Lock with a dead context", err, context.Canceled)
+	_, err = c.Mutex("x").TryLock(dead)
+	matches("TryLock with a dead context", err, context.Canceled)
+
+	held, released := lock(t, c, "held"), lock(t, c, "released")
+	s.servers[0].Freeze() // so that the contexts end before the node answers
+	short := func() context.Context {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, several{"cold", "wet"})
+		t.Cleanup(cancel)
+		return ctx
+	}
+	_, err = c.Mutex("x").Lock(short())
+	matches("Lock", err, context.DeadlineExceeded)
+	_, err = c.Mutex("x").TryLock(short())
+	matches("TryLock", err, context.DeadlineExceeded)
+	matches("Extend", held.Extend(short(), 20*time.Second), context.DeadlineExceeded)
+	matches("UnlockAt", held.UnlockAt(short(), time.Now().Add(10*time.Second)), context.DeadlineExceeded)
+	matches("Unlock", released.Unlock(short()), context.DeadlineExceeded)
+	_, err = c.Status(short(), "x")
+	matches("Status", err, context.DeadlineExceeded, holdfast.ErrUnavailable)
+	_, err = c.Status(dead, "x")
+	matches("Status with a dead context", err, context.Canceled, holdfast.ErrUnavailable)
+	s.servers[0].Thaw()
+
+	// The lease's own end is no cancellation.
+	if err := released.Unlock(released.Context()); !errors.Is(err, holdfast.ErrReleased) || errors.Is(err, context.Canceled) {
+		t.Errorf("Unlock with the ended context of the lease: %v; want ErrReleased", err)
+	}
+	if err := released.Extend(released.Context(), 20*time.Second); !errors.Is(err, holdfast.ErrReleased) || errors.Is(err, context.Canceled) {
+		t.Errorf("Extend with the ended context of the lease: %v; want ErrReleased", err)
 	}
 }
 

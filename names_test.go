@@ -23,6 +23,7 @@ var goodNames = map[string]string{
 	"a tag":             "{user:7}:cart",
 	"only a tag":        "{user:7}",
 	"nested braces":     "{a{b}c}",
+	"an empty tag last": "{a}{}",
 	"UTF-8":             "Grüße, 世界 🔒",
 	"no UTF-8 at all":   "\xff\xfe\x80",
 	"quotes":            `"it's" \ back`,
@@ -117,6 +118,7 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 		{"}{", "unbalanced braces"},
 		{"{a}}", "unbalanced braces"},
 		{"{}x", "empty tag"},
+		{"x{}{a}", "empty tag"},
 	} {
 		m := c.Mutex(bad.name)
 		_, lockErr := m.Lock(t.Context())

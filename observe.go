@@ -154,8 +154,8 @@ func (c *Client) Nodes(ctx context.Context) []NodeStatus {
 
 // Trust is an operator's word that no lock is alive on these nodes, for instance
 // because they are new: they are admitted after 2 × Window instead of MaxTTL + Window.
-// It also lets nodes take over this client's configuration. Given wrongly, two
-// owners can hold one lock. It returns how each node stands afterwards.
+// It also makes this client's configuration that of the nodes: clients of another are
+// refused from then on, and lose their locks. Given wrongly, two owners can hold one lock. It returns how each node stands afterwards.
 func (c *Client) Trust(ctx context.Context) []NodeStatus {
 	errs := c.fan.Trust(ctx)
 	s := c.standings(c.fan.Hail(ctx))

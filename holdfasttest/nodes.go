@@ -3,6 +3,7 @@ package holdfasttest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,7 +72,8 @@ func (s *Nodes) Open(tb testing.TB) []node.Node {
 
 // Client returns a client of these nodes that is closed with the test; Nodes of c is
 // not looked at. The default of its Window is [Window], its Logger is the test's log.
-// All clients of a set need the same MaxTTL, Window, Durable and Cluster, in tests too.
+// All clients of a set need the same MaxTTL, Window, Durable and Cluster, in tests too:
+// with another one the test fails at once.
 func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	c.Nodes = s.Open(tb)
@@ -104,6 +106,9 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 		waiting := false
 		var last []holdfast.NodeStatus
 		for i, n := range client.Nodes(tb.Context()) {
+			if strings.HasPrefix(n.Reason, "configuration differs") { // which no waiting mends
+				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Reason)
+			}
 			// One that was restarted sits out its quarantine, as in production.
 			waiting = waiting || !n.Admitted && s.up(i) && n.VotesIn <= 2*window
 			last = append(last, n)

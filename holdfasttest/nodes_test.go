@@ -3,6 +3,9 @@ package holdfasttest_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +29,34 @@ func TestClientsOfOneSetExcludeEachOther(t *testing.T) {
 	}
 	if _, err := b.Mutex("x").TryLock(t.Context()); err != nil {
 		t.Errorf("after unlock: %v", err)
+	}
+}
+
+// failing is a test that is expected to fail.
+type failing struct {
+	testing.TB
+	said string
+}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// It would never vote for the second: nothing is to be waited for.
+func TestAClientOfAnotherConfigurationFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 3)
+	nodes.Client(t, holdfast.Config{MaxTTL: 5 * time.Second})
+	f, began := &failing{TB: t}, time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		nodes.Client(f, holdfast.Config{MaxTTL: 6 * time.Second})
+	}()
+	<-done
+	if took := time.Since(began); took > 5*time.Second || !strings.Contains(f.said, "configuration differs") || !strings.Contains(f.said, "max-ttl=6s") {
+		t.Errorf("after %s the test fails with %q; want the two configurations at once", took, f.said)
 	}
 }
 

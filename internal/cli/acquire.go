@@ -15,12 +15,19 @@ import (
 // patience bounds calls that have nobody else to bound them.
 const patience = 5 * time.Second
 
-// errSelf ends a wait that could not end by itself.
-var errSelf = errors.New("this command was started under the very lock it waits for")
+// errSelf ends a wait that could not end by itself, and is why trying again later would not
+// help either.
+var errSelf = errors.New("this command was started under the very lock it asks for")
+
+// ownRun reports whether err says that a run under which this one was started has the lock.
+func ownRun(err error) bool {
+	var held *holdfast.HeldError
+	return errors.As(err, &held) && held.Owner != "" && slices.Contains(outerOwners(), held.Owner)
+}
 
 // acquire takes the lock as the flags say. Its errors are failures with their codes.
 func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
-	w := &waiter{talker: a.talker, name: name}
+	w := &waiter{talker: a.talker, name: name, trust: a.settings.trustHint()}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -49,7 +56,10 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 		}
 		return nil, s
 	}
-	if err != nil {
+	switch {
+	case ownRun(err):
+		return nil, a.refusal(fmt.Errorf("lock %q: %w", name, errSelf), f)
+	case err != nil:
 		return nil, a.refusal(err, f)
 	}
 	a.resume()
@@ -100,20 +110,23 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	case said("configuration differs"):
 		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients"
 	case quarantined:
-		return trustHint
+		return s.trustHint()
 	}
 	return lookHint
 }
 
-const (
-	trustHint = "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after half a second"
-	lookHint  = "holdfast nodes shows how each node stands"
-)
+const lookHint = "holdfast nodes shows how each node stands"
+
+// trustHint says how to shorten a quarantine, and to what.
+func (s *settings) trustHint() string {
+	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(2*s.windowOrDefault())
+}
 
 // waiter tells whom a run waits for: once for each change, not at every attempt.
 type waiter struct {
 	*talker
 	name  string
+	trust string                  // how to shorten a quarantine
 	give  context.CancelCauseFunc // gives the wait up
 	said  string                  // what is waited for: a holder, or a quorum
 	nodes map[string]string       // what was told of each node that does not vote, without times
@@ -126,7 +139,7 @@ func (w *waiter) refused(err error) {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.As(err, &held):
-		if held.Owner != "" && slices.Contains(outerOwners(), held.Owner) {
+		if ownRun(err) {
 			w.give(errSelf)
 			return
 		}
@@ -187,7 +200,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	w.note("%s", line)
 	if n.VotesIn > worthAHint && !w.hint {
 		w.hint = true
-		w.note("hint: %s", trustHint)
+		w.note("hint: %s", w.trust)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -84,11 +85,17 @@ func (a *app) root() *cobra.Command {
 		// For a shell that it does not know cobra prints the help and exits 0.
 		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.PreRunE == nil {
+			refuse(root.PersistentFlags(), c.PersistentFlags())
+		}
+	}
 	return root
 }
 
-// configure is the PreRunE of the commands that talk to nodes. To the others the
-// environment is nothing: help and completion are no place to complain of it.
+// configure is the PreRunE of the commands that talk to the user's nodes, and of no other. To
+// those the environment is nothing: help and completion are no place to complain of it.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
 		return err
@@ -149,12 +156,14 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		// Most likely the flag is the command's own: holdfast run nightly ls -l
 		return usage(errNoDashes, "write "+runForm+": what is behind the -- belongs to the command")
 	}
-	hint := cmd.CommandPath() + " --help lists the flags"
 	var bad *pflag.InvalidValueError
-	if errors.As(err, &bad) {
-		return usage(errors.New("--"+bad.GetFlag().Name+" is "+quoted(bad.GetValue())+": "+cause(err).Error()), "")
+	switch {
+	case !errors.As(err, &bad):
+		return usage(err, cmd.CommandPath()+" --help lists the flags")
+	case errors.Is(err, errNoMeaning):
+		return usage(fmt.Errorf("%s talks to none of your nodes: --%s %w", cmd.CommandPath(), bad.GetFlag().Name, errNoMeaning), "")
 	}
-	return usage(err, hint)
+	return usage(errors.New("--"+bad.GetFlag().Name+" is "+quoted(bad.GetValue())+": "+cause(err).Error()), "")
 }
 
 // none is the Args of a command that takes no arguments.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // nodeList is a flag: URLs, separated by commas or white space. Given again it adds to
@@ -54,4 +56,21 @@ func (d *duration) Set(text string) error {
 	}
 	d.value, d.given = v, true
 	return nil
+}
+
+var errNoMeaning = errors.New("has no meaning here")
+
+// meaningless is a flag of other commands. Left out it would be "unknown", which it is not;
+// inherited it would be ignored, and who gave it believe that it was heeded.
+type meaningless struct{ pflag.Value }
+
+func (meaningless) Set(string) error { return errNoMeaning }
+
+// refuse puts flags in front of those that a command would inherit. Help does not list them.
+func refuse(inherited, own *pflag.FlagSet) {
+	inherited.VisitAll(func(f *pflag.Flag) {
+		refused := *f
+		refused.Value, refused.Hidden = meaningless{f.Value}, true
+		own.AddFlag(&refused)
+	})
 }

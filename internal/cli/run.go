@@ -21,13 +21,15 @@ const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
 
 It gives up with 69, whatever --wait says, when no quorum of nodes could be had
-for a second, or for --ttl while it waits for a holder; quarantines of nodes are
-waited for. Locks are not reentrant: a
-holdfast run under the very lock it asks for would wait for itself, and ends
-with 75 instead.
+for a second, or, once it knows that somebody has the lock, for --ttl if that is
+longer; quarantines of nodes are waited for. Locks are not reentrant: a holdfast
+run under the very lock it asks for would wait for itself, and ends with 75
+instead, whatever --skip-ok says.
 
-NAME is any text up to 1 KiB in which braces { } come in pairs. What is behind the -- belongs to the command. It
-finds in its environment:
+NAME is nearly any text up to 1 KiB. Refused are names whose braces { } do not
+come in pairs, or of which the first pair is empty, and those that look like
+keys of holdfast's own. What is behind the -- belongs to the command. It finds
+in its environment:
 
   HOLDFAST_NAME    the name of the lock
   HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
@@ -89,7 +91,7 @@ func (a *app) run() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
-	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever)")
+	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever; an outage of the nodes can end it sooner)")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker; for --max-ttl, if a signal ended it")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
@@ -137,7 +139,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	sig := catchSignals()
 	a.signals = *sig
 	// It starts while the lock is waited for, so that it costs no time.
-	dog, err := child.StartWatchdog(f.grace.value, a.window(), a.detail)
+	dog, err := child.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.detail)
 	if err != nil {
 		a.say("%v; if holdfast is killed, the command may go on without the lock", err)
 	} else {
@@ -240,13 +242,6 @@ func (a *app) maxTTL() time.Duration {
 		return a.settings.maxTTL.value
 	}
 	return 10 * time.Second
-}
-
-func (a *app) window() time.Duration {
-	if a.settings.window.given {
-		return a.settings.window.value
-	}
-	return 250 * time.Millisecond
 }
 
 // unlock gives the lock back at once. The error is worth mentioning, no more: the lock

@@ -58,7 +58,7 @@ func setUp(env *testscript.Env) error {
 	// Short, so that quarantines are; and no other program's settings.
 	env.Setenv("HOLDFAST_MAX_TTL", "2s")
 	env.Setenv("HOLDFAST_WINDOW", "100ms")
-	for _, v := range []string{"HOLDFAST_NODES", "HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE"} {
+	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE"} {
 		env.Setenv(v, "")
 	}
 	env.Defer(func() {
@@ -113,7 +113,9 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
 	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE"} {
-		cmd.Env = append(cmd.Env, v+"="+ts.Getenv(v))
+		if value := ts.Getenv(v); value != "" { // HOLDFAST_NODES must not be there and empty
+			cmd.Env = append(cmd.Env, v+"="+value)
+		}
 	}
 	out, err := os.Create(ts.MkAbs(args[0] + ".out"))
 	ts.Check(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -84,6 +85,14 @@ func (s *settings) urls() []string {
 		return []string{defaultNode}
 	}
 	return s.nodes
+}
+
+// windowOrDefault is that of [holdfast.Config.Window].
+func (s *settings) windowOrDefault() time.Duration {
+	if s.window.given {
+		return s.window.value
+	}
+	return 250 * time.Millisecond
 }
 
 // open makes a client, without touching the network. change may add to its settings.

@@ -52,7 +52,7 @@ func parse(text string) (target, error) {
 	case "unix":
 		err = t.readUnix(u, query)
 	default:
-		err = fmt.Errorf("scheme %q is not redis, rediss or unix", u.Scheme)
+		err = fmt.Errorf("scheme %q is not redis, rediss, valkey, valkeys or unix", u.Scheme)
 	}
 	return t, err
 }

@@ -31,7 +31,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"":                                    `no scheme`,
 		"h:6379":                              `no scheme`,
 		"u:" + pw + "@h:6379":                 `no scheme`,
-		"http://h":                            `scheme "http" is not redis, rediss or unix`,
+		"http://h":                            `scheme "http" is not redis, rediss, valkey, valkeys or unix`,
 		"redis://":                            "no host",
 		"redis:///0":                          "no host",
 		"redis://:6379":                       "no host",
