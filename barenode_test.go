@@ -188,6 +188,37 @@ func TestANodeWhoseClockLeaptAndCameBackHasForgotten(t *testing.T) {
 	}
 }
 
+// What is over by a clock that leapt is deleted when it is read, or by chance: here it is not. Whatever is
+// sent must meet the guard before the record.
+func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
+	t.Parallel()
+	for what, send := range map[string]func(t *testing.T, c *holdfast.Client, l *holdfast.Lease){
+		"a status":   func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Status(t.Context(), "x") },
+		"an acquire": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Mutex("x").TryLock(t.Context()) },
+		"a release":  func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Unlock(t.Context()) },
+		"UnlockAt": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) {
+			l.UnlockAt(t.Context(), time.Now().Add(time.Second))
+		},
+		"an extend":      func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
+		"a first client": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Nodes(t.Context()) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 1, redistest.WithClock(), redistest.Args("--enable-debug-command", "yes"))
+			node := s.servers[0]
+			c := s.ready(s.client(quarantined))
+			l := lock(t, c, "x", holdfast.WithTTL(3*time.Second))
+			node.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+			node.Step(3 * time.Hour)
+			send(t, c, l)
+			node.ResetClock()
+			if there := node.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
+				t.Errorf("the guard is there after %s while the clock was 3 h ahead", what)
+			}
+		})
+	}
+}
+
 // A machine boots with a clock that is far ahead, and its server loads what was held as expired.
 // That every write was on disk does not help then.
 func TestADurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {

@@ -86,8 +86,8 @@ func (c *Client) Close() error {
 		close(c.stop)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
-		c.awaitTaking(ctx)
-		c.keeper.Close() // first: a lease that comes after this look is given back by the keeper
+		c.awaitTaking()
+		c.keeper.Close() // first: a lease that comes after this look is ended by the keeper
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -124,13 +124,16 @@ func (c *Client) enter() bool {
 }
 
 // awaitTaking waits for the calls that began before the client was closed. Bounded,
-// because an OnWait that calls Close would wait for itself.
-func (c *Client) awaitTaking(ctx context.Context) {
+// because an OnWait that calls Close would wait for itself; and by half of the time, or
+// what is held could not be given back then.
+func (c *Client) awaitTaking() {
+	patience := time.NewTimer(c.config.NodeTimeout)
+	defer patience.Stop()
 	done := make(chan struct{})
 	go func() { c.taking.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-ctx.Done():
+	case <-patience.C:
 	}
 }
 

@@ -93,6 +93,7 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		name := string(rune('a' + round))
 		held := lock(t, holder, name)
 		c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 100 * time.Millisecond }))
+		lock(t, c, name+name)
 		calls := 0
 		m := c.Mutex(name, holdfast.OnWait(func(error) {
 			if calls++; calls == 2 { // it is in line by then
@@ -106,6 +107,9 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		}
 		if !errors.Is(err, holdfast.ErrClosed) {
 			t.Errorf("round %d: Lock of a closed client: %v; want ErrClosed", round, err)
+		}
+		if left := s.ours(name + name); left != "" {
+			t.Errorf("round %d: what the client held is not given back: %s", round, left)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package fanout
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -16,34 +15,36 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	now := f.Now()
 	stamp, err := f.time.Stamp(now)
 	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
-		f.readSoon()
+		f.readSoon() // they may be right again
 	}
 	return stamp, now, err
 }
 
-// freshen has the clocks read, and waits for that, where they may have parted from this client's since
-// it last drew a stamp.
-func (f *Fanout) freshen(ctx context.Context) {
+// keepTime has the clocks read every now and then also while the client has nothing to do: else its stamps could be
+// off when it has, and what it learns by that it may not follow for MaxTTL + W. Nobody waits for it.
+func (f *Fanout) keepTime() {
 	f.mu.Lock()
-	if f.closed || !f.time.Stale(f.Now()) {
-		f.mu.Unlock()
+	defer f.mu.Unlock()
+	if f.closed {
 		return
 	}
-	read := f.readSoon()
-	f.mu.Unlock()
-	select {
-	case <-read:
-	case <-ctx.Done():
+	wait := f.time.Unread(f.Now())
+	if wait == 0 {
+		f.readSoon()
+		wait = missedEvery
 	}
+	f.reader = time.AfterFunc(wait, f.keepTime)
 }
 
-// readSoon has the clocks read, unless they are being read already; the channel is closed after that. f.mu is held.
-func (f *Fanout) readSoon() (read <-chan struct{}) {
-	if f.reading == nil && !f.closed {
-		f.reading = make(chan struct{})
+// missedEvery is how soon clocks are read again of which too few answered.
+const missedEvery = 10 * time.Second
+
+// readSoon has the clocks read, unless they are being read already. f.mu is held.
+func (f *Fanout) readSoon() {
+	if !f.reading && !f.closed {
+		f.reading = true
 		f.wait.Go(f.readAll)
 	}
-	return f.reading
 }
 
 // rereadEvery is how often the nodes' clocks are read while a move of theirs settles and somebody wants
@@ -89,6 +90,7 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 		case <-f.settled:
 		default:
 			close(f.settled)
+			f.reader = time.AfterFunc(f.time.Unread(f.Now()), f.keepTime)
 		}
 	}
 }
@@ -104,6 +106,5 @@ func (f *Fanout) readAll() {
 	f.read(readings...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	close(f.reading)
-	f.reading, f.reread = nil, f.Now()
+	f.reading, f.reread = false, f.Now()
 }

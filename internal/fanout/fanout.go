@@ -36,8 +36,9 @@ type Fanout struct {
 	closed  bool
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
-	reading chan struct{} // closed when the clocks have been read; nil: they are not being read
-	reread  clock.Instant // when they were last
+	reading bool          // the clocks are being read,
+	reread  clock.Instant // and were last then
+	reader  *time.Timer   // has them read while there is nothing to do; nil until they are known
 	homes   homes
 }
 
@@ -120,7 +121,6 @@ func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 // returns each node's answer (Done: it votes) when all have answered, or when ctx ends:
 // missing ones are Unanswered. A refusal is believed for as long as by a lock.
 func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
-	f.freshen(ctx)
 	for _, s := range f.seats {
 		s.doubt() // that it voted for the last call does not tell whether it is still there
 	}
@@ -128,11 +128,10 @@ func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
 }
 
 // Settle returns when stamps can be drawn. If all nodes have answered and they still
-// cannot, it returns the answers. If none was drawn for long the nodes' clocks are read first.
+// cannot, it returns the answers.
 func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	select {
 	case <-f.settled:
-		f.freshen(ctx)
 		return nil
 	default:
 	}
@@ -183,6 +182,9 @@ func (r *roll) Answered(node, _ int, a nodescript.Answer) {
 func (f *Fanout) Close(ctx context.Context) {
 	f.mu.Lock()
 	f.closed = true
+	if f.reader != nil {
+		f.reader.Stop()
+	}
 	f.mu.Unlock()
 	f.deaf()
 	for _, s := range f.seats {

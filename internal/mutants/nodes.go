@@ -117,7 +117,15 @@ var admissions = []mutant{{
 }, {
 	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "admit.lua",
 	old: "if there == config .. ' ' .. r[1] then return ready() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
-	pkg: rootPkg, check: "TestADurableNodeThatBootedWithAWrongClockHasForgotten", says: "two holders",
+	pkg: modelPkg, check: "TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten", says: "the server and the model differ",
+}, {
+	name: "a durable node that booted with a wrong clock votes", promise: memory, file: lua + "admit.lua",
+	old: "(tonumber(field('uptime_in_seconds')) or 0) < 0", new: "false",
+	pkg: modelPkg, check: "TestDurableNodeThatBootedWithAWrongClockHasForgotten", says: "the server and the model differ",
+}, {
+	name: "the guard outlives a record that a leap took", promise: memory, file: lua + "inspect.lua",
+	old: "call('EXISTS', 'holdfast:node') -- see hello", new: "",
+	pkg: rootPkg, check: "TestNothingReadsARecordThatALeapTookBeforeTheGuard", says: "the guard is there",
 }, {
 	name: "a server that keeps its scripts over a restart votes", promise: memory, file: "internal/nodescript/admission.go",
 	old: "n >= oldest {", new: "n >= 0 {",

@@ -81,7 +81,7 @@ var inSimulation = []simulated{{
 	old: "n.remember(config, n.now()+us, why)", new: "n.remember(config, n.now()+us/4, why)",
 }, {
 	name: "a durable node votes although its clock took locks", file: "internal/nodemodel/admission.go",
-	old: "case a.until == 0 && !whole:", new: "case known && a.until == 0 && !whole:",
+	old: "case a.until == 0 && (ahead || !whole):", new: "case known && a.until == 0 && !whole:",
 }, {
 	name: "evictions are ignored", file: "internal/nodemodel/admission.go",
 	old: "if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {", new: "if true {",

@@ -107,6 +107,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	}
 	// Without its guard it forgot locks, unless the guard was due to expire.
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
+	ahead := !known && floorDiv(floorDiv(n.Clock())) < n.Info.Booted // of its time, when it booted
 	switch {
 	case changed:
 		return amnesia("its configuration changed")
@@ -118,7 +119,10 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 		return amnesia("its data came from another server")
 	case !known && !survived:
 		return amnesia("it restarted")
-	case a.until == 0 && !whole:
+	case a.until == 0 && (ahead || !whole):
+		if ahead {
+			return amnesia("it booted with a wrong clock")
+		}
 		return amnesia("its guard vanished")
 	case now >= a.until: // also a restart that lost nothing and was not in quarantine
 		return n.ready(config), nil

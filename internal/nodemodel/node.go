@@ -21,6 +21,7 @@ type Info struct {
 	Evicted         int64  // evicted_keys
 	ReplID, ReplID2 string // replication ids; the second is zeros or empty if never promoted
 	AOF             bool   // aof_enabled
+	Booted          int64  // s since the epoch, by its clock of then: uptime_in_seconds counts from it
 	Version         string // such as "Redis 7.0.15"
 }
 

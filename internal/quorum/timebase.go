@@ -36,7 +36,7 @@ type Timebase struct {
 	everDrawn  bool
 	lastStamp  int64
 	maxSampled time.Duration
-	stale      time.Duration
+	readEvery  time.Duration
 	agreedAt   clock.Instant // when readings last agreed
 }
 
@@ -70,15 +70,15 @@ const sampleKept = 20 * time.Minute
 // move, one attempt meets them all.
 const strayKept = time.Second
 
-// staleAfter is after how long an idle client reads the clocks before it draws a stamp: its own may have parted
-// from theirs by a window since. At most ten minutes, as long as a node that is used is not asked for its clock.
-func staleAfter(window time.Duration) time.Duration { return min(refreshEvery, parting*window) }
+// readEvery is how often a client that has nothing to do reads the clocks: its own may not part from theirs by
+// much before it draws a stamp. At most ten minutes, as long as a node that is used is not asked for its clock.
+func readEvery(window time.Duration) time.Duration { return min(refreshEvery, parting*window/4) }
 
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	return &Timebase{
 		need: Majority(n), window: window.Microseconds(), settle: maxTTL + window,
-		samples: make([]sample, n), maxSampled: window, stale: staleAfter(window),
+		samples: make([]sample, n), maxSampled: window, readEvery: readEvery(window),
 	}
 }
 
@@ -183,7 +183,7 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	if t.moved && now.Sub(t.movedAt) >= t.settle {
 		t.adopt(t.moving, now)
 	}
-	if !t.known || t.Stale(now) {
+	if !t.known {
 		return 0, Unsettled{}
 	}
 	if t.moved {
@@ -196,10 +196,10 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
 
-// Stale reports whether no stamp is drawn until the clocks have been read again: nothing was for so long that
-// they may have parted from this client's. What is read first is adopted at once; after a stamp it would not be.
-func (t *Timebase) Stale(now clock.Instant) bool {
-	return t.known && t.idle(now) && now.Sub(t.agreedAt) >= t.stale
+// Unread is for how long the clocks need not be read, though the client has nothing to do; 0: they are to be
+// read now. What is read before the next stamp is drawn is adopted at once; afterwards it would not be.
+func (t *Timebase) Unread(now clock.Instant) time.Duration {
+	return max(t.agreedAt.Add(t.readEvery).Sub(now), 0)
 }
 
 // StampHeld draws a stamp for what is held already: renewals go on by the clock the

@@ -54,7 +54,7 @@ func (k *Keeper) Held() []*Lease {
 }
 
 // Close ends the renewal of all leases, which are not given back: see Held. One that is to be
-// kept later is given back at once.
+// kept later is ended at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	if !k.closed {

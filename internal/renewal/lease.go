@@ -49,8 +49,8 @@ type Lease struct {
 // Keep begins to keep a lease that was granted. parent lends the lease's context its
 // values, not its end. looked, which may be nil, is called once, when the lease has been
 // held for a moment, and what it returns when the lease ends after that: most locks are
-// given back before. By a keeper that is closed it is given back at once: nobody would see
-// to its end.
+// given back before. By a keeper that is closed it is ended at once: nobody would see to that
+// later. (If the fan-out is closed, too, the nodes free it with its TTL.)
 func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,

@@ -8,6 +8,7 @@ local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
 local kept = 'holdfast:node:kept'
 
+local there = call('GET', guard) -- first: see hello
 local info = call('INFO')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
 local t = call('TIME')
@@ -25,7 +26,6 @@ if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why')
 local replid, evicted = field('master_replid'), field('evicted_keys')
-local there = call('GET', guard)
 
 local function ready()
   call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first
@@ -77,6 +77,11 @@ if r[3] == '0' then
   -- away once it was due to expire: that this was no leap, which took locks granted just before, is
   -- told by a second key that outlives the guard until all those are over, and is gone before a
   -- record of one.
+  -- Redis deletes what is over by chance, too, and may meet a record before the guard. A machine that booted
+  -- hours ahead of its time, and is right now, has a negative uptime for longer than a lease lasts.
+  if not known and (tonumber(field('uptime_in_seconds')) or 0) < 0 then
+    return quarantine(@QUARANTINE@, 'it booted with a wrong clock')
+  end
   if there == config .. ' ' .. r[1] then return ready() end
   if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
   return quarantine(@QUARANTINE@, 'its guard vanished')

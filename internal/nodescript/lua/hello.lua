@@ -1,5 +1,8 @@
 -- hello: which incarnation of which server is this, and what does its clock say?
 -- Returns time run_id \n version
+-- Whatever a client sends reads the guard before a record: what is over by a clock that leapt is deleted
+-- when it is read, and the guard must not outlive a record.
+redis.call('EXISTS', 'holdfast:node')
 local info = redis.call('INFO')
 local t = redis.call('TIME')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') end

@@ -2,6 +2,7 @@
 -- KEYS  1 record  2 plain key
 -- Returns time kind pttl record-length(6) record plain, kind: - none, s string, t another type
 local call = redis.call
+call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end

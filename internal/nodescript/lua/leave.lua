@@ -4,6 +4,7 @@
 -- ARGV  1 owner  2 T  3 taken until, stamp time  4 the name it is kept under
 -- Returns D done | L
 local call, sub = redis.call, string.sub
+call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286

@@ -5,6 +5,7 @@
 --       4 '1': none of them ever won a majority; else '0'
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
+call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
 local function clock()
   local t = call('TIME')
