@@ -101,7 +101,7 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 		again, err := nodescript.ParseHello(s.node.Eval(within, nodescript.HelloText(), node.Call{}))
 		received := s.fan.Now()
 		switch {
-		case err != nil && tries > 0 && within.Err() != nil:
+		case tries > 0 && node.Timeout(err):
 			return h, best, nil // in time it answered once
 		case err != nil:
 			return again, quorum.Reading{}, err
