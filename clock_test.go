@@ -215,3 +215,17 @@ func TestContendersAgreeWhileAMinorityIsOffClock(t *testing.T) {
 		crowd.end()
 	}
 }
+
+// A far node's first answer takes longer than the window, because it includes the time to connect, and says
+// nothing of its clock. The next one must not be cut off: a call that is costs its connection.
+func TestAFarNodeComesToVote(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	p := redistest.NewProxy(t, s.servers[0].Addr())
+	p.DelayRequests(180 * time.Millisecond)
+	s.urls = []string{p.URL()}
+	c := s.client(func(c *holdfast.Config) {
+		c.Window, c.NodeTimeout, c.MaxTTL, c.TTL = 250*time.Millisecond, 500*time.Millisecond, 2*time.Second, 2*time.Second
+	})
+	redistest.Eventually(t, 15*time.Second, "the far node to vote", func() bool { return c.Nodes(t.Context())[0].Admitted })
+}

@@ -31,13 +31,17 @@ func (f *Fanout) keepTime() {
 	wait := f.time.Unread(f.Now())
 	if wait == 0 {
 		f.readSoon()
-		wait = missedEvery
+		wait = min(missedEvery, quorum.ReadEvery(f.config.Set.Window))
 	}
-	f.reader = time.AfterFunc(wait, f.keepTime)
+	f.reader = time.AfterFunc(min(wait, lookEvery), f.keepTime)
 }
 
-// missedEvery is how soon clocks are read again of which too few answered.
-const missedEvery = 10 * time.Second
+const (
+	// missedEvery is how soon clocks are read again of which too few answered.
+	missedEvery = 10 * time.Second
+	// lookEvery is how often it is looked whether they are to be read: the timer stands while the host is suspended.
+	lookEvery = time.Minute
+)
 
 // readSoon has the clocks read, unless they are being read already. f.mu is held.
 func (f *Fanout) readSoon() {
@@ -90,7 +94,9 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 		case <-f.settled:
 		default:
 			close(f.settled)
-			f.reader = time.AfterFunc(f.time.Unread(f.Now()), f.keepTime)
+			if !f.closed {
+				f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)
+			}
 		}
 	}
 }

@@ -91,11 +91,12 @@ func (s *seat) broke(err error) {
 func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
 	// A first answer includes the time to connect. Half of what an answer takes may count
 	// as distance between the clocks, and tickets of waiters are no more exact than that:
-	// where it was long, another one is asked for.
+	// where it was long, another one is asked for, if there is time: a call that is cut off costs its connection.
 	var best quorum.Reading
 	var h nodescript.Hello
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	began := s.fan.Now()
 	for tries := 0; ; tries++ {
 		sent := s.fan.Now()
 		again, err := nodescript.ParseHello(s.node.Eval(within, nodescript.HelloText(), node.Call{}))
@@ -110,7 +111,8 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 		if took := received.Sub(sent); tries == 0 || took < best.Received.Sub(best.Sent) {
 			best = quorum.Reading{Node: s.index, Time: h.Time, Sent: sent, Received: received}
 		}
-		if best.Received.Sub(best.Sent) <= s.fan.config.Set.Window/64 || tries == 2 {
+		took := best.Received.Sub(best.Sent)
+		if took <= s.fan.config.Set.Window/64 || tries == 2 || received.Sub(began)+took > timeout {
 			return h, best, nil
 		}
 	}

@@ -103,7 +103,7 @@ var inClients = []mutant{{
 	pkg: "internal/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
 }, {
 	name: "an idle client does not read the clocks", promise: noHang, file: "internal/fanout/clocks.go",
-	old: "f.reader = time.AfterFunc(f.time.Unread(f.Now()), f.keepTime)", new: "",
+	old: "f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
 	pkg: "internal/fanout", check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",
 }, {
 	name: "what comes after Close gave up waiting is kept", promise: told, file: "internal/renewal/keeper.go",

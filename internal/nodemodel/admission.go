@@ -107,7 +107,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	}
 	// Without its guard it forgot locks, unless the guard was due to expire.
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
-	ahead := !known && floorDiv(floorDiv(n.Clock())) < n.Info.Booted // of its time, when it booted
+	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // of its time, when it booted
 	switch {
 	case changed:
 		return amnesia("its configuration changed")

@@ -234,6 +234,8 @@ func TestDurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 		want string
 	}{
 		{"in time", 0, 1_000_000, "R"},
+		{"ahead by a minute", 60_000_000, 1_000_000, "R"},
+		{"ahead by an hour", hour + 2_000_000, 1_000_000, "Qit booted with a wrong clock"},
 		{"behind", -3 * hour, 1_000_000, "R"},
 		{"ahead", 3 * hour, 1_000_000, "Qit booted with a wrong clock"},
 		{"in time after an hour", 0, hour, "R"},

@@ -70,15 +70,15 @@ const sampleKept = 20 * time.Minute
 // move, one attempt meets them all.
 const strayKept = time.Second
 
-// readEvery is how often a client that has nothing to do reads the clocks: its own may not part from theirs by
+// ReadEvery is how often a client that has nothing to do reads the clocks: its own may not part from theirs by
 // much before it draws a stamp. At most ten minutes, as long as a node that is used is not asked for its clock.
-func readEvery(window time.Duration) time.Duration { return min(refreshEvery, parting*window/4) }
+func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, parting*window/4) }
 
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	return &Timebase{
 		need: Majority(n), window: window.Microseconds(), settle: maxTTL + window,
-		samples: make([]sample, n), maxSampled: window, readEvery: readEvery(window),
+		samples: make([]sample, n), maxSampled: window, readEvery: ReadEvery(window),
 	}
 }
 

@@ -8,7 +8,6 @@ local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
 local kept = 'holdfast:node:kept'
 
-local there = call('GET', guard) -- first: see hello
 local info = call('INFO')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
 local t = call('TIME')
@@ -22,6 +21,7 @@ local policy = field('maxmemory_policy')
 if field('maxmemory') ~= '0' and field('maxmemory') ~= '' and policy ~= 'noeviction' then
   return 'Umaxmemory-policy is ' .. policy .. ', which may delete locks; set it to noeviction'
 end
+local there = call('GET', guard) -- also where the clock is wrong: see hello
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why')
@@ -78,8 +78,9 @@ if r[3] == '0' then
   -- told by a second key that outlives the guard until all those are over, and is gone before a
   -- record of one.
   -- Redis deletes what is over by chance, too, and may meet a record before the guard. A machine that booted
-  -- hours ahead of its time, and is right now, has a negative uptime for longer than a lease lasts.
-  if not known and (tonumber(field('uptime_in_seconds')) or 0) < 0 then
+  -- hours ahead of its time, as it takes to lose a record, and is right now, has been up for less than -1 h
+  -- for longer than a lease lasts.
+  if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
     return quarantine(@QUARANTINE@, 'it booted with a wrong clock')
   end
   if there == config .. ' ' .. r[1] then return ready() end

@@ -2,8 +2,8 @@
 -- Returns time run_id \n version
 -- Whatever a client sends reads the guard before a record: what is over by a clock that leapt is deleted
 -- when it is read, and the guard must not outlive a record.
-redis.call('EXISTS', 'holdfast:node')
-local info = redis.call('INFO')
+redis.pcall('EXISTS', 'holdfast:node') -- refused in Redis Cluster, of which admit tells
+local info = redis.call('INFO', 'server')
 local t = redis.call('TIME')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') end
 local now = t[1] .. string.sub('00000' .. t[2], -6)
