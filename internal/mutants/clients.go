@@ -86,6 +86,10 @@ var inClients = []mutant{{
 	old: "if b.state != open && !owed || !b.whole {", new: "if _ = owed; b.state != open || !b.whole {",
 	pkg: waitPkg, check: "TestAPartWhoseGrantsComeLateIsGivenBack", says: "nobody had it for",
 }, {
+	name: "who can come to no majority keeps its part", promise: noHang, file: "internal/waiting/part.go",
+	old: "if older || b.hopeless() {", new: "if older {",
+	pkg: waitPkg, check: "TestWhoCanComeToNoMajorityGivesBackWhatOthersWaitFor", says: "what somebody waits for",
+}, {
 	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/waiting/part.go",
 	old: "b.part & b.which(b.votes.Granted)", new: "b.part",
 	pkg: waitPkg, check: "TestWhatWasGivenBackIsNoPart", says: "stands as a part",

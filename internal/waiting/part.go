@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
 // partEvery is the mean pause between two questions to all nodes while the bid has a part of them, at
@@ -33,9 +34,10 @@ func (b *bid) partPause() time.Duration {
 
 // split deals with a minority that the round of all nodes, which has failed, left with
 // this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and somebody there waits for longer, the
-// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
-// gives: they cannot swap for ever. b.mu is held.
+// lock may just be on its way here. If it is not, and somebody there waits for longer, or
+// this bid cannot come to a majority, the minority is given back; the bid goes on. Of two
+// that hold a part each and are in each other's way, one keeps and one gives: they cannot
+// swap for ever. b.mu is held.
 func (b *bid) split() (soon bool) {
 	part := b.part & b.which(b.votes.Granted) // an earlier grant may be followed by another
 	if part == 0 {
@@ -46,12 +48,42 @@ func (b *bid) split() (soon bool) {
 		b.halved = now
 		return true
 	}
-	if now.Sub(b.halved) >= gather/2 && slices.ContainsFunc(b.votes.Answers(), b.yields) {
-		b.part, b.halved = b.part&^part, 0
+	if now.Sub(b.halved) < gather/2 {
+		return false
+	}
+	older := slices.ContainsFunc(b.votes.Answers(), b.yields)
+	if older {
 		b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
+	}
+	if older || b.hopeless() {
+		b.part, b.halved = b.part&^part, 0
 		b.release(part.has)
 	}
 	return false
+}
+
+// hopeless reports whether somebody waits for a node of the part, and too few others can come to this bid: they
+// refuse it, or are held and would not hand themselves over to it, because it does not hear them. Where
+// two had a part each, of which one was hopeless, a third node went round among those who came later. A node that did
+// not answer may come, and where nobody has the others nobody is kept from them.
+func (b *bid) hopeless() bool {
+	mayCome, held, waited := 0, false, false
+	for _, a := range b.votes.Answers() {
+		switch a.Verdict {
+		case nodescript.Granted:
+			mayCome++
+			waited = waited || a.Waiting
+		case nodescript.Held:
+			if a.Rank >= 0 {
+				mayCome++
+			} else {
+				held = held || !a.Foreign
+			}
+		case nodescript.Unanswered, nodescript.Failed, nodescript.Stale:
+			mayCome++
+		}
+	}
+	return held && waited && mayCome < quorum.Majority(b.fan.N())
 }
 
 // yields reports whether a node's answer is that somebody has it who has waited for longer. Not a lease that

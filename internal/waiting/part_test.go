@@ -67,8 +67,12 @@ type apart struct {
 	born  int64
 }
 
-func newApart(t *testing.T) *apart {
-	l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
+func newApart(t *testing.T, deaf ...int) *apart {
+	n := -1
+	l, nodes := hearing(t, func(m *nodemodel.Node) *away {
+		n++
+		return &away{Node: m, deaf: slices.Contains(deaf, n)}
+	})
 	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.Lock{Name: "x", Private: true}, born: l.Fan.StampAt(l.Fan.Now())}
 }
 
@@ -88,6 +92,18 @@ func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 		}
 	}
 	return owner
+}
+
+// queued has somebody else, whose ticket is younger than all others, wait for a node.
+func (a *apart) queued(node int) {
+	stamp, _, err := a.l.Fan.Stamp()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	owner := nodescript.NewOwner("other", "who hears it", stamp, []byte("random"))
+	call := nodescript.QueueCall(a.lock, owner, stamp, 10*time.Second, stamp)
+	a.l.Fan.Send(&fanout.Message{Call: call}, func(n int) bool { return n == node })
+	synctest.Wait()
 }
 
 func (a *apart) holder(node int) string {
@@ -133,6 +149,31 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who does not hear a node, and is refused by another, can be handed no majority: of two such that had a part each
+// neither saw the other, and the third node went round among those who came later.
+func TestWhoCanComeToNoMajorityGivesBackWhatOthersWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newApart(t, 1)
+		a.nodes[2].Del(nodescript.GuardKey)
+		a.other(time.Hour, 1)
+		a.waits(func() {
+			mine := a.holder(0)
+			time.Sleep(2 * askEvery)
+			if mine == "" || a.holder(0) != mine {
+				t.Fatal("it does not keep what nobody waits for")
+			}
+			a.queued(0)
+			late := time.Now().Add(2 * askEvery)
+			for a.holder(0) == mine {
+				if time.Now().After(late) {
+					t.Fatalf("%s later it still keeps what somebody waits for", 2*askEvery)
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	})
 }
 
 // A part may last: the other nodes are somebody's who came later, and one of them is out of reach.
