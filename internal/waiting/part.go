@@ -21,7 +21,7 @@ func (b *bid) learn(node int, ans nodescript.Answer) {
 		b.part = b.part.without(node)
 	}
 	if b.part == 0 {
-		b.halved = 0
+		b.halved, b.forlorn = 0, 0
 	}
 }
 
@@ -35,51 +35,56 @@ func (b *bid) partPause() time.Duration {
 // split deals with a minority that the round of all nodes, which has failed, left with
 // this bid; it reports whether all are to be asked once more, soon. On the other nodes the
 // lock may just be on its way here. If it is not, and somebody there waits for longer, or
-// this bid cannot come to a majority, the minority is given back; the bid goes on. Of two
-// that hold a part each and are in each other's way, one keeps and one gives: they cannot
-// swap for ever. b.mu is held.
+// nothing of theirs can come here, the minority is given back; the bid goes on. Of two
+// that hold a part each, one keeps and one gives: they cannot swap for ever. b.mu is held.
 func (b *bid) split() (soon bool) {
 	part := b.part & b.which(b.votes.Granted) // an earlier grant may be followed by another
 	if part == 0 {
 		return false
 	}
 	now := b.fan.Now()
+	switch {
+	case !b.hopeless():
+		b.forlorn = 0
+	case b.forlorn == 0:
+		b.forlorn = now
+	}
 	if b.halved == 0 {
 		b.halved = now
 		return true
 	}
-	if now.Sub(b.halved) < gather/2 {
-		return false
-	}
-	older := slices.ContainsFunc(b.votes.Answers(), b.yields)
-	if older {
+	// Not at once: a subscription that broke for a moment is no reason to lose a turn.
+	given := b.forlorn != 0 && now.Sub(b.forlorn) >= askEvery
+	if given || now.Sub(b.halved) >= gather/2 && slices.ContainsFunc(b.votes.Answers(), b.yields) {
+		b.part, b.halved, b.forlorn = b.part&^part, 0, 0
 		b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
-	}
-	if older || b.hopeless() {
-		b.part, b.halved = b.part&^part, 0
 		b.release(part.has)
 	}
 	return false
 }
 
-// hopeless reports whether somebody waits for a node of the part, and too few others can come to this bid: they
-// refuse it, or are held and would not hand themselves over to it, because it does not hear them. Where
-// two had a part each, of which one was hopeless, a third node went round among those who came later. A node that did
-// not answer may come, and where nobody has the others nobody is kept from them.
+// hopeless reports whether somebody waits for a node of the part, and too few others can come to this bid: what
+// refuses it, or is held, comes only from a queue in which it stands, and that hands over only to who hears. Where
+// two had a part each, of which one was hopeless, a third node went round among those who came later. Where nobody
+// has the others nobody is kept from them.
 func (b *bid) hopeless() bool {
 	mayCome, held, waited := 0, false, false
-	for _, a := range b.votes.Answers() {
+	for i, a := range b.votes.Answers() {
 		switch a.Verdict {
 		case nodescript.Granted:
 			mayCome++
 			waited = waited || a.Waiting
 		case nodescript.Held:
-			if a.Rank >= 0 {
+			if a.Rank >= 0 || a.Owner == b.owner {
 				mayCome++
 			} else {
 				held = held || !a.Foreign
 			}
-		case nodescript.Unanswered, nodescript.Failed, nodescript.Stale:
+		case nodescript.Failed:
+			if b.hears(b.owner, i) {
+				mayCome++
+			}
+		case nodescript.Unanswered, nodescript.Stale:
 			mayCome++
 		}
 	}

@@ -151,31 +151,6 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 	}
 }
 
-// Who does not hear a node, and is refused by another, can be handed no majority: of two such that had a part each
-// neither saw the other, and the third node went round among those who came later.
-func TestWhoCanComeToNoMajorityGivesBackWhatOthersWaitFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newApart(t, 1)
-		a.nodes[2].Del(nodescript.GuardKey)
-		a.other(time.Hour, 1)
-		a.waits(func() {
-			mine := a.holder(0)
-			time.Sleep(2 * askEvery)
-			if mine == "" || a.holder(0) != mine {
-				t.Fatal("it does not keep what nobody waits for")
-			}
-			a.queued(0)
-			late := time.Now().Add(2 * askEvery)
-			for a.holder(0) == mine {
-				if time.Now().After(late) {
-					t.Fatalf("%s later it still keeps what somebody waits for", 2*askEvery)
-				}
-				time.Sleep(time.Millisecond)
-			}
-		})
-	})
-}
-
 // A part may last: the other nodes are somebody's who came later, and one of them is out of reach.
 func TestWhoHasAPartForLongAsksEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
