@@ -6,14 +6,20 @@ import (
 )
 
 // relistenFirst and relistenMost bound the pause before a subscription that broke is
-// made again; it doubles in between. standsIn and standsMost are for how many timeouts of a
-// node it is waited that one stands: of several round trips, and in a connection of its own,
-// which may be lost without a word. A driver's own patience may be longer than a lock's.
+// made again; it doubles in between.
 const (
 	relistenFirst = 20 * time.Millisecond
 	relistenMost  = time.Second
-	standsIn      = 2
-	standsMost    = 8
+)
+
+// standsIn is for how many timeouts of a node it is waited that a subscription stands: what
+// asked for it may be lost without a word, and a driver is more patient than who waits for a
+// lock. Of a connection of its own, and so several round trips: where that is too short, each
+// try has twice as long as the one before, up to standsMost or, if that is more, four times
+// the first, and one that stood says how long the next may take.
+const (
+	standsIn   = 2
+	standsMost = 5 * time.Second
 )
 
 // Listen keeps a subscription to channel on every node until Close: one connection per
@@ -27,15 +33,16 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 	}
 	for i, s := range f.seats {
 		f.wait.Go(func() {
-			pause, patience := relistenFirst, standsIn*f.config.Timeout
+			least := standsIn * f.config.Timeout
+			pause, patience := relistenFirst, least
 			for f.hear.Err() == nil {
-				stood := false
+				stood, began := false, f.Now()
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
 				_ = s.node.Listen(ctx, channel, func(message string) { // why it ended: it is made again
 					if message == "" {
 						late.Stop()
-						stood = true
+						stood, patience = true, max(least, 2*f.Now().Sub(began))
 						up(i, true)
 						return
 					}
@@ -44,9 +51,9 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				switch {
 				case stood:
 					up(i, false)
-					pause, patience = relistenFirst, standsIn*f.config.Timeout
+					pause = relistenFirst
 				case ctx.Err() != nil: // it may be far away
-					patience = min(2*patience, standsMost*f.config.Timeout)
+					patience = min(2*patience, max(4*least, standsMost))
 				}
 				late.Stop()
 				cancel()

@@ -2,10 +2,7 @@ package fanout
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,11 +18,13 @@ type slowToListen struct {
 	*nodemodel.Node
 	takes []time.Duration
 	tries int
+	hurt  context.CancelFunc // ends the one that stands
 }
 
 func (n *slowToListen) Listen(ctx context.Context, channel string, on func(string)) error {
 	takes := n.takes[min(n.tries, len(n.takes)-1)]
 	n.tries++
+	ctx, n.hurt = context.WithCancel(ctx)
 	select {
 	case <-time.After(takes):
 		return n.Node.Listen(ctx, channel, on)
@@ -34,43 +33,73 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
+// listening is a fan-out that subscribes on a node; up says when that stands, and when not.
+func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
+	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
+	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+	n.Node = nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
+	f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { f.Close(t.Context()) })
+	up = make(chan bool, 10)
+	f.Listen("inbox", func(int, string) {}, func(_ int, is bool) { up <- is })
+	return up
+}
+
+// stands waits until the subscription stands.
+func (n *slowToListen) stands(t *testing.T, up chan bool, within time.Duration) {
+	t.Helper()
+	select {
+	case is := <-up:
+		if !is {
+			t.Fatal("it broke")
+		}
+	case <-time.After(within):
+		t.Fatalf("%s after %d tries it does not stand", within, n.tries)
+	}
+}
+
 // What asks for a subscription may be lost without a word. Meanwhile its client is in no queue of that node.
 func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
-	const timeout, never = time.Second / 2, time.Hour
+	const never = time.Hour
 	for _, c := range []struct {
-		what   string
-		takes  []time.Duration
-		within time.Duration
+		what            string
+		timeout, within time.Duration
+		takes           []time.Duration
 	}{
-		{"the first is lost", []time.Duration{never, 0}, 3 * timeout},
-		{"two are lost", []time.Duration{never, never, 0}, 7 * timeout},
-		{"the node is far", []time.Duration{5 * timeout}, 12 * timeout},
+		{"the first is lost", time.Second / 2, 3 * time.Second / 2, []time.Duration{never, 0}},
+		{"two are lost", time.Second / 2, 7 * time.Second / 2, []time.Duration{never, never, 0}},
+		{"the node is far", time.Second, 10 * time.Second, []time.Duration{5 * time.Second / 2}},
+		{"it takes many timeouts", time.Second / 20, 10 * time.Second, []time.Duration{2 * time.Second}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
-				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-				n := &slowToListen{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set), takes: c.takes}
-				f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
-				defer f.Close(t.Context())
-				ctx, late := context.WithTimeoutCause(t.Context(), c.within, errors.New("it does not stand"))
-				defer late()
-				var broke atomic.Bool
-				f.Listen("inbox", func(int, string) {}, func(_ int, is bool) {
-					if is {
-						late()
-					} else {
-						broke.Store(true)
-					}
-				})
-				<-ctx.Done()
-				if context.Cause(ctx) != context.Canceled {
-					t.Error(fmt.Errorf("%s after %d tries: %w", c.within, n.tries, context.Cause(ctx)))
-				}
-				if time.Sleep(20 * timeout); broke.Load() {
+				n := &slowToListen{takes: c.takes}
+				up := listening(t, n, c.timeout)
+				n.stands(t, up, c.within)
+				if time.Sleep(time.Minute); len(up) > 0 {
 					t.Error("it stood, and was not left alone then")
 				}
 			})
 		})
 	}
+}
+
+// Who found out how long a node takes does not lose a connection to that after each break.
+func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &slowToListen{takes: []time.Duration{5 * time.Second / 2}}
+		up := listening(t, n, time.Second)
+		n.stands(t, up, 10*time.Second)
+		for range 3 {
+			before := n.tries
+			n.hurt()
+			if <-up {
+				t.Fatal("it did not break")
+			}
+			n.stands(t, up, 10*time.Second)
+			if n.tries != before+1 {
+				t.Errorf("it took %d tries to stand again, want 1", n.tries-before)
+			}
+		}
+	})
 }

@@ -86,17 +86,9 @@ var inClients = []mutant{{
 	old: "if b.state != open && !owed || !b.whole {", new: "if _ = owed; b.state != open || !b.whole {",
 	pkg: waitPkg, check: "TestAPartWhoseGrantsComeLateIsGivenBack", says: "nobody had it for",
 }, {
-	name: "who can come to no majority keeps its part", promise: noHang, file: "internal/waiting/part.go",
-	old: "given := b.forlorn != 0 && now.Sub(b.forlorn) >= askEvery", new: "given := false",
-	pkg: waitPkg, check: "TestWhoCanComeToNoMajorityGivesBackWhatOthersWaitFor", says: "what somebody waits for",
-}, {
-	name: "a part is given back as soon as nothing could come to it", promise: order, file: "internal/waiting/part.go",
-	old: "now.Sub(b.forlorn) >= askEvery", new: "now.Sub(b.halved) >= gather/2",
-	pkg: waitPkg, check: "TestASubscriptionThatBreaksForAMomentCostsNoPart", says: "its part is",
-}, {
 	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/fanout/inbox.go",
 	old: "late := time.AfterFunc(patience, cancel)", new: "late := time.AfterFunc(time.Hour, cancel)",
-	pkg: "internal/fanout", check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "it does not stand",
+	pkg: "internal/fanout", check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
 }, {
 	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/waiting/part.go",
 	old: "b.part & b.which(b.votes.Granted)", new: "b.part",

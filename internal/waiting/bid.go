@@ -45,7 +45,6 @@ type bid struct {
 	part    nodes         // granted it, and were not given back
 	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
-	forlorn clock.Instant // since when nothing can come to that, while others wait for it; 0: it can
 	spare   spare         // nodes that the next rounds of all leave out
 	whole   bool          // the current round asks all nodes, but for those
 	taken   bool          // the lease went to the caller: what comes later is not for us

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
 // partEvery is the mean pause between two questions to all nodes while the bid has a part of them, at
@@ -21,7 +20,7 @@ func (b *bid) learn(node int, ans nodescript.Answer) {
 		b.part = b.part.without(node)
 	}
 	if b.part == 0 {
-		b.halved, b.forlorn = 0, 0
+		b.halved = 0
 	}
 }
 
@@ -34,61 +33,25 @@ func (b *bid) partPause() time.Duration {
 
 // split deals with a minority that the round of all nodes, which has failed, left with
 // this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and somebody there waits for longer, or
-// nothing of theirs can come here, the minority is given back; the bid goes on. Of two
-// that hold a part each, one keeps and one gives: they cannot swap for ever. b.mu is held.
+// lock may just be on its way here. If it is not, and somebody there waits for longer, the
+// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
+// gives: they cannot swap for ever. b.mu is held.
 func (b *bid) split() (soon bool) {
 	part := b.part & b.which(b.votes.Granted) // an earlier grant may be followed by another
 	if part == 0 {
 		return false
 	}
 	now := b.fan.Now()
-	switch {
-	case !b.hopeless():
-		b.forlorn = 0
-	case b.forlorn == 0:
-		b.forlorn = now
-	}
 	if b.halved == 0 {
 		b.halved = now
 		return true
 	}
-	// Not at once: a subscription that broke for a moment is no reason to lose a turn.
-	given := b.forlorn != 0 && now.Sub(b.forlorn) >= askEvery
-	if given || now.Sub(b.halved) >= gather/2 && slices.ContainsFunc(b.votes.Answers(), b.yields) {
-		b.part, b.halved, b.forlorn = b.part&^part, 0, 0
+	if now.Sub(b.halved) >= gather/2 && slices.ContainsFunc(b.votes.Answers(), b.yields) {
+		b.part, b.halved = b.part&^part, 0
 		b.spare.gaveBack(part, now.Add(b.fan.Set().MaxTTL/2))
 		b.release(part.has)
 	}
 	return false
-}
-
-// hopeless reports whether somebody waits for a node of the part, and too few others can come to this bid: what
-// refuses it, or is held, comes only from a queue in which it stands, and that hands over only to who hears. Where
-// two had a part each, of which one was hopeless, a third node went round among those who came later. Where nobody
-// has the others nobody is kept from them.
-func (b *bid) hopeless() bool {
-	mayCome, held, waited := 0, false, false
-	for i, a := range b.votes.Answers() {
-		switch a.Verdict {
-		case nodescript.Granted:
-			mayCome++
-			waited = waited || a.Waiting
-		case nodescript.Held:
-			if a.Rank >= 0 || a.Owner == b.owner {
-				mayCome++
-			} else {
-				held = held || !a.Foreign
-			}
-		case nodescript.Failed:
-			if b.hears(b.owner, i) {
-				mayCome++
-			}
-		case nodescript.Unanswered, nodescript.Stale:
-			mayCome++
-		}
-	}
-	return held && waited && mayCome < quorum.Majority(b.fan.N())
 }
 
 // yields reports whether a node's answer is that somebody has it who has waited for longer. Not a lease that

@@ -67,12 +67,8 @@ type apart struct {
 	born  int64
 }
 
-func newApart(t *testing.T, deaf ...int) *apart {
-	n := -1
-	l, nodes := hearing(t, func(m *nodemodel.Node) *away {
-		n++
-		return &away{Node: m, deaf: slices.Contains(deaf, n)}
-	})
+func newApart(t *testing.T) *apart {
+	l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
 	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.Lock{Name: "x", Private: true}, born: l.Fan.StampAt(l.Fan.Now())}
 }
 
@@ -92,18 +88,6 @@ func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 		}
 	}
 	return owner
-}
-
-// queued has somebody else, whose ticket is younger than all others, wait for a node.
-func (a *apart) queued(node int) {
-	stamp, _, err := a.l.Fan.Stamp()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	owner := nodescript.NewOwner("other", "who hears it", stamp, []byte("random"))
-	call := nodescript.QueueCall(a.lock, owner, stamp, 10*time.Second, stamp)
-	a.l.Fan.Send(&fanout.Message{Call: call}, func(n int) bool { return n == node })
-	synctest.Wait()
 }
 
 func (a *apart) holder(node int) string {

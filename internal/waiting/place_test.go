@@ -21,7 +21,6 @@ type away struct {
 	cut     atomic.Bool
 	unheard atomic.Bool // it is cut off when it has run the next waiter's question, whose answer is lost
 	asked   atomic.Int64
-	deaf    bool          // it takes no subscription
 	far     time.Duration // until a question is there
 	slow    time.Duration // until its answer is here
 }
@@ -57,14 +56,6 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 		return node.Reply{Err: errCut}
 	}
 	return n.Node.Eval(ctx, text, c, load...)
-}
-
-func (n *away) Listen(ctx context.Context, channel string, on func(string)) error {
-	if n.deaf {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return n.Node.Listen(ctx, channel, on)
 }
 
 // alone is a client on one node that can be cut off.

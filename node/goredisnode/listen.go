@@ -3,6 +3,8 @@ package goredisnode
 import (
 	"context"
 	"fmt"
+	"net"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,10 +26,15 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 		return node.NotSent(driver.ContextError(ctx))
 	}
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
+		l := &line{}
+		ctx = context.WithValue(ctx, lineKey{}, l)
 		ps := n.client.Subscribe(ctx) // no channel yet: this one does not tell errors
-		defer ps.Close()
 		// Closing is what interrupts a read.
-		hangUp := func() { _ = ps.Close() }
+		hangUp := func() {
+			l.drop()
+			_ = ps.Close()
+		}
+		defer hangUp()
 		defer context.AfterFunc(ctx, hangUp)()
 		defer context.AfterFunc(n.ctx, hangUp)()
 		err := ps.Subscribe(ctx, channel)
@@ -79,4 +86,31 @@ func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
 		}
 	}()
 	return ps.ReceiveTimeout(ctx, pingAfter)
+}
+
+// line is the connection of a subscription. go-redis waits for a handshake before it closes one, and leaves
+// the connection open where the handshake failed (v9.22).
+type line struct {
+	mu      sync.Mutex
+	conn    net.Conn
+	dropped bool
+}
+
+type lineKey struct{} // of a *line in the context of a dial
+
+// takes notes the connection that was made for a subscription.
+func (l *line) takes(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn = c; l.dropped {
+		_ = c.Close() // says only that it was closed before, as below
+	}
+}
+
+func (l *line) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dropped = true; l.conn != nil {
+		_ = l.conn.Close()
+	}
 }

@@ -70,7 +70,11 @@ func adapt(o *redis.Options) {
 			if err != nil {
 				return nil, err
 			}
-			return driver.Bound(c), nil
+			c = driver.Bound(c)
+			if l, ok := ctx.Value(lineKey{}).(*line); ok {
+				l.takes(c)
+			}
+			return c, nil
 		}
 	}
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)

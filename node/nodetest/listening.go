@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +111,35 @@ func (s suite) listenEndsWithItsContext(t *testing.T) {
 	begin := time.Now()
 	if err := n.Listen(within(t, short), "inbox", func(string) {}); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > short+grace {
 		t.Errorf("at a frozen server: %v after %v", err, time.Since(begin))
+	}
+}
+
+// A server that takes connections and says nothing, as one that is stopped: what Listen made there
+// is to be gone when it has ended, or each of its callers' tries would leave one.
+func (s suite) listenLeavesNoConnection(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	n := s.node(t, "redis://"+silent.Addr().String())
+	for range 3 {
+		listen, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- n.Listen(listen, "inbox", func(string) { t.Error("listening") }) }()
+		c, err := silent.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v; want the cancellation", err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(patience)) // fails where the read does, too
+		if _, err := io.Copy(io.Discard, c); node.Timeout(err) {
+			t.Errorf("%s after Listen has ended its connection is there", patience)
+		}
 	}
 }
 

@@ -71,6 +71,7 @@ func Run(t *testing.T, open Open) {
 
 		{"ListenReceivesInOrder", s.listenReceivesInOrder},
 		{"ListenEndsWithItsContext", s.listenEndsWithItsContext},
+		{"ListenLeavesNoConnection", s.listenLeavesNoConnection},
 		{"ListenEndsWithTheServer", s.listenEndsWithTheServer},
 		{"ListenEndsOnAHungConnection", s.listenEndsOnAHungConnection},
 		{"ListenIsRefused", s.listenIsRefused},
