@@ -36,6 +36,10 @@ var onNodes = []mutant{{
 	old: "if highest - now > 2 * @WINDOW@ then", new: "if highest - now > @WINDOW@ then",
 	pkg: modelPkg, check: "TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead", says: "the server and the model differ",
 }, {
+	name: "a late renewal brings back what UnlockAt left", promise: nothing, file: lua + "leave.lua",
+	old: "if own > leased then leased = own end", new: "",
+	pkg: modelPkg, check: "TestALateCommandDoesNotBringBackWhatWasLeft", says: "the server and the model differ",
+}, {
 	name: "repair ignores tokens", promise: nothing, file: lua + "extend.lua",
 	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' and now > last then",
 	pkg: rootPkg, check: "TestARenewalThatArrivesAfterItsReleaseLocksNothing", says: "a name that was given back",

@@ -134,6 +134,29 @@ func TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead(t *testing.T) {
 	w.says("S", acquire("d", T+3)) // this one it may follow: within W of its clock
 }
 
+// What UnlockAt keeps taken for less than a command is on its way is free again when a late one of the
+// lease comes: it does not bring the lease back for a whole TTL.
+func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
+	for _, l := range []nodescript.Lock{lock, private} {
+		w := voting(t)
+		T := w.now
+		w.says("G0", nodescript.AcquireCall(l, "a", T, 10*time.Second))
+		sent := T + 3_000_000
+		w.at(sent)
+		w.says("D", nodescript.LeaveCall(l, "a", T, sent+50_000))
+		w.at(sent + 200_000)
+		w.says("Lg", nodescript.ExtendCall(l, "a", T, sent, T+10_000_000, 10*time.Second, window))
+		w.says("O", nodescript.AcquireCall(l, "a", T, 10*time.Second))
+		w.says("G0", nodescript.AcquireCall(l, "b", w.now, 10*time.Second))
+
+		// Nor does it end a later lease than its own.
+		w.says("D", nodescript.LeaveCall(l, "b", w.now, w.now+50_000))
+		if r := w.stored(l); r.Seen != w.now+1 || r.Leased != w.now+1 {
+			t.Fatalf("of a lease %d that was left the node keeps %+v", w.now, r)
+		}
+	}
+}
+
 // A node that lost a lease, or missed it, is free for whoever asks. What is given back there because
 // the others hold it was no lease: the one that is can still be repaired.
 func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {

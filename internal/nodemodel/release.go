@@ -89,7 +89,9 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	if p := n.plain(c); p.text == owner {
 		n.setText(p.key, left, ms)
 	}
-	r := nodescript.Record{Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: old.Leased, Owner: left}
+	r := nodescript.Record{
+		Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: max(old.Leased, T+1), Owner: left,
+	}
 	n.setText(c.Keys[0], r.String(), stays(s))
 	return "D", nil
 }

@@ -60,6 +60,10 @@ func extends(c node.Call) bool {
 	return len(c.Args) > 0 && len(c.Args)%5 == 0 && len(c.Args[3]) == 16 && len(c.Args[4]) == 16
 }
 
+func lefts(c node.Call) bool {
+	return len(c.Args) == 4 && c.Args[3] == nodescript.LeftOwner(c.Args[0])
+}
+
 // answered counts what nodes answer.
 func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
@@ -90,7 +94,7 @@ func each(value string, to func(n int, answer string)) {
 	}
 }
 
-// took checks that a node that was told that a lock was given back does not grant or repair it
+// took checks that a node that was told that a lock was given back, or left taken for a while, does not grant or repair it
 // again, when commands of it come late. Not one whose clock was far behind then: a tombstone is set
 // at most W ahead of it, and if it is put right, a late acquire passes.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
@@ -110,6 +114,9 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				highest := number(c.Args[width*n+1])
 				s.back[owner] = max(s.back[owner], highest)
 				s.capped[owner] = s.capped[owner] || highest-s.clock() > 2*w.plan.Window.Microseconds()
+			case lefts(c) && answer[0] == 'D':
+				owner = c.Args[0]
+				s.back[owner] = max(s.back[owner], number(c.Args[1]))
 			}
 			if back := s.back[owner]; yes && stamp <= back && !s.capped[owner] {
 				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
@@ -164,6 +171,8 @@ func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 			what = "extend"
 		case releases(c):
 			what = "release"
+		case lefts(c):
+			what = "leave"
 		case len(c.Args) == 1:
 			what = "quit"
 		}

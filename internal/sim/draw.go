@@ -108,8 +108,8 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 	if d.hit(0.06) {
 		o.Extend = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
 	}
-	if d.hit(0.04) {
-		o.Left = 1 + d.below(ttl/2)
+	if d.hit(0.06) {
+		o.Left = 1 + d.below(pick(d, 2*p.Window, ttl/2)) // a command may be on its way for longer
 	}
 	return o
 }

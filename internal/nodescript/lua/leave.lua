@@ -13,13 +13,17 @@ local old = call('GET', KEYS[1])
 if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
 if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
 
-local seen = string.format('%016.0f', T + 1)
-if sub(old, 1, 16) > seen then seen = sub(old, 1, 16) end
+-- What this node granted is over: a late acquire or renewal of it does not bring it back when the
+-- name is free again, as after a release.
+local own = string.format('%016.0f', T + 1)
+local seen, leased = sub(old, 1, 16), sub(old, 50, 65)
+if own > seen then seen = own end
+if own > leased then leased = own end
 local ms = math.max(math.floor((expiry - now) / 1000) + 1, 1)
 if KEYS[2] and redis.pcall('GET', KEYS[2]) == owner then
   call('DEL', KEYS[2])
   call('SET', KEYS[2], ARGV[4], 'PX', ms)
 end
 call('DEL', KEYS[1])
-call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 65) .. ARGV[4], 'PX', '@STAYMS@')
+call('SET', KEYS[1], seen .. T .. expiry .. sub(old, 49, 49) .. leased .. ARGV[4], 'PX', '@STAYMS@')
 return 'D'
