@@ -51,11 +51,18 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 					t.Errorf("%s: %.2f × the healthy median with one node %s; want at most 1.5", op, ratio, sick.name)
 				}
 			}
-			// A client that starts now waits neither for it.
-			start := time.Now()
-			late := s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second })
-			lock(t, late, "late").Unlock(t.Context())
-			t.Logf("a new client's first lock: %s", time.Since(start).Round(time.Microsecond))
+			// A client that starts now waits neither for it. The quickest of three: a busy machine is no wait.
+			first := time.Hour
+			for i := range 3 {
+				start := time.Now()
+				late := s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second })
+				lock(t, late, fmt.Sprint("late ", i)).Unlock(t.Context())
+				first = min(first, time.Since(start))
+			}
+			t.Logf("a new client's first lock: %s", first.Round(time.Microsecond))
+			if first >= time.Second/2 {
+				t.Errorf("a new client's first lock takes %s with one node %s: it waits for the sick node", first, sick.name)
+			}
 			sick.cure(s, proxy)
 		})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -70,6 +71,22 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 		}
 		if strings.HasSuffix(s.file, ".lua") {
 			t.Errorf("%q: the simulation's nodes run no Lua; see internal/nodemodel", s.name)
+		}
+	}
+}
+
+// What the documents say of the lists is counted.
+func TestTheDocumentsCountTheMutants(t *testing.T) {
+	for file, says := range map[string]string{
+		"README.md":                          fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
+		filepath.Join("docs", "protocol.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
+	} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), says) {
+			t.Errorf("%s does not say %q", file, says)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package nodemodel
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -155,6 +157,13 @@ var weakenings = []struct{ what, from, to string }{
 // TestWeakenedScriptsAreFound: the comparison with the model is worth as much as the
 // mistakes it finds. Each is made on the server's side only, and must show.
 func TestWeakenedScriptsAreFound(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := fmt.Sprintf("| %d weakened lines", len(weakenings)); !strings.Contains(string(doc), says) {
+		t.Errorf("docs/protocol.md does not say %q", says)
+	}
 	w := newWorld(t)
 	for _, m := range weakenings {
 		t.Run(m.what, func(t *testing.T) {
