@@ -146,14 +146,18 @@ func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 		w.says("D", nodescript.LeaveCall(l, "a", T, sent+50_000))
 		w.at(sent + 200_000)
 		w.says("Lg", nodescript.ExtendCall(l, "a", T, sent, T+10_000_000, 10*time.Second, window))
-		w.says("O", nodescript.AcquireCall(l, "a", T, 10*time.Second))
-		w.says("G0", nodescript.AcquireCall(l, "b", w.now, 10*time.Second))
 
-		// Nor does it end a later lease than its own.
-		w.says("D", nodescript.LeaveCall(l, "b", w.now, w.now+50_000))
-		if r := w.stored(l); r.Seen != w.now+1 || r.Leased != w.now+1 {
-			t.Fatalf("of a lease %d that was left the node keeps %+v", w.now, r)
+		// Nor does a late acquire, of a lease that was left within the window.
+		T = w.now
+		w.says("G0", nodescript.AcquireCall(l, "b", T, 10*time.Second))
+		w.says("D", nodescript.LeaveCall(l, "b", T, T+50_000))
+		// It ends its own lease and those before it, and none that comes later.
+		if r := w.stored(l); r.Seen != T+1 || r.Leased != T+1 {
+			t.Fatalf("of a lease %d that was left the node keeps %+v", T, r)
 		}
+		w.at(T + 100_000)
+		w.says("S", nodescript.AcquireCall(l, "b", T, 10*time.Second))
+		w.says("G0", nodescript.AcquireCall(l, "c", T+2, 10*time.Second))
 	}
 }
 

@@ -94,9 +94,9 @@ func each(value string, to func(n int, answer string)) {
 	}
 }
 
-// took checks that a node that was told that a lock was given back, or left taken for a while, does not grant or repair it
-// again, when commands of it come late. Not one whose clock was far behind then: a tombstone is set
-// at most W ahead of it, and if it is put right, a late acquire passes.
+// took checks that a node that was told that a lock was given back, or left taken for a while, does not
+// grant or repair it again, when commands of it come late. Not one whose clock was far behind then: a
+// tombstone is set at most W ahead of it, and if it is put right, a late acquire passes.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
