@@ -1,5 +1,5 @@
 # The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
-.PHONY: help demo test lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -8,7 +8,9 @@ FIRST ?= 1
 T ?= 10m
 EVERY ?= 5s
 SERVER ?= redis-server
-export ONLY SERVER
+export ONLY SERVER FRESH
+# A few of the mutants: of a node's scripts, of the majority, of the renewal and of the waiting.
+SAMPLE = ^(no tombstone|a quorum of N/2|a minority moves the deadline|a hand-off to a bid that is over is not declined)$$
 
 help:            ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -19,13 +21,14 @@ demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no s
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## all tests, on real redis-server processes (or SERVER=valkey-server), with the race detector; a million simulated attempts; the models
-	go test -race -timeout 25m . # by itself: it measures how long waiters sleep
-	go test -race -timeout 25m ./internal/chaos # by itself: it judges how soon they are served
-	others=$$(go list ./...) && go test -race -timeout 25m $$(echo "$$others" | tail -n +2 | grep -v /internal/chaos$$)
-	go test -run 'SameHistory|OnTheEdge' ./internal/sim # under -race the scheduler draws lots
-	@scripts/sim.sh 1000000
-	@scripts/models.sh -models.full
+test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 6 minutes
+	go test -short -race -timeout 20m -p 3 ./...
+	go test -short ./internal/sim # under -race the scheduler draws lots
+	@scripts/sim.sh 100000
+	@go run ./internal/mutants -run '$(SAMPLE)'
+
+verify: deps     ## every check in full, one after the other; goes on where it was interrupted; one table (4 hours; ONLY=regexp, FRESH=1)
+	@scripts/verify.sh
 
 lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/chaos
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }

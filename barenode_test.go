@@ -42,8 +42,17 @@ func (b *bareNode) now() int64 {
 
 func (b *bareNode) admit() nodescript.Answer {
 	b.t.Helper()
-	stamp := b.now()
-	return nodescript.ParseAdmit(b.set, b.node.Eval(b.t.Context(), b.scripts.Admit, nodescript.AdmitCall(b.set, stamp), b.scripts.Load()...))
+	a := b.ask("")
+	if a.Verdict == nodescript.Challenged {
+		a = b.ask(a.Names)
+	}
+	return a
+}
+
+func (b *bareNode) ask(challenge string) nodescript.Answer {
+	b.t.Helper()
+	call := nodescript.AdmitCall(b.now(), b.set.Window, challenge, "nonce")
+	return nodescript.ParseAdmit(b.set, b.node.Eval(b.t.Context(), b.scripts.Admit, call, b.scripts.Load()...))
 }
 
 func (b *bareNode) call(c nodescript.Call) nodescript.Answer {

@@ -60,13 +60,15 @@ func New(c Config) (*Client, error) {
 	var b [12]byte
 	id := string(random(here.Random, b[:])) // tells this client's inbox from others
 	cl.locker = &waiting.Locker{
-		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Inbox: waiting.NewInbox(cl.fan, id),
+		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Gap: c.PollGap, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string {
 			var b [16]byte
 			return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))
 		},
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
+	cl.keeper.Explain = cl.lost
+	cl.keeper.Refused, cl.locker.Inbox.Repair = cl.locker.Inbox.Subscribe, cl.keeper.Repair
 	return cl, nil
 }
 
@@ -92,7 +94,11 @@ func (c *Client) Close() error {
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
 		for i, e := range held {
-			wait.Go(func() { failed[i] = e.Release(ctx, nil) })
+			wait.Go(func() {
+				if failed[i] = e.Release(ctx, nil); failed[i] == renewal.ErrUnknown {
+					failed[i] = context.Cause(ctx)
+				}
+			})
 		}
 		wait.Wait()
 		c.fan.Close(ctx)
@@ -153,7 +159,7 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 		times = nodescript.NewTimes(m.ttl)
 	}
 	m.lock = nodescript.NewLock(c.config.Prefix+name, c.config.Private, times)
-	m.bad = nodescript.CheckName(m.lock.Name)
+	m.bad = checkName(m.lock.Name)
 	if m.bad == nil {
 		m.bad = c.config.checkTTL(m.ttl)
 	}
@@ -167,11 +173,24 @@ type Option func(*Mutex)
 // the methods that take the lock.
 func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 
+// WaitThroughOutages has Lock and Do wait on while no quorum of the nodes can be had, until
+// their context ends: for a daemon that has nothing else to do. [OnWait] hears of the outage. It
+// also waits where only an operator can help: where the configuration differs, say, or a URL is wrong.
+func WaitThroughOutages() Option { return func(m *Mutex) { m.through = true } }
+
 // OnWait has f called after each attempt of a waiting Lock that failed, with a
-// [*HeldError] or an [*UnavailableError]: to tell people whom they wait for. f must
-// return soon; the next attempt waits for it. Of several goroutines of one client that
-// wait for one name only the first makes attempts: f of another is not called before
-// those in front of it are gone.
+// [*HeldError] or an [*UnavailableError]: to tell people whom they wait for. Of several
+// goroutines of one client that wait for one name only the first makes attempts: f of another
+// is not called before those in front of it are gone.
+//
+// f must return soon. The goroutine that called Lock runs it between two attempts, so that it never runs
+// beside or after Lock. While it runs nobody of this client attempts to get this name: what is
+// handed to Lock goes to another client after a second, and those behind it are told of an
+// outage that much later. A panic in f comes out of Lock, which leaves no place in a queue; the others
+// wait on. f may end the wait by cancelling Lock's context.
+//
+// Attempts come about once a second. Where nothing could wake the waiter, behind a foreign key or without a quorum,
+// they come after each [Config.RetryDelay]: ten times a second by default.
 func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
 // random fills text, a multiple of 4 bytes long, with as many random letters: of a source

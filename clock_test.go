@@ -229,3 +229,44 @@ func TestAFarNodeComesToVote(t *testing.T) {
 	})
 	redistest.Eventually(t, 15*time.Second, "the far node to vote", func() bool { return c.Nodes(t.Context())[0].Admitted })
 }
+
+// A call arrives half of a round trip after the time of its stamp, whichever way takes longer. So the window must be
+// half of a round trip, and who has a smaller one is told that.
+func TestARoundTripMayTakeNearlyTwoWindows(t *testing.T) {
+	t.Parallel()
+	behind := func(trip, timeout time.Duration) *holdfast.Client {
+		s := newSet(t, 1)
+		p := redistest.NewProxy(t, s.servers[0].Addr())
+		p.DelayRequests(trip)
+		s.urls = []string{p.URL()}
+		return s.client(func(c *holdfast.Config) {
+			c.Window, c.NodeTimeout, c.MaxTTL, c.TTL = 250*time.Millisecond, timeout, 5*time.Second, 5*time.Second
+		})
+	}
+	t.Run("400ms", func(t *testing.T) {
+		t.Parallel()
+		c := behind(400*time.Millisecond, 2*time.Second)
+		lease := lock(t, c, "x")
+		since := lease.Deadline()
+		redistest.Eventually(t, 10*time.Second, "a renewal", func() bool { return lease.Deadline().After(since) })
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("600ms", func(t *testing.T) {
+		t.Parallel()
+		_, err := behind(600*time.Millisecond, 5*time.Second).Mutex("x").TryLock(t.Context())
+		for _, said := range []string{"takes 6", "with Window = 250ms a round trip may take less than 500ms", "set a Window above 3"} {
+			if err == nil || !strings.Contains(err.Error(), said) {
+				t.Errorf("%v: it does not say %q", err, said)
+			}
+		}
+	})
+	t.Run("more than NodeTimeout", func(t *testing.T) {
+		t.Parallel()
+		_, err := behind(600*time.Millisecond, 500*time.Millisecond).Mutex("x").TryLock(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "timed out: no answer within the node timeout, 500ms") {
+			t.Errorf("%v: it does not say what timed out", err)
+		}
+	})
+}

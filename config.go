@@ -42,12 +42,13 @@ type Config struct {
 
 	// Window is W: how far the nodes' clocks may be from each other. One that is further
 	// from the middle of those that agree does not vote. It also bounds how late a command
-	// may reach a node. From 1 ms.
+	// may reach a node: a round trip to a majority must take less than two windows, less by
+	// what their clocks differ and, for a busy client, by an eighth of a window. From 1 ms.
 	// Defaults to 250 ms.
 	Window time.Duration
 
 	// Durable declares that every node has every write on disk before it answers
-	// (appendonly yes, appendfsync always) and is never made to evict keys, so that a
+	// (appendonly yes, appendfsync always, no-appendfsync-on-rewrite no) and is never made to evict keys, so that a
 	// restart forgets nothing and needs no quarantine. (An eviction is noticed by a
 	// counter of the server, which a restart sets to zero.) Declared falsely, two owners
 	// can hold one lock.
@@ -55,7 +56,8 @@ type Config struct {
 	Durable bool
 
 	// NodeTimeout is how long one node may take to answer before its vote counts as
-	// missing. It does not slow a quorum of others down. From 1 ms to MaxTTL.
+	// missing. It does not slow a quorum of others down. A first call makes a connection,
+	// too: three round trips or more are a good choice. From 1 ms to MaxTTL.
 	// Defaults to 500 ms.
 	NodeTimeout time.Duration
 
@@ -84,9 +86,22 @@ type Config struct {
 
 	// Fair serves waiters strictly in the order in which they came, over all processes.
 	// Otherwise a lock may go from one waiter of this client to the next up to eight
-	// times in a row while others wait: that saves two of three round trips.
+	// times in a row while others wait: that saves two of three round trips. The order
+	// holds where all clients of a name are Fair: nobody is strict for others.
 	// Defaults to false.
 	Fair bool
+
+	// PollGap leaves a contended name free now and then, for this long, to clients of other
+	// libraries, which poll. Clients of Holdfast hand a name on without a gap, so a client that polls
+	// beside waiting ones may never find it free. Give the longest pause that such a client
+	// makes between two tries, 250ms for redsync: then each gap has a try of every one of them in it,
+	// and one of them gets the lock. Of all clients of a name together one leaves a gap every eleven
+	// PollGaps, at Unlock, so gaps take a tenth of the time or less; and only while somebody
+	// waits. Waiters keep their order. TryLock is told in a gap that the name is held. A waiter asks
+	// the nodes every PollGap, if that is less than a second. Give all clients of a name the
+	// same. From 1 ms to MaxTTL / 2; not with Private.
+	// Defaults to 0: no gaps, at no cost.
+	PollGap time.Duration
 
 	// Logger gets what nobody is told otherwise: a node that stops or starts voting,
 	// a clock that is off, a lease dropped without Unlock. It is called by a goroutine of
@@ -98,7 +113,7 @@ type Config struct {
 
 	// RetryDelay is the mean pause of a waiting Lock where nothing wakes it: while a
 	// foreign client has the lock, or no quorum answers. Each pause is drawn between half
-	// and one and a half of it, as Redlock asks for. From 1 ms.
+	// and one and a half of it, as Redlock asks for, and is at most a second. From 1 ms.
 	// Defaults to 100 ms.
 	RetryDelay time.Duration
 }
@@ -165,6 +180,10 @@ func (c Config) validate() error {
 		return bad("NodeTimeout is %s; it must be from 1ms to MaxTTL = %s", c.NodeTimeout, c.MaxTTL)
 	case c.RetryDelay < time.Millisecond || c.RetryDelay > largestMaxTTL:
 		return bad("RetryDelay is %s; it must be from 1ms to %s", c.RetryDelay, largestMaxTTL)
+	case c.PollGap != 0 && (c.PollGap < time.Millisecond || c.PollGap > c.MaxTTL/2):
+		return bad("PollGap is %s; it must be 0, for no gaps, or from 1ms to MaxTTL / 2 = %s", c.PollGap, c.MaxTTL/2)
+	case c.PollGap != 0 && c.Private:
+		return bad("PollGap is %s and Private is true; a private lock has no key that other libraries see: leave one of them out", c.PollGap)
 	case len(c.Cluster) > 64 || strings.Map(clusterRune, c.Cluster) != c.Cluster:
 		return bad("Cluster is %q; up to 64 letters, digits and . _ : - / are allowed", c.Cluster)
 	case len(c.Label) > 64 || strings.Map(labelRune, c.Label) != c.Label:

@@ -71,6 +71,10 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"NodeTimeout is 11s; it must be from 1ms to MaxTTL = 10s", func(c *holdfast.Config) { c.NodeTimeout = 11 * time.Second }},
 		{"RetryDelay is 1µs; it must be from 1ms", func(c *holdfast.Config) { c.RetryDelay = time.Microsecond }},
 		{"RetryDelay is 1h0m0s; it must be from 1ms to 30m", func(c *holdfast.Config) { c.RetryDelay = time.Hour }},
+		{"PollGap is -1s; it must be 0, for no gaps, or from 1ms to MaxTTL / 2 = 5s", func(c *holdfast.Config) { c.PollGap = -time.Second }},
+		{"PollGap is 1µs; it must be 0, for no gaps, or from 1ms", func(c *holdfast.Config) { c.PollGap = time.Microsecond }},
+		{"PollGap is 5.000000001s; it must be 0", func(c *holdfast.Config) { c.PollGap = 5*time.Second + 1 }},
+		{"PollGap is 250ms and Private is true", func(c *holdfast.Config) { c.PollGap, c.Private = 250*time.Millisecond, true }},
 		{`Cluster is "a b"; up to 64 letters`, func(c *holdfast.Config) { c.Cluster = "a b" }},
 		{`Cluster is "é"`, func(c *holdfast.Config) { c.Cluster = "é" }},
 		{"up to 64 letters", func(c *holdfast.Config) { c.Cluster = strings.Repeat("c", 65) }},
@@ -104,8 +108,10 @@ func TestBoundsOfAConfigAreAllowed(t *testing.T) {
 		"largest": func(c *holdfast.Config) {
 			c.MaxTTL, c.TTL, c.NodeTimeout = 30*time.Minute, 30*time.Minute, 30*time.Minute
 		},
+		"largest gap": func(c *holdfast.Config) { c.PollGap = 5 * time.Second },
 		"smallest": func(c *holdfast.Config) {
 			c.Window, c.MaxTTL, c.TTL, c.NodeTimeout, c.RetryDelay = time.Millisecond, 8*time.Millisecond, 8*time.Millisecond, time.Millisecond, time.Millisecond
+			c.PollGap = time.Millisecond
 		},
 		"a small MaxTTL bounds the default TTL and node timeout": func(c *holdfast.Config) { c.Window, c.MaxTTL = 10*time.Millisecond, 100*time.Millisecond },
 		"a prefix whose brace names close":                       func(c *holdfast.Config) { c.Prefix = "{tenant-" },

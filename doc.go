@@ -46,7 +46,9 @@
 //
 // The lease's context ends before the lock can be somebody else's. Tokens grow from
 // lease to lease. A holder that dies holds for its TTL and Window at most. Any minority of the
-// nodes may be slow, hung or dead, and costs nothing. An attempt that was cancelled or
+// nodes may be slow, hung or dead: a lock is taken and given back as quickly. Only
+// [Client.Close], and so the end of each holdfast run, waits for a hung node, for
+// about [Config.NodeTimeout]. An attempt that was cancelled or
 // failed leaves no lock behind, also when its commands arrive late. Other Redlock
 // clients that use the name as their key exclude us, and we them.
 //

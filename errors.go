@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clean"
 	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/renewal"
 )
 
@@ -18,6 +20,7 @@ var (
 	ErrHeld = errors.New("held by another owner")
 
 	// ErrLost: it was mine and may now be somebody else's. Stop writing, at once.
+	// Evidence: [*LostError].
 	ErrLost = renewal.ErrLost
 
 	// ErrReleased: I gave it back myself.
@@ -27,8 +30,15 @@ var (
 	// Evidence: [*UnavailableError].
 	ErrUnavailable = renewal.ErrNoQuorum
 
+	// ErrReentrant: the caller holds this lock itself, by the lease whose context it gave. Use that lease,
+	// or a context that is not of it.
+	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; a lock cannot be taken twice")
+
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("client is closed")
+
+	// ErrBadName: nothing can be locked under this name, now or later; the error says why.
+	ErrBadName = errors.New("bad name")
 )
 
 // HeldError says who has a lock, as far as the nodes told. It matches [ErrHeld].
@@ -59,7 +69,7 @@ type HeldError struct {
 	cause error // why the wait for it ended: nil, or causeOf
 }
 
-// Holder is the label of the owner, such as "web-3/4711", for people.
+// Holder is the label of the owner, such as "web-3/4711", for people. What is no label of Holdfast's is quoted.
 func (e *HeldError) Holder() string {
 	switch {
 	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
@@ -69,8 +79,7 @@ func (e *HeldError) Holder() string {
 	case e.Owner == "":
 		return "several that try at once"
 	}
-	label, _, _ := strings.Cut(e.Owner, "~")
-	return label
+	return clean.Label(e.Owner)
 }
 
 func (e *HeldError) Error() string {
@@ -95,6 +104,7 @@ type UnavailableError struct {
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
+	trust string // the command that makes the client's configuration the nodes'; "" if that is not known
 }
 
 func (e *UnavailableError) Error() string {
@@ -110,7 +120,33 @@ func (e *UnavailableError) Error() string {
 		}
 		b.WriteString(sep + n.String())
 	}
-	return b.String() + because(e.cause)
+	b.WriteString(because(e.cause))
+	if hint := e.Hint(); hint != "" {
+		b.WriteString(" (hint: " + hint + ")")
+	}
+	return b.String()
+}
+
+// Hint says what a person can do, where the answers of the nodes do not: how to shorten a quarantine, and what a
+// configuration is. Error contains it. "" for any other answers.
+func (e *UnavailableError) Hint() string {
+	var longest time.Duration
+	for _, n := range e.Nodes {
+		if strings.HasPrefix(n.Said, fanout.Differs) {
+			hint := "the number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
+				"another database of the same servers is another node set; docs/operating.md says how to change them"
+			if e.trust != "" {
+				hint += ", in short: when all clients have stopped and no lock is alive, " + e.trust
+			}
+			return hint
+		}
+		longest = max(longest, n.VotesIn)
+	}
+	if longest == 0 {
+		return ""
+	}
+	return "these nodes vote within " + fanout.ForPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
+		"as when they are new, holdfast nodes trust or Client.Trust shortens it"
 }
 
 // Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
@@ -182,3 +218,16 @@ type contextError struct{ err, cause error }
 
 func (e contextError) Error() string   { return e.cause.Error() }
 func (e contextError) Unwrap() []error { return []error{e.err, e.cause} }
+
+// checkName returns why name cannot be locked, an error that matches ErrBadName, or nil.
+func checkName(name string) error {
+	if err := nodescript.CheckName(name); err != nil {
+		return badName{err}
+	}
+	return nil
+}
+
+// badName says all that there is to say: ErrBadName adds no words.
+type badName struct{ error }
+
+func (badName) Is(target error) bool { return target == ErrBadName }

@@ -161,7 +161,7 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 				killed.Add(1)
 			}
 		})
-		for made.Load() < int64(*handoffs/2) && !t.Failed() {
+		for made.Load() < int64(inShort(*handoffs, 2000)/2) && !t.Failed() {
 			<-time.After(10 * time.Millisecond)
 		}
 		stop()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -53,18 +55,31 @@ func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	return s
 }
 
-// trust leaves a voucher on every node, as `holdfast nodes trust` does.
+// trust has every node vote when it is first asked: nothing is locked on it.
 func (s *set) trust() {
 	s.t.Helper()
 	for _, srv := range s.servers {
-		s.vouch(srv)
+		s.votesFrom(srv, 0)
 	}
 }
 
+// vouch has a server whose memory is new vote in two windows or a second more.
 func (s *set) vouch(srv *redistest.Server) {
 	s.t.Helper()
-	const vouch = `return redis.call('SET', KEYS[1], string.match(redis.call('INFO', 'server'), '\nrun_id:([^\r\n]*)'))`
-	srv.MustDo(s.t, "EVAL", vouch, 1, nodescript.TrustKey)
+	now := srv.MustDo(s.t, "TIME").([]any)
+	seconds, _ := strconv.ParseInt(now[0].(string), 10, 64)
+	s.votesFrom(srv, (seconds+1)*1_000_000+2*window.Microseconds())
+}
+
+func (s *set) votesFrom(srv *redistest.Server, until int64) {
+	s.t.Helper()
+	info := srv.MustDo(s.t, "INFO", "server").(string)
+	run := regexp.MustCompile(`run_id:(\w+)`).FindStringSubmatch(info)[1]
+	args := []any{"HSET", nodescript.AdmissionKey}
+	for field, value := range nodescript.Served(run, until) {
+		args = append(args, field, value)
+	}
+	srv.MustDo(s.t, args...)
 }
 
 // client opens a client on the set; change may alter its settings.

@@ -70,6 +70,15 @@ func (l *Lease) Name() string { return l.name }
 // Owner is the random id under which the nodes keep the lease: "label~client~random".
 func (l *Lease) Owner() string { return l.held.Owner() }
 
+// String is the lease in one line, for people and logs: name, token and deadline, and that it ended.
+func (l *Lease) String() string {
+	s := fmt.Sprintf("lease of %q, fence %d, until %s", l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
+	if l.held.End() != nil {
+		s += " (ended)"
+	}
+	return s
+}
+
 // Fence is the lease's fencing token: larger than that of every earlier lease of this
 // name. Send it along with every write, and let the resource refuse a token below the
 // highest it has seen: that protects it from a holder that was paused past its
@@ -78,9 +87,10 @@ func (l *Lease) Owner() string { return l.held.Owner() }
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
-// Context ends when the lease does: with cause [ErrLost] before the lock can be
+// Context ends when the lease does: with cause [*LostError], which matches [ErrLost], before the lock can be
 // somebody else's, or [ErrReleased] at Unlock. Its values are those of the context
-// that Lock was given.
+// that Lock was given, but it does not end with that one, which bounds the wait only: for work that
+// ends with both use [Mutex.Do] or [Mutex.TryDo].
 func (l *Lease) Context() context.Context {
 	// The value lies above the cancellation: what keeps the lease alive in the keeper
 	// must not reach the Lease, or it would never be garbage.
@@ -101,6 +111,8 @@ func (l *Lease) Deadline() time.Time {
 // The error matches [ErrLost] or [ErrReleased] if the lease is over, [ErrUnavailable]
 // if too few nodes answered: the lease then stands until its deadline, and renewal
 // goes on. If ctx ends first it matches ctx's Err and cause, and the outcome is unknown.
+// Where a node says that it did not have the lease, Extend waits for the others, for up to
+// a [Config.Window]: they may say so, too, and then the lease is lost.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
@@ -112,7 +124,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // before the nodes are told.
 //
 // If another goroutine of this client waits for the lock it is passed on to it, in one
-// round trip, and Unlock returns nil at once; see [Config.Fair].
+// round trip, and Unlock returns nil at once; see [Config.Fair]. Unlock does not wait for the
+// end of a gap that it leaves; see [Config.PollGap].
 //
 // It returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if
 // the lease was lost before, [ErrReleased] if it was given back before,
@@ -127,10 +140,11 @@ func (l *Lease) Unlock(ctx context.Context) error {
 }
 
 // UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most
-// MaxTTL from now. Nobody has to be there for it: the process may exit. A scheduled
+// MaxTTL from now, by the nodes' clocks: by another it may be free up to 1.5 × Window earlier.
+// Nobody has to be there for it: the process may exit. A scheduled
 // job uses it to run once although clocks of machines differ. An instant in the past
-// is the same as Unlock, and one too far ahead is an error that leaves the lease as it
-// is, held and renewed. Other errors are those of Unlock.
+// is the same as Unlock. Where it is too far ahead the lease ends all the same, the name is
+// kept for MaxTTL, and the error says so. Other errors are those of Unlock.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	d := time.Until(at)
 	switch {
@@ -138,12 +152,20 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 		return l.Unlock(ctx)
 	case l.held.End() != nil: // which matters more than a bad argument
 		return l.wrap(ctx, "unlock", l.held.End())
-	case d > l.client.config.MaxTTL:
-		return fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; at most MaxTTL = %s is possible",
-			l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), l.client.config.MaxTTL)
 	}
 	l.unlocked.Store(true)
-	return l.wrap(ctx, "unlock", l.held.Leave(ctx, d))
+	most := l.client.config.MaxTTL
+	err := l.wrap(ctx, "unlock", l.held.Leave(ctx, min(d, most)))
+	if d <= most || errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) {
+		return err
+	}
+	// Not an error that leaves the lease held: in a defer nobody would give it back.
+	far := fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
+		l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
+	if err != nil {
+		far = fmt.Errorf("%w; %w", far, err)
+	}
+	return far
 }
 
 func (l *Lease) wrap(ctx context.Context, what string, err error) error {
@@ -154,11 +176,11 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = &UnavailableError{Name: l.name, Nodes: l.client.answers(none.Answers, nil)}
+		err = l.client.unavailable(l.name, l.client.answers(none.Answers, nil))
 		doing = what // the error names the lock
-	case err == l.held.End(), err == ErrLost && context.Cause(ctx) != ErrLost:
-	case ctx.Err() != nil:
-		// What is left is the cause of ctx. It is not compared with it: == panics on some types.
+	case errors.As(err, new(*LostError)):
+		doing = what // as this one does
+	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {

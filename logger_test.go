@@ -100,6 +100,39 @@ func TestALossIsAnnouncedAlthoughTheLoggerBlocks(t *testing.T) {
 	}
 }
 
+// curious is a handler that takes its time to say whether it is interested in warnings.
+type curious struct {
+	slog.Handler
+	goOn chan struct{}
+}
+
+func (c curious) Enabled(ctx context.Context, l slog.Level) bool {
+	if l >= slog.LevelWarn {
+		<-c.goOn
+	}
+	return c.Handler.Enabled(ctx, l)
+}
+
+// Nothing of the Logger is called where a lease ends, not even to ask whether it is interested.
+func TestALossIsAnnouncedAlthoughTheLoggerIsSlowToAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	b := curious{slog.DiscardHandler, make(chan struct{})}
+	voting := s.ready(s.client()) // so that the client under test has nothing to say before
+	voting.Close()
+	c := s.client(func(c *holdfast.Config) { c.Logger = slog.New(&b) })
+	defer c.Close()
+	defer close(b.goOn)
+	l := lock(t, c, "x")
+	s.servers[0].MustDo(t, "DEL", "{x}:holdfast", "x")
+	s.servers[0].MustDo(t, "SET", "x", "thief")
+	select {
+	case <-l.Context().Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the lease's context never ended")
+	}
+}
+
 // A test's log, for one, must not be used when the test is over.
 func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	t.Parallel()
@@ -113,5 +146,21 @@ func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	c.Close()
 	if !strings.Contains(b.String(), "does not vote") {
 		t.Errorf("when Close returned the log was:\n%s", b.String())
+	}
+}
+
+// A node that loses its vote sounds like bad news.
+func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	var log written
+	c := s.ready(s.client(func(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
+	s.servers[0].Restart()
+	c.Nodes(t.Context())
+	if err := c.Close(); err != nil { // which waits for the log
+		t.Fatal(err)
+	}
+	if text := log.String(); !strings.Contains(text, "level=WARN msg=\"node does not vote for another ") || strings.Contains(text, "again in") {
+		t.Errorf("it logged %q", text)
 	}
 }

@@ -35,7 +35,7 @@ func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 	}
 	competitor := s.ready(s.client(wide))
 	const holders, names = 10, 20
-	rounds := max(1, *lossRuns/(holders*names))
+	rounds := max(1, inShort(*lossRuns, 300)/(holders*names))
 	var gaps []time.Duration
 	late := 0
 	var mu sync.Mutex

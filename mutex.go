@@ -14,12 +14,13 @@ import (
 // Mutex is a name to be locked. It holds no state of its own: it may be made anew for
 // every use, and used by many goroutines.
 type Mutex struct {
-	client *Client
-	name   string
-	lock   nodescript.Lock
-	ttl    time.Duration
-	onWait func(error)
-	bad    error // why it cannot be locked
+	client  *Client
+	name    string
+	lock    nodescript.Lock
+	ttl     time.Duration
+	onWait  func(error)
+	through bool  // waits through outages
+	bad     error // why it cannot be locked
 }
 
 // Name is the name as it was given, without [Config.Prefix].
@@ -35,12 +36,28 @@ func (m *Mutex) Name() string { return m.name }
 // [ErrLost], also if fn returned nil: what fn did last may have overlapped with the
 // next holder. If [Client.Close], which does not wait for fn, gave the lock back while fn
 // ran, it matches [ErrClosed] for the same reason. Either matches fn's error, too. If fn
-// was not run the error is that of [Mutex.Lock].
-func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) (err error) {
+// was not run the error is that of [Mutex.Lock]: one that matches [ErrReentrant] where fn's
+// context, of this lock, comes back to Do or Lock of the same name.
+func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.Lock(ctx)
 	if err != nil {
 		return err
 	}
+	return m.under(ctx, lease, fn)
+}
+
+// TryDo is [Mutex.Do] for a lock that is to be taken only if nobody has it: fn was not run
+// if the error is that of [Mutex.TryLock], which matches [ErrHeld] if somebody does.
+func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	lease, err := m.TryLock(ctx)
+	if err != nil {
+		return err
+	}
+	return m.under(ctx, lease, fn)
+}
+
+// under runs fn under a lease, and gives that back.
+func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
 	work, cancel := context.WithCancelCause(lease.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
@@ -79,9 +96,18 @@ func besides(fact, work error) error {
 // ctx ends first the error matches its Err and its cause, and [ErrHeld] or
 // [ErrUnavailable] as the last attempt found. Lock returns an error that matches
 // ErrUnavailable by itself if no quorum could be had for a second, or, once it found that
-// somebody has the lock, for the lock's TTL if that is longer; quarantines of restarted
-// nodes are waited for. A bad name or TTL is an error that says so.
+// somebody has the lock, for the lock's TTL if that is longer; it may take another
+// [Config.NodeTimeout] or two until that is certain. Of several goroutines that wait for one
+// name each is told after that time, whoever of them is the first in line. Quarantines of
+// restarted nodes are waited for, and outages with [WaitThroughOutages]. A bad name matches
+// [ErrBadName]; a bad TTL is an error that says so.
+//
+// If ctx is the context of a lease of this very lock, of this client, that is still held, or made from it,
+// Lock would wait for its own caller: it returns an error that matches [ErrReentrant] at once.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
+	if m.mine(ctx) {
+		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrReentrant))
+	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
@@ -91,7 +117,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 			m.onWait(m.prefix(m.refused(r)))
 		}
 	}
-	g, r := m.client.locker.Wait(ctx, m.lock, m.ttl, after)
+	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
 	return m.lease(ctx, g, r)
 }
 
@@ -106,6 +132,17 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	defer m.client.taking.Done()
 	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
 	return m.lease(ctx, g, r)
+}
+
+// mine reports whether ctx is that of a lease of this lock, or made from it, also with leases of others in between. The
+// same name of another client may be on other nodes: who moves from one node set to another holds both.
+func (m *Mutex) mine(ctx context.Context) bool {
+	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.held.Context()) {
+		if l.client == m.client && l.name == m.name && l.held.End() == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // begin begins a call; if it returns nil the call must end with taking.Done.
@@ -143,7 +180,7 @@ func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) 
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.answers(r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
-		return &UnavailableError{Name: m.name, Nodes: nodes}
+		return m.client.unavailable(m.name, nodes)
 	}
 	owner, foreign, left := r.Holder()
 	if left == nodescript.Forever {

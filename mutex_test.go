@@ -356,6 +356,17 @@ func TestUnlockAtKeepsTheNameTaken(t *testing.T) {
 		if err := next.UnlockAt(t.Context(), time.Now().Add(time.Minute)); err == nil || !strings.Contains(err.Error(), "MaxTTL = 1s") {
 			t.Errorf("UnlockAt beyond MaxTTL: %v", err)
 		}
+		if !errors.Is(context.Cause(next.Context()), holdfast.ErrReleased) {
+			t.Error("the lease goes on after UnlockAt beyond MaxTTL")
+		}
+		if err := next.Unlock(t.Context()); !errors.Is(err, holdfast.ErrReleased) {
+			t.Errorf("Unlock after UnlockAt beyond MaxTTL: %v", err)
+		}
+		again := time.Now()
+		lock(t, b, "job")
+		if kept := time.Since(again); kept < 500*time.Millisecond {
+			t.Errorf("UnlockAt beyond MaxTTL, which is a second, kept the name for %s", kept)
+		}
 	})
 }
 

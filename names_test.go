@@ -1,6 +1,7 @@
 package holdfast_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -142,5 +143,24 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 	}
 	if _, err := c.Mutex("x").TryLock(t.Context()); counted.calls.Load() == 0 {
 		t.Errorf("a good name does not reach the node either: %v", err)
+	}
+}
+
+func TestABadNameIsAFactOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := newSet(t, 1).client()
+	for _, name := range []string{"", "holdfast:node", "{", strings.Repeat("x", 1025)} {
+		_, locked := c.Mutex(name).Lock(t.Context())
+		_, tried := c.Mutex(name).TryLock(t.Context())
+		done := c.Mutex(name).Do(t.Context(), func(context.Context) error { return nil })
+		_, looked := c.Status(t.Context(), name)
+		for _, err := range []error{locked, tried, done, looked} {
+			if !errors.Is(err, holdfast.ErrBadName) || !strings.Contains(err.Error(), "name") {
+				t.Errorf("%.20q: %v; want ErrBadName", name, err)
+			}
+		}
+	}
+	if _, err := c.Mutex("x", holdfast.WithTTL(1)).TryLock(t.Context()); err == nil || errors.Is(err, holdfast.ErrBadName) {
+		t.Errorf("a bad TTL: %v", err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/fanout"
@@ -50,7 +52,7 @@ type NodeView struct {
 // then the error matches its Err and cause, too.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
-	if err := nodescript.CheckName(m.lock.Name); err != nil {
+	if err := checkName(m.lock.Name); err != nil {
 		return nil, m.prefix(err)
 	}
 	if c.closed.Load() {
@@ -91,16 +93,34 @@ func (s *Status) judge() (known bool) {
 		count[n.Owner]++
 		most = max(most, count[n.Owner])
 		if count[n.Owner] >= majority {
-			s.Held, s.Foreign, s.Owner, s.Fence = true, n.Foreign, n.Owner, n.Fence
-			if s.Offered = n.Fence == 0 && !n.Foreign; n.Fence != 0 {
-				s.Since = time.UnixMicro(n.Fence)
-			}
-			if n.Until.After(s.Until) {
-				s.Until = n.Until
-			}
+			s.Held, s.Owner = true, n.Owner
 		}
 	}
+	s.tell(majority)
 	return s.Held || len(s.Nodes)-silent >= majority && most+silent < majority
+}
+
+// tell sets what the nodes say of the holder. Some may still keep the name as a claim of its owner: it has
+// a lease where a majority says so.
+func (s *Status) tell(majority int) {
+	leases, fence := 0, int64(0)
+	for _, n := range s.Nodes {
+		if n.Err != nil || !n.Held || n.Owner != s.Owner || !s.Held {
+			continue
+		}
+		s.Foreign = s.Foreign || n.Foreign
+		if n.Fence != 0 {
+			leases++
+			fence = max(fence, n.Fence)
+		}
+		if n.Until.After(s.Until) {
+			s.Until = n.Until
+		}
+	}
+	s.Offered = s.Held && !s.Foreign && leases < majority
+	if leases >= majority {
+		s.Fence, s.Since = fence, time.UnixMicro(fence)
+	}
 }
 
 // said is the view in a few words.
@@ -152,8 +172,31 @@ func (c *Client) Nodes(ctx context.Context) []NodeStatus {
 	return c.standings(c.fan.Hail(ctx))
 }
 
+// unavailable is the error of a call that had no quorum.
+func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
+	e := &UnavailableError{Name: name, Nodes: nodes}
+	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return strings.HasPrefix(n.Said, fanout.Differs) }) {
+		e.trust = c.trustCommand()
+	}
+	return e
+}
+
+// trustCommand vouches for the nodes with this client's configuration. The addresses are without passwords.
+func (c *Client) trustCommand() string {
+	var nodes []string
+	for _, n := range c.config.Nodes {
+		nodes = append(nodes, n.Addr())
+	}
+	command := fmt.Sprintf("holdfast nodes trust --nodes %s --max-ttl %s --window %s --cluster %s",
+		strings.Join(nodes, ","), c.config.MaxTTL, c.config.Window, c.config.Cluster)
+	if c.config.Durable {
+		command += " --durable"
+	}
+	return command
+}
+
 // Trust is an operator's word that no lock is alive on these nodes, for instance
-// because they are new: they are admitted after 2 × Window instead of MaxTTL + Window.
+// because they are new: they are admitted after 9 × Window instead of MaxTTL + Window.
 // It also makes this client's configuration that of the nodes: clients of another are
 // refused from then on, and lose their locks. Given wrongly, two owners can hold one lock. It returns how each node stands afterwards.
 func (c *Client) Trust(ctx context.Context) []NodeStatus {

@@ -1,12 +1,14 @@
 package holdfast_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -41,5 +43,67 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	s.servers[2].Thaw()
 	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Owner != lease.Owner() {
 		t.Errorf("with the frozen one back: %+v, %v; want that it is held", st, err)
+	}
+}
+
+// What tells how nodes stand meets them anew, and so does a client whose connections broke. Neither needs memory
+// of them: a lease is renewed where memory is full.
+func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
+	t.Parallel()
+	for name, doubt := range map[string]func(*set, *holdfast.Client){
+		"nodes asked": func(_ *set, c *holdfast.Client) {
+			for i, n := range c.Nodes(t.Context()) {
+				if !n.Admitted {
+					t.Errorf("node %d: %s; want that it votes", i, n.Reason)
+				}
+			}
+		},
+		"connections broken": func(s *set, _ *holdfast.Client) {
+			s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES") })
+		},
+		"scripts gone": func(s *set, _ *holdfast.Client) {
+			s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 3)
+			c := s.ready(s.client())
+			lease := lock(t, c, "x")
+			s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "CONFIG", "SET", "maxmemory", "1") })
+			doubt(s, c)
+			since := lease.Deadline()
+			redistest.Eventually(t, 10*time.Second, "the lease is renewed for another two TTLs", func() bool {
+				return lease.Context().Err() != nil || lease.Deadline().Sub(since) > 2*time.Second
+			})
+			if err := lease.Context().Err(); err != nil {
+				t.Fatalf("the lease ended: %v", context.Cause(lease.Context()))
+			}
+			if err := lease.Unlock(t.Context()); err != nil {
+				t.Errorf("not given back: %v", err)
+			}
+		})
+	}
+}
+
+// A node that still keeps the name as a claim of the owner does not hide the lease that a majority granted it.
+func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(slow, func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute })) // no renewal meanwhile
+	lease := lock(t, c, "x")
+	defer lease.Unlock(t.Context())
+	redistest.Eventually(t, 5*time.Second, "the lease on all nodes", func() bool {
+		return s.plain(0, "x") == lease.Owner() && s.plain(1, "x") == lease.Owner() && s.plain(2, "x") == lease.Owner()
+	})
+	claim := nodescript.Record{Seen: lease.Fence(), Expiry: time.Now().Add(time.Hour).UnixMicro(), Owner: lease.Owner()}
+	s.servers[2].MustDo(t, "SET", nodescript.RecordKey("x"), claim.String(), "PX", 60_000)
+	st, err := c.Status(t.Context(), "x")
+	if err != nil || !st.Held || st.Offered || st.Fence != lease.Fence() || st.Since.UnixMicro() != lease.Fence() {
+		t.Errorf("a lease on two nodes of three, a claim on the third: %+v, %v; want the lease", st, err)
+	}
+	s.servers[1].MustDo(t, "SET", nodescript.RecordKey("x"), claim.String(), "PX", 60_000)
+	if st, err = c.Status(t.Context(), "x"); err != nil || !st.Offered || st.Fence != 0 || !st.Since.IsZero() {
+		t.Errorf("claims on two nodes of three: %+v, %v; want that it is offered", st, err)
 	}
 }

@@ -17,15 +17,15 @@
 //
 //	// Report must not run twice at a time, on however many machines.
 //	func Report(ctx context.Context, locks *holdfast.Client, work func(ctx context.Context) error) error {
-//		lease, err := locks.Mutex("nightly-report").TryLock(ctx)
-//		if errors.Is(err, holdfast.ErrHeld) {
+//		ran := false
+//		err := locks.Mutex("nightly-report").TryDo(ctx, func(ctx context.Context) error {
+//			ran = true
+//			return work(ctx) // ctx ends with the caller's, and with the lock
+//		})
+//		if !ran && errors.Is(err, holdfast.ErrHeld) {
 //			return nil // another instance is at it
 //		}
-//		if err != nil {
-//			return err
-//		}
-//		defer lease.Unlock(context.WithoutCancel(ctx))
-//		return work(lease.Context())
+//		return err
 //	}
 //
 //	func TestReportRunsOnce(t *testing.T) {
@@ -47,6 +47,7 @@
 //	a, b := nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{})
 //	nodes.Stop(0)       // refuses connections
 //	nodes.Restart(t, 0) // is back, empty, and votes after its quarantine
+//	nodes.Lose(t, lease) // another owner has the lock: the lease ends with ErrLost
 //
 // Everything ends with the test. The nodes vote at once. They are as fast as a test
 // needs, a millisecond or two for a lock, and for tests only.

@@ -9,15 +9,17 @@ import (
 
 // logger writes to the test's log while the test runs, which says nothing unless it
 // fails, and nowhere after: a log line of a goroutine that is just ending must not
-// panic a test that is over.
-func logger(tb testing.TB) *slog.Logger {
+// panic a test that is over. That new nodes do not vote yet is not said until up: each set begins with it.
+func logger(tb testing.TB) (l *slog.Logger, up func()) {
 	w := &writer{tb: tb}
 	tb.Cleanup(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.tb = nil
 	})
-	return slog.New(slog.NewTextHandler(w, nil))
+	level := &slog.LevelVar{}
+	level.Set(slog.LevelError)
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), func() { level.Set(slog.LevelInfo) }
 }
 
 type writer struct {

@@ -1,6 +1,7 @@
 package holdfasttest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type Nodes struct {
 
 	mu      sync.Mutex
 	running []*embedded.Node // nil where stopped
+	ttls    []time.Duration  // of the clients
 }
 
 // Start starts n nodes on free loopback ports. They end with the test.
@@ -83,8 +85,9 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 			c.Window = min(Window, c.MaxTTL/8).Truncate(time.Millisecond)
 		}
 	}
+	voting := func() {}
 	if c.Logger == nil {
-		c.Logger = logger(tb)
+		c.Logger, voting = logger(tb)
 	}
 	client, err := holdfast.New(c)
 	if err != nil {
@@ -94,11 +97,22 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = client.Close() }) // a test may have taken its nodes away
+	ttl := c.TTL
+	if ttl == 0 {
+		ttl = 10 * time.Second
+		if c.MaxTTL > 0 {
+			ttl = min(ttl, c.MaxTTL)
+		}
+	}
+	s.mu.Lock()
+	s.ttls = append(s.ttls, ttl)
+	s.mu.Unlock()
 	s.ready(tb, client, c.Window)
+	voting()
 	return client
 }
 
-// ready waits until all running nodes vote: two windows after they are first asked.
+// ready waits until all running nodes vote: at once, but for those that were restarted.
 func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Duration) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
@@ -169,6 +183,31 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 		tb.Fatalf("holdfasttest: restart node %d: %v", i, err)
 	}
 	s.running[i] = node
+}
+
+// Lose makes lease a lost one, as if its nodes had forgotten it while its holder was away: another owner has the name on
+// all nodes that run, for a minute. It returns when lease.Context has ended, with [holdfast.ErrLost] for its cause.
+func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
+	tb.Helper()
+	s.mu.Lock()
+	for _, n := range s.running {
+		if n != nil && !n.Steal(lease.Owner(), "thief~holdfasttest~1-1", time.Minute) {
+			tb.Logf("holdfasttest: node %s does not have the lease on %q", n.Addr(), lease.Name())
+		}
+	}
+	ttls := slices.Clone(s.ttls)
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	for lease.Context().Err() == nil {
+		if ctx.Err() != nil {
+			tb.Fatalf("holdfasttest: the lease on %q is not lost: is it of these nodes?", lease.Name())
+		}
+		for _, ttl := range ttls { // a renewal, by which it learns of it at once; of its own client's is one
+			_ = lease.Extend(ctx, ttl)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Client returns a client of one new node: what most tests need. See [Nodes.Client].

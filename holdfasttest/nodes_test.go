@@ -107,3 +107,48 @@ func TestStoppedMajorityLosesTheLeaseAndRestartedOneSitsOut(t *testing.T) {
 		t.Errorf("after the quarantine: %v", err)
 	}
 }
+
+// What a job does that lost its lock is tested without waiting for a TTL.
+func TestALeaseIsLostAtOnceWhereATestSaysSo(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 3)
+	c := nodes.Client(t, holdfast.Config{})
+	lease, err := c.Mutex("x").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.Mutex("y").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Lose(t, lease)
+	if err := context.Cause(lease.Context()); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("the cause is %v, want ErrLost", err)
+	}
+	if err := lease.Unlock(t.Context()); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("Unlock: %v, want ErrLost", err)
+	}
+	if _, err := c.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("the thief's lock: %v, want ErrHeld", err)
+	}
+	if err := other.Unlock(t.Context()); err != nil {
+		t.Errorf("another lease: %v", err)
+	}
+}
+
+// noted is a test whose log is looked at.
+type noted struct {
+	testing.TB
+	said []string
+}
+
+func (n *noted) Log(args ...any) { n.said = append(n.said, fmt.Sprint(args...)) }
+
+func TestNewNodesAreNoNews(t *testing.T) {
+	t.Parallel()
+	n := &noted{TB: t}
+	holdfasttest.Start(t, 3).Client(n, holdfast.Config{})
+	if len(n.said) > 0 {
+		t.Errorf("the log of a test that has done nothing yet says %q", n.said)
+	}
+}

@@ -13,15 +13,15 @@ import (
 
 // Report must not run twice at a time, on however many machines.
 func Report(ctx context.Context, locks *holdfast.Client, work func(ctx context.Context) error) error {
-	lease, err := locks.Mutex("nightly-report").TryLock(ctx)
-	if errors.Is(err, holdfast.ErrHeld) {
+	ran := false
+	err := locks.Mutex("nightly-report").TryDo(ctx, func(ctx context.Context) error {
+		ran = true
+		return work(ctx) // ctx ends with the caller's, and with the lock
+	})
+	if !ran && errors.Is(err, holdfast.ErrHeld) {
 		return nil // another instance is at it
 	}
-	if err != nil {
-		return err
-	}
-	defer lease.Unlock(context.WithoutCancel(ctx))
-	return work(lease.Context())
+	return err
 }
 
 func TestReportRunsOnce(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/holdfast-go/holdfast/internal/clean"
 )
 
 // ErrClosed is the error of a call on a node after Close.
@@ -37,7 +39,8 @@ type Error struct {
 	Message string // the server's message, whole
 }
 
-func (e *Error) Error() string { return e.Message }
+// Error is the message for people: one line, with what would do more to a terminal than show itself escaped.
+func (e *Error) Error() string { return clean.Text(e.Message) }
 
 // Is makes errors.Is(err, &Error{Code: NoScript}) true for every error with that code.
 func (e *Error) Is(target error) bool {
@@ -119,14 +122,16 @@ func Timeout(err error) bool {
 }
 
 // Reason says in a few words, for an operator, why a call failed: "refused",
-// "timed out", "connection lost", or the server's own words.
+// "timed out", "connection lost", or the server's own words. For NOAUTH it says what to do.
 func Reason(err error) string {
 	var e *Error
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &e) && e.Code == NoAuth: // the server's own words are 200 characters about HELLO
+		return "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
 	case errors.As(err, &e):
-		return e.Message
+		return e.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "refused"
 	case Timeout(err):
@@ -134,5 +139,5 @@ func Reason(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection lost"
 	}
-	return fmt.Sprint(err)
+	return clean.Text(fmt.Sprint(err))
 }

@@ -12,3 +12,12 @@ func TestAnErrorWithoutAReasonSaysSo(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// The server's own words are long, and about commands that no user of Holdfast gives.
+func TestTheReasonOfAMissingPasswordSaysWhereItBelongs(t *testing.T) {
+	e := ServerError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used")
+	want := "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
+	if said := Reason(e); said != want {
+		t.Errorf("it says %q, want %q", said, want)
+	}
+}

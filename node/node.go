@@ -19,9 +19,13 @@ type Node interface {
 	// that would hide a restart. The calls are the caller's again when it returns.
 	EvalSHA(ctx context.Context, calls []Call) []Reply
 
-	// Eval runs one script from its text and, if it answers, loads others, in
-	// one transaction: MULTI, EVAL text, SCRIPT LOAD of each load, EXEC. The
-	// reply is that of the EVAL. An error in any part is the reply's error.
+	// Eval runs one script from its text and then loads others: EVAL text and, when
+	// its answer has come, SCRIPT LOAD of each load, in one pipeline. Nothing is
+	// loaded after an error. The loads go over the connection that brought the
+	// answer, and are given up where that broke: so they reach the server that
+	// answered, and never one that was started in its place. The reply is that of
+	// the EVAL. An error in any part is the reply's error. No transaction: a server
+	// whose memory is full refuses each command of one, and these need no memory.
 	Eval(ctx context.Context, text string, call Call, load ...string) Reply
 
 	// Listen subscribes to a channel and calls on for each message, one at a
@@ -33,6 +37,13 @@ type Node interface {
 	// Close drops the connections. Calls in flight fail; later ones fail with
 	// [ErrClosed].
 	Close()
+}
+
+// Configured is a [Node] that can tell the settings of its server. A node set that is declared durable
+// has them checked; of a node that is none nothing is checked.
+type Configured interface {
+	// Setting returns the value of a setting, as CONFIG GET name does; "" if the server has none of this name.
+	Setting(ctx context.Context, name string) Reply
 }
 
 // Call is one script to run on one node.

@@ -31,7 +31,14 @@ var memoryKinds = []kind{
 	// A voucher is an operator's word that no lock is alive.
 	{name: "FLUSHALL and a false voucher", forgets: true, outside: true, ours: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool {
 		flushed := a.do(n.server, "FLUSHALL") != nil
-		return flushed && a.do(n.server, "EVAL", `return redis.call('SET', KEYS[1], string.match(redis.call('INFO', 'server'), '\nrun_id:([^\r\n]*)'))`, 1, nodescript.TrustKey) != nil
+		info, _ := a.do(n.server, "INFO", "server").(string)
+		_, run, _ := strings.Cut(info, "\nrun_id:")
+		run, _, _ = strings.Cut(run, "\r")
+		set := []any{"HSET", nodescript.AdmissionKey}
+		for field, value := range nodescript.Served(run, 0) {
+			set = append(set, field, value)
+		}
+		return flushed && a.do(n.server, set...) != nil
 	})},
 }
 

@@ -4,6 +4,7 @@ package child
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -23,7 +24,8 @@ type Command struct {
 	// is up to the caller; [Ending] and [JobControl] are those that make sense.
 	Signals <-chan os.Signal
 
-	// Until is the lock's deadline. A continued command stays stopped if it is over.
+	// Until is the lock's deadline. A command does not begin when it is over, and one that is continued stays
+	// stopped. Nil: there is none.
 	Until func() time.Time
 
 	// Watchdog may be nil: see [StartWatchdog].
@@ -58,8 +60,9 @@ type Child struct {
 // Supported is why commands cannot be run on this system, or nil.
 func Supported() error { return nil }
 
-// Start starts the command as the leader of a new process group. Errors match
-// [ErrNotFound] or [ErrNotExecutable]. After Start, call [Child.Finish].
+// Start starts the command as the leader of a new process group, unless its deadline is over: see starter.go. It looks
+// at the deadline last. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], but for those of a system that
+// can start no process at all. After Start, call [Child.Finish].
 func Start(cmd Command) (*Child, error) {
 	if cmd.Report == nil {
 		cmd.Report = func(string, ...any) {}
@@ -72,10 +75,10 @@ func Start(cmd Command) (*Child, error) {
 	started := make(chan error)
 	go c.live(started)
 	if err := <-started; err != nil {
+		c.tty.takeBack(c.group)
 		c.tty.close()
 		return nil, err
 	}
-	go c.forward()
 	return c, nil
 }
 
@@ -90,23 +93,46 @@ func (c *Child) live(started chan<- error) {
 	} else {
 		dieWithParent(attr, syscall.SIGKILL)
 	}
-	p, err := os.StartProcess(c.cmd.Path, c.cmd.Args, &os.ProcAttr{
-		Env: c.cmd.Env, Files: []*os.File{c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr}, Sys: attr,
-	})
+	s, pid, err := startStarter(c.cmd, attr)
 	if err != nil {
-		started <- execError(c.cmd.Args[0], c.cmd.Path, err)
+		started <- fmt.Errorf("%s: cannot be started: %w", c.cmd.Args[0], err)
 		return
 	}
-	pid := p.Pid
-	_ = p.Release() // Wait4 below reaps it: os.Process cannot tell that it was stopped
 	c.group = group(pid)
-	c.cmd.Watchdog.guard(c.group, c.cmd.Until)
-	if isTerminal(c.cmd.Stdin) && isTerminal(c.cmd.Stdout) && c.tty.lend(c.group) {
-		_ = c.group.signal(syscall.SIGCONT) // it may have wanted the terminal too early
+	c.cmd.Watchdog.guard(c.group, c.cmd.Until, s.noted)
+	if isTerminal(c.cmd.Stdin) && isTerminal(c.cmd.Stdout) {
+		c.tty.lend(c.group)
 	}
-	started <- nil
+	go c.forward()
+	go func() { started <- c.release(s) }()
 	c.exit = c.await(pid)
 	close(c.exited)
+}
+
+// release has the starter become the command. After an error nobody of the group is left.
+func (c *Child) release(s *starter) error {
+	begun, late, err := s.release(c.cmd.Until)
+	if begun {
+		return nil
+	}
+	if late {
+		c.cmd.Watchdog.ending()
+		_ = c.group.signal(syscall.SIGKILL) // it may be stopped
+	}
+	<-c.exited
+	if !late && err == nil && c.exit.Signal != 0 {
+		return nil // somebody ended it as he would have ended the command
+	}
+	close(c.finish)
+	<-c.forwarded
+	c.cmd.Watchdog.guard(0, nil, noted{})
+	switch {
+	case late:
+		return ErrLate
+	case err != nil:
+		return execError(c.cmd.Args[0], c.cmd.Path, err)
+	}
+	return fmt.Errorf("%s: cannot be started: what was to start it ended with %d", c.cmd.Args[0], c.exit.Status)
 }
 
 func (c *Child) await(pid int) Exit {

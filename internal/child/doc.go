@@ -18,10 +18,12 @@
 // (set -m, bash -i). A holdfast run in the group has its command in another one, and passes
 // TERM on to it; if it gets KILL, its own watchdog ends the command. Nor covered is what
 // runs as another user (sudo, set-uid programs): a signal to it is refused (EPERM), and the
-// kernel forgets the death signal when it starts. And a SIGKILL of the own process and the watchdog at the
-// same instant, or of the own process within the microseconds between the command's
-// start and the watchdog's learning of it: there only Linux's death signal remains,
-// which reaches the command but not what the command started.
+// kernel forgets the death signal when it starts. Nor a SIGKILL of the own process while it has no watchdog: together
+// with it, or in the second after it died, in which another one takes its place. There only Linux's death signal
+// remains. It is TERM, which the command may ignore, and it does not reach what the command started.
+//
+// A command does not begin without the lock either, wherever its parent or its own process stands still before:
+// starter.go. The watchdog knows the group before the command can do anything.
 //
 // On a terminal the group becomes the terminal's foreground group, so that editors,
 // pagers, password prompts and Ctrl-Z work; see terminal.go and suspend.go. Its Ctrl-C and Ctrl-\ then

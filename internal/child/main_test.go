@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == WatchdogArg {
 		os.Exit(RunWatchdog(os.Args[2:], os.Stdin, os.Stderr))
 	}
+	if len(os.Args) > 2 && os.Args[1] == StarterArg {
+		os.Exit(RunStarter(os.Args[2:], os.Stderr))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "parent" {
 		os.Exit(parent(os.Args[2:]))
 	}
@@ -48,6 +51,7 @@ func parent(args []string) int {
 	window := flags.Duration("window", time.Second, "")
 	valid := flags.Duration("valid", time.Hour, "how long the lock is; renewed if -renew")
 	renew := flags.Bool("renew", false, "")
+	stall := flags.Bool("stall", false, "stand still when the starter has been started")
 	lose := flags.Bool("lose", false, "notice that the lock is over, and end the command")
 	_ = flags.Parse(args)
 	report := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
@@ -62,6 +66,10 @@ func parent(args []string) int {
 		Path: path, Args: flags.Args(), Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Signals: signals, Report: report,
 		Until: func() time.Time {
+			if *stall {
+				fmt.Println("stalled")
+				select {}
+			}
 			if *renew {
 				return time.Now().Add(*valid)
 			}
@@ -82,7 +90,7 @@ func parent(args []string) int {
 	fmt.Println("group", int(c.group))
 	var over <-chan time.Time
 	if *lose {
-		over = time.After(*valid)
+		over = time.After(time.Until(until)) // as a lease ends, however long the start took
 	}
 	select {
 	case <-over:

@@ -49,7 +49,12 @@ func Interrupt()       {}
 
 type Watchdog struct{}
 
-const WatchdogArg = "__watchdog"
+const (
+	WatchdogArg = "__watchdog"
+	StarterArg  = "__start"
+)
+
+var ErrLate = errors.New("the lock was lost before the command could begin")
 
 func StartWatchdog(_, _ time.Duration, _ func(string, ...any)) (*Watchdog, error) {
 	return nil, errUnix
@@ -59,3 +64,5 @@ func (*Watchdog) PID() int { return 0 }
 func (*Watchdog) Dismiss() {}
 
 func RunWatchdog([]string, io.Reader, io.Writer) int { return 64 }
+
+func RunStarter([]string, io.Writer) int { return 64 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -353,11 +354,11 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		until time.Time
-		want  bool // it runs on
+		left time.Duration // when it is continued
+		want bool          // it runs on
 	}{
-		"valid": {time.Now().Add(time.Hour), true},
-		"over":  {time.Now().Add(-time.Second), false},
+		"valid": {time.Hour, true},
+		"over":  {-time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -366,15 +367,18 @@ func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 				t.Fatal(err)
 			}
 			signals := make(chan os.Signal)
+			var left atomic.Int64
+			left.Store(int64(time.Hour))
 			child, err := Start(Command{
 				Path: sh, Args: []string{"sh", "-c", "sleep 600 & wait"}, Env: os.Environ(), Signals: signals,
-				Until: func() time.Time { return c.until },
+				Until: func() time.Time { return time.Now().Add(time.Duration(left.Load())) },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer child.Finish()
 			defer child.End(0)
+			left.Store(int64(c.left))
 			stopped := func() bool { return state(int(child.group)) == "T" }
 			_ = syscall.Kill(-int(child.group), syscall.SIGSTOP)
 			redistest.Eventually(t, patience, "it is stopped", stopped)

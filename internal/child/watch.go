@@ -36,7 +36,7 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
 	// Its stderr is the parent's, and may be why that stands still.
 	var said aside.Queue
-	w := &watch{grace: grace, late: late, now: clock.Steady(), report: func(format string, args ...any) {
+	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
 		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
 		said.Do(func() { _, _ = io.WriteString(stderr, line) })
 	}}
@@ -77,7 +77,7 @@ func lines(in io.Reader) <-chan string {
 type watch struct {
 	grace    time.Duration
 	late     time.Duration // for how long the deadline may be over
-	now      clock.Clock   // goes on while the host is suspended
+	now      clock.Clock   // the host's, which the parent reads, too
 	report   func(format string, args ...any)
 	group    group // 0: not yet, or not any more
 	deadline clock.Instant
@@ -113,12 +113,12 @@ func (w *watch) follow(lines <-chan string) {
 
 func (w *watch) hear(line string) {
 	word, number, _ := strings.Cut(line, " ")
-	n, _ := strconv.Atoi(number)
+	n, _ := strconv.ParseInt(number, 10, 64)
 	switch word {
 	case "group":
-		w.group = group(n)
+		w.group, w.armed, w.ending = group(n), false, false
 	case "until":
-		w.deadline, w.armed = w.now().Add(time.Duration(n)*time.Millisecond), true
+		w.deadline, w.armed = clock.Instant(n), true
 	case "ending":
 		w.ending, w.since = true, w.now()
 	}

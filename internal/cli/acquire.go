@@ -27,27 +27,38 @@ func ownRun(err error) bool {
 
 // acquire takes the lock as the flags say. Its errors are failures with their codes.
 func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
-	w := &waiter{talker: a.talker, name: name, trust: a.settings.trustHint()}
+	w := &waiter{talker: a.talker, name: name, trust: a.settings.trustHint(), through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
-	m := client.Mutex(name, holdfast.OnWait(w.refused))
+	options := []holdfast.Option{holdfast.OnWait(w.refused)}
+	if f.through {
+		options = append(options, holdfast.WaitThroughOutages())
+	}
+	m := client.Mutex(name, options...)
 	a.hold()
 	stop := sig.interrupt(cancel)
 	var lease *holdfast.Lease
 	var err error
+	ended := "" // which limit ended the wait
 	switch {
 	case f.wait.given && f.wait.value == 0:
 		lease, err = m.TryLock(ctx)
 	case f.wait.given:
 		bounded, done := context.WithTimeoutCause(ctx, f.wait.value, fmt.Errorf("--wait %s is over", f.wait.value))
 		lease, err = m.Lock(bounded)
-		if ended := context.Cause(bounded); ended != nil && errors.Is(err, ended) && neverTried(err) {
-			lease, err = m.TryLock(ctx)
+		if over := context.Cause(bounded); over != nil && errors.Is(err, over) {
+			ended = over.Error()
+			if neverTried(err) {
+				lease, err = m.TryLock(ctx)
+			}
+		} else {
+			ended = a.outageLimit(f, w)
 		}
 		done()
 	default:
 		lease, err = m.Lock(ctx)
+		ended = a.outageLimit(f, w)
 	}
 	if s := stop(); s != nil {
 		// Also if the lock came at the same instant: the signal was for the wait.
@@ -58,9 +69,9 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	}
 	switch {
 	case ownRun(err):
-		return nil, a.refusal(fmt.Errorf("lock %q: %w", name, errSelf), f)
+		return nil, a.refusal(fmt.Errorf("lock %q: %w", name, errSelf), f, "")
 	case err != nil:
-		return nil, a.refusal(err, f)
+		return nil, a.refusal(err, f, ended)
 	}
 	a.resume()
 	if w.said != "" {
@@ -75,8 +86,21 @@ func neverTried(err error) bool {
 	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
 
-// refusal gives the error of an attempt its exit code and hint.
-func (a *app) refusal(err error, f runFlags) error {
+// outageLimit says for how long Lock looked for a quorum.
+func (a *app) outageLimit(f runFlags, w *waiter) string {
+	limit := time.Second
+	if w.met {
+		ttl := f.ttl.value
+		if !f.ttl.given {
+			ttl = min(10*time.Second, a.maxTTL())
+		}
+		limit = max(limit, ttl)
+	}
+	return fmt.Sprintf("no quorum for %s; --through-outages waits on", limit)
+}
+
+// refusal gives the error of an attempt its exit code and hint, and the limit that ended the wait.
+func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.Is(err, errSelf):
@@ -87,12 +111,13 @@ func (a *app) refusal(err error, f runFlags) error {
 			return &failure{code: exitOK}
 		}
 		hint := ""
-		if f.wait.given && f.wait.value == 0 {
+		var held *holdfast.HeldError
+		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) { // what has no expiry ends when somebody deletes it
 			hint = "--wait 30s waits for it"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
 	case errors.As(err, &un):
-		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un), ended: ended}
 	}
 	return usage(inFlags(err), "")
 }
@@ -108,29 +133,61 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
 			"or start some for development: holdfast dev"
 	case said("configuration differs"):
-		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients"
+		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
+			"nodes. To change them: stop all clients and wait for the old --max-ttl + --window, or be certain that no lock is\n" +
+			"alive; then: " + s.trustCommand() + "\n" +
+			"Another database number of the same servers (redis://host/1) is another node set: its locks\n" +
+			"exclude nobody here, but it is a way to change these settings while clients run; see docs/operating.md"
 	case quarantined:
 		return s.trustHint()
+	case said("WRONGPASS"):
+		return "the user or the password in the URL is wrong, or not known to this server"
+	case said("NOPERM"):
+		return "the user of the URL lacks a right, to a command or to the keys of this name: docs/operating.md lists them"
+	case said("refused"):
+		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
+	case said("NOAUTH"), said("it knows no EVAL"): // which say what to do
+		return ""
+	case said("no answer yet"):
+		return "holdfast nodes shows how each node stands"
 	}
-	return lookHint
+	return "" // holdfast nodes would say the same again
 }
 
-const lookHint = "holdfast nodes shows how each node stands"
+// trustCommand vouches for the nodes with these settings. The nodes themselves may have passwords in their URLs.
+func (s *settings) trustCommand() string {
+	command := "holdfast nodes trust"
+	if s.maxTTL.given {
+		command += " --max-ttl " + s.maxTTL.value.String()
+	}
+	if s.window.given {
+		command += " --window " + s.window.value.String()
+	}
+	if s.durable {
+		command += " --durable"
+	}
+	if s.cluster != "" {
+		command += " --cluster " + s.cluster
+	}
+	return command + " (with the same nodes)"
+}
 
-// trustHint says how to shorten a quarantine, and to what.
+// trustHint says how to shorten a quarantine, and to what: nodescript.Config.TrustedQuarantine.
 func (s *settings) trustHint() string {
-	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(2*s.windowOrDefault())
+	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
 }
 
 // waiter tells whom a run waits for: once for each change, not at every attempt.
 type waiter struct {
 	*talker
-	name  string
-	trust string                  // how to shorten a quarantine
-	give  context.CancelCauseFunc // gives the wait up
-	said  string                  // what is waited for: a holder, or a quorum
-	nodes map[string]string       // what was told of each node that does not vote, without times
-	hint  bool                    // the hint was given
+	name    string
+	trust   string                  // how to shorten a quarantine
+	give    context.CancelCauseFunc // gives the wait up
+	said    string                  // what is waited for: a holder, or a quorum
+	nodes   map[string]string       // what was told of each node that does not vote, without times
+	met     bool                    // somebody has the lock
+	through bool                    // outages are waited for
+	hint    bool                    // the hint was given, or is none: a lock was alive during this wait
 }
 
 // refused is called after each attempt.
@@ -139,6 +196,7 @@ func (w *waiter) refused(err error) {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.As(err, &held):
+		w.hint, w.met = true, true
 		if ownRun(err) {
 			w.give(errSelf)
 			return
@@ -151,7 +209,7 @@ func (w *waiter) refused(err error) {
 			w.note("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.
-	case errors.As(err, &un) && slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 }):
+	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum") {
 			w.note("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
 		}

@@ -29,6 +29,9 @@ func Main() int {
 	if len(os.Args) > 2 && os.Args[1] == child.WatchdogArg {
 		return child.RunWatchdog(os.Args[2:], os.Stdin, os.Stderr)
 	}
+	if len(os.Args) > 2 && os.Args[1] == child.StarterArg {
+		return child.RunStarter(os.Args[2:], os.Stderr)
+	}
 	if len(os.Args) > 2 && os.Args[1] == demo.NodeArg {
 		return demo.RunNode(os.Args[2:])
 	}

@@ -26,9 +26,8 @@ It prints the line that makes other commands use them:
 
   export HOLDFAST_NODES=redis://127.0.0.1:7001,…
 
-The nodes are vouched for as new, so they vote two windows (--window of those
-who ask; half a second) after they are first asked: do not restart dev while a
-lock on the same ports matters.`,
+The nodes are vouched for as new, so they vote when they are first asked: do not
+restart dev while a lock on the same ports matters.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -27,8 +27,10 @@ const exitCodesHelp = `Exit codes of holdfast run:
   75    somebody else has the lock, and --wait is over; nothing was run
         (0 with --skip-ok). Or it was started under the very lock it asks for
   76    the lock was lost: the command was ended, or had just done its last
-        work, when another may have begun. Also if it was lost, or may have
-        been, while --at-least kept it: then the command had ended by itself
+        work, when another may have begun. Also if it was lost before the
+        command could be started: then nothing was run. And if it was lost, or
+        may have been, while --at-least kept it: then the command had ended by
+        itself
   126   the command cannot be executed; nothing was run
   127   there is no such command, or no such interpreter as its #! line asks
         for; nothing was run
@@ -51,6 +53,8 @@ type failure struct {
 	code int
 	err  error // nil: nothing to say
 	hint string
+
+	ended string // which limit ended a wait
 }
 
 func (f *failure) Error() string {
@@ -68,6 +72,14 @@ func exit(code int) error {
 		return nil
 	}
 	return &failure{code: code}
+}
+
+// limit says which limit ended a wait, in the words of the library.
+func (f *failure) limit() string {
+	if f.ended == "" {
+		return ""
+	}
+	return " (waiting ended: " + f.ended + ")"
 }
 
 func usage(err error, hint string) error { return &failure{code: exitUsage, err: err, hint: hint} }

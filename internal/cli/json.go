@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -14,8 +17,9 @@ import (
 // Durations are in milliseconds and say so, times are RFC 3339 in UTC.
 
 type lockJSON struct {
-	Name        string         `json:"name"`
-	Held        *bool          `json:"held"` // null, as all that follows, where too few nodes answered to tell
+	Name        string         `json:"name"`        // bytes that are no UTF-8 are each U+FFFD here
+	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which tells all names apart
+	Held        *bool          `json:"held"`        // null, as all that follows, where too few nodes answered to tell
 	Foreign     *bool          `json:"foreign"`
 	Left        *bool          `json:"left"`    // it has ended its lease; the name is kept taken
 	Offered     *bool          `json:"offered"` // nobody has it yet: it is reserved for owner, the first in line
@@ -39,7 +43,7 @@ type lockNodeJSON struct {
 }
 
 func statusJSON(s *holdfast.Status, known bool) lockJSON {
-	j := lockJSON{Name: s.Name}
+	j := lockJSON{Name: s.Name, NameQuoted: strconv.QuoteToASCII(s.Name)}
 	if known {
 		ended := !s.Foreign && left(s.Owner)
 		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &s.Foreign, &ended, &s.Offered
@@ -117,9 +121,22 @@ func show(out io.Writer, asJSON bool, v any, forPeople func() error) error {
 }
 
 func printJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	// JSON leaves some that a terminal obeys: they are written as what they are, which reads back the same.
+	var shown strings.Builder
+	for _, r := range b.String() {
+		if r >= 0x7f && r <= 0xffff && !strconv.IsPrint(r) {
+			fmt.Fprintf(&shown, "\\u%04x", r)
+		} else {
+			shown.WriteRune(r)
+		}
+	}
+	if _, err := io.WriteString(out, shown.String()); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil

@@ -58,10 +58,7 @@ func (s *settings) nodesHint(list []holdfast.NodeStatus) string {
 	for _, n := range list {
 		un.Nodes = append(un.Nodes, holdfast.NodeAnswer{Node: n.Node, Said: n.Reason, VotesIn: n.VotesIn})
 	}
-	if hint := s.unavailableHint(un); hint != lookHint {
-		return hint
-	}
-	return ""
+	return s.unavailableHint(un)
 }
 
 func printNodes(out io.Writer, list []holdfast.NodeStatus) error {

@@ -22,9 +22,9 @@ const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and
 
 It gives up with 69, whatever --wait says, when no quorum of nodes could be had
 for a second, or, once it knows that somebody has the lock, for --ttl if that is
-longer; quarantines of nodes are waited for. Locks are not reentrant: a holdfast
-run under the very lock it asks for would wait for itself, and ends with 75
-instead, whatever --skip-ok says.
+longer. It waits for quarantines of nodes, and with --through-outages for all
+outages. Locks are not reentrant: a holdfast run under the very lock it asks for
+would wait for itself, and ends with 75 instead, whatever --skip-ok says.
 
 NAME is nearly any text up to 1 KiB. Refused are names whose braces { } do not
 come in pairs, or of which the first pair is empty, and those that look like
@@ -36,6 +36,10 @@ in its environment:
                    Send it along with writes, and refuse smaller ones there
   HOLDFAST_OWNER   the random id under which the nodes keep the lock
   HOLDFAST_OWNERS  the same of all locks it runs under, the innermost last
+
+HOLDFAST_NODES is left empty there if it has a user or a password in it, which
+a command's logs and crash reports would show. For a holdfast run inside COMMAND
+give --pass-nodes.
 
 The command and what it starts run in a process group of their own. INT, TERM,
 HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
@@ -49,22 +53,25 @@ without the lock:
   - holdfast itself is killed with SIGKILL, or stopped for longer than the lock
     lasts: a second holdfast process, the watchdog, does the same. After a
     SIGKILL it kills no later than the lock ends. On Linux the command also gets
-    TERM from the kernel
+    TERM from the kernel. A watchdog that dies is replaced, and stderr says so
+  - holdfast or its machine stands still after it got the lock, for longer than
+    the lock lasts: COMMAND is not started; exit code 76
 
 It cannot reach what leaves the group: setsid, a daemon, a container that a
 server starts; timeout inside a script (use timeout --foreground); a script
 with set -m; the command of a holdfast run inside COMMAND, which gets TERM from
 that one. Nor what runs as another user: write sudo holdfast run …, and not
-sudo behind the --. Nor, if holdfast and its watchdog are killed at the same
-instant, what the command started. While the command is stopped by Ctrl-Z the
-lock is not renewed; if it ends meanwhile so does the command.
+sudo behind the --. Nor, if holdfast is killed while it has no watchdog, that is
+with it or in the second after its death, what the command started or what of it
+ignores TERM; and outside of Linux nothing. While the command is stopped by
+Ctrl-Z the lock is not renewed; if it ends meanwhile so does the command.
 
 Exit codes: see holdfast help exit-codes.`
 
 // runFlags are run's own flags.
 type runFlags struct {
-	ttl, wait, atLeast, grace duration
-	skipOK                    bool
+	ttl, wait, atLeast, grace  duration
+	skipOK, passNodes, through bool
 }
 
 func (a *app) run() *cobra.Command {
@@ -92,8 +99,10 @@ func (a *app) run() *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever; an outage of the nodes can end it sooner)")
-	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker; for --max-ttl, if a signal ended it")
+	flags.BoolVar(&f.through, "through-outages", false, "wait on while no quorum of the nodes can be had, also where only an operator can help; --wait bounds that, too")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker: by the nodes' clocks, so up to 1.5 × --window less by others; for --max-ttl, if a signal ended it")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
+	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND although it has passwords in it, for a holdfast run inside")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }
@@ -139,12 +148,11 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	sig := catchSignals()
 	a.signals = *sig
 	// It starts while the lock is waited for, so that it costs no time.
-	dog, err := child.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.detail)
+	dog, err := child.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
-		a.say("%v; if holdfast is killed, the command may go on without the lock", err)
-	} else {
-		a.detail("the watchdog is process %d", dog.PID())
+		return nil, err // what cannot start it could not start the command
 	}
+	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
 
 	lease, err := a.acquire(client, name, f, sig)
@@ -153,11 +161,14 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	}
 	acquired := time.Now()
 	c, err := child.Start(child.Command{
-		Path: path, Args: command, Env: environment(lease),
+		Path: path, Args: command, Env: environment(lease, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Signals: sig.forward(), Until: lease.Deadline, Watchdog: dog, Report: a.tell,
+		Signals: sig.forward(), Until: until(lease), Watchdog: dog, Report: a.tell,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, child.ErrLate):
+		return nil, a.late(lease)
+	case err != nil:
 		a.unlock(lease)
 		return nil, notStarted(err)
 	}
@@ -167,6 +178,28 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 		return c, exit(exitLost)
 	}
 	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
+}
+
+// until returns how to ask for a lease's deadline: long ago where the lease has ended before it.
+func until(lease *holdfast.Lease) func() time.Time {
+	return func() time.Time {
+		if lease.Context().Err() != nil {
+			return time.Time{}
+		}
+		return lease.Deadline()
+	}
+}
+
+// late gives back what is left of a lease whose command could not begin in time: this process, or the host, stood
+// still. It cannot be told from a loss, because another may have had the lock since.
+func (a *app) late(lease *holdfast.Lease) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = lease.Unlock(ctx) // which says that it was lost
+	return &failure{
+		code: exitLost, err: fmt.Errorf("lock %q: %w; nothing was run", lease.Name(), child.ErrLate),
+		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
+	}
 }
 
 // interrupted ends holdfast by INT if it is INT that ended the command, the wait or the
@@ -210,13 +243,22 @@ func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Durati
 	return false
 }
 
+// nodesVariable is where the nodes are read from.
+const nodesVariable = "HOLDFAST_NODES"
+
 // environment is what the command gets. An outer run's variables are replaced: the
 // innermost lock wins.
-func environment(lease *holdfast.Lease) []string {
+//
+// Nodes with a password are kept from it unless it shall have them: a command's environment ends up in logs and
+// crash reports. The variable is left empty and not out, so that a run in the command ends with an error and does not
+// lock on the default node instead.
+func environment(lease *holdfast.Lease, passNodes bool) []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		switch k, _, _ := strings.Cut(kv, "="); k {
-		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER", "HOLDFAST_OWNERS":
+		switch k, v, _ := strings.Cut(kv, "="); {
+		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS":
+		case k == nodesVariable && !passNodes && secret(v):
+			env = append(env, nodesVariable+"=")
 		default:
 			env = append(env, kv)
 		}
@@ -224,6 +266,10 @@ func environment(lease *holdfast.Lease) []string {
 	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner(),
 		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "))
 }
+
+// secret reports whether the text may have a user or a password in it. One too many is kept back rather than one too
+// few, so it does not take the URLs apart.
+func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 
 // outerOwners are the owners of the locks under which this process was started, the
 // innermost last. An owner has no spaces: see [holdfast.Config.Label].

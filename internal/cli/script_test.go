@@ -254,6 +254,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 //	redis start N new       … that nobody has vouched for
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     its reply is the script's stdout
+//	redis await I REPLY COMMAND…   until that is its reply
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")
 	s := of(ts)
@@ -277,6 +278,12 @@ func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "do":
 		reply := s.servers[number(args[1])].MustDo(s.t, anys(args[2:])...)
 		fmt.Fprintln(ts.Stdout(), reply)
+	case "await":
+		need(ts, neg, len(args) > 3, "redis await I REPLY COMMAND…")
+		server := s.servers[number(args[1])]
+		eventually(ts, fmt.Sprintf("%v replies %s", args[3:], args[2]), func() bool {
+			return fmt.Sprint(server.MustDo(s.t, anys(args[3:])...)) == args[2]
+		})
 	default:
 		do := map[string]func(*redistest.Server){
 			"kill": (*redistest.Server).Kill, "restart": (*redistest.Server).Restart,

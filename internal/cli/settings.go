@@ -57,10 +57,19 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 		}
 		if err := f.Set(flag, value); err != nil {
 			// pflag's error is about the flag, which nobody gave.
-			return usage(fmt.Errorf("%s is %q: %w", variable, value, cause(err)), "")
+			return usage(fmt.Errorf("%s is %q: %w", variable, value, cause(err)), keptBack(variable, value))
 		}
 	}
 	return nil
+}
+
+// keptBack is the hint of a run inside a run that keeps its nodes to itself.
+func keptBack(variable, value string) string {
+	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
+		return ""
+	}
+	return "this runs under a holdfast run that keeps HOLDFAST_NODES to itself, for the passwords in it:\n" +
+		"give that one --pass-nodes"
 }
 
 // cause digs a value's own error out of pflag's.
@@ -99,7 +108,7 @@ func (s *settings) windowOrDefault() time.Duration {
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %w", err),
+		return nil, usage(fmt.Errorf("--nodes (or HOLDFAST_NODES): %s", strings.TrimPrefix(err.Error(), "rueidisnode: ")),
 			"it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379")
 	}
 	c := holdfast.Config{

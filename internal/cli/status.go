@@ -101,9 +101,9 @@ func printed(err error) error {
 	return nil
 }
 
-// printable quotes a name that would do more to a terminal than show itself.
+// printable quotes a name that would do more to a terminal than show itself, or begins or ends with what nobody sees.
 func printable(name string) string {
-	if q := strconv.Quote(name); q != `"`+name+`"` {
+	if q := strconv.Quote(name); q != `"`+name+`"` || strings.TrimSpace(name) != name {
 		return q
 	}
 	return name
@@ -124,11 +124,7 @@ func nodeView(n holdfast.NodeView, s *holdfast.Status) string {
 }
 
 func holder(owner string, foreign bool) string {
-	if foreign {
-		return fmt.Sprintf("a foreign key (%q)", owner)
-	}
-	label, _, _ := strings.Cut(owner, "~")
-	return label
+	return (&holdfast.HeldError{Owner: owner, Foreign: foreign}).Holder()
 }
 
 // left reports whether the holder has ended its lease and only the name is kept taken:

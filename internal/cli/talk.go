@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/aside"
@@ -71,9 +72,19 @@ func (t *talker) tell(format string, args ...any) { t.write(fmt.Sprintf(format, 
 func (t *talker) write(text string) {
 	var lines strings.Builder
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
-		lines.WriteString("holdfast: " + strings.TrimRight(line, "\n") + "\n")
+		lines.WriteString("holdfast: " + shown(strings.TrimRight(line, "\n")) + "\n")
 	}
 	t.print(lines.String())
+}
+
+// shown is a line with what does more to a terminal than show itself escaped, wherever it came from.
+func shown(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError) {
+			return '·'
+		}
+		return r
+	}, line)
 }
 
 func (t *talker) print(text string) {
@@ -128,14 +139,21 @@ func (t *talker) fail(f *failure) {
 	var un *holdfast.UnavailableError
 	if errors.As(f.err, &un) && len(un.Nodes) > 1 {
 		// One line per node: with five of them a single line is unreadable.
-		t.say("lock %q: no quorum of %d nodes", un.Name, len(un.Nodes))
+		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Said != "done" && n.Said != "granted" {
 				t.say("  %s", n)
 			}
 		}
 	} else {
-		t.say("%s", strings.TrimPrefix(f.err.Error(), "holdfast: "))
+		text := strings.TrimPrefix(f.err.Error(), "holdfast: ")
+		if un != nil {
+			text = strings.Replace(text, " (hint: "+un.Hint()+")", "", 1) // ours speaks of flags
+		}
+		if limit := f.limit(); !strings.HasSuffix(text, limit) { // the library says it of a context that ended
+			text += limit
+		}
+		t.say("%s", text)
 	}
 	if f.hint != "" {
 		t.say("hint: %s", f.hint)
@@ -191,7 +209,7 @@ func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= sl
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	w := warning{line: r.Message}
-	if in, ok := strings.CutPrefix(r.Message, "node votes again in "); ok {
+	if in, ok := strings.CutPrefix(r.Message, "node does not vote for another "); ok {
 		if d, err := time.ParseDuration(in); err == nil {
 			w.over = r.Time.Add(d)
 		}

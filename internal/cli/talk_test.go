@@ -22,17 +22,17 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 		}
 	}
 	talk.hold()
-	warn(11*time.Second, "node votes again in 10s", "a")
-	warn(11*time.Second, "node votes again in 1m0s", "b")
+	warn(11*time.Second, "node does not vote for another 10s", "a")
+	warn(11*time.Second, "node does not vote for another 1m0s", "b")
 	warn(11*time.Second, "node does not vote", "c")
 	warn(2*time.Second, "node does not vote", "d")
-	warn(time.Second, "node votes again in 1ms", "d") // takes the place of the one before
+	warn(time.Second, "node does not vote for another 1ms", "d") // takes the place of the one before
 	if talk.lines.Wait(aside.Forever); out.Len() > 0 {
 		t.Errorf("during the wait it said %q", out.String())
 	}
 	talk.resume()
 	talk.lines.Wait(aside.Forever)
-	if want := "holdfast: node votes again in 1m0s node=\"b\"\nholdfast: node does not vote node=\"c\"\n"; out.String() != want {
+	if want := "holdfast: node does not vote for another 1m0s node=\"b\"\nholdfast: node does not vote node=\"c\"\n"; out.String() != want {
 		t.Errorf("after the wait it said %q, want %q", out.String(), want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 func (a *app) trust() *cobra.Command {
@@ -24,7 +25,8 @@ func (a *app) trust() *cobra.Command {
 		Long: `trust is an operator's word that no lock can be alive on these nodes, for
 instance because they are new. A node that restarted or was emptied does not
 vote until every lock it may have forgotten is over: --max-ttl + --window. One
-that is vouched for votes after two windows. trust waits for that.
+that is vouched for votes after nine windows, 2.25 s if --window is 250ms. trust
+waits for that.
 
 It also makes this command's --max-ttl, --window, --durable, --cluster and number
 of nodes those of the node set. Clients that were started with others are refused
@@ -55,7 +57,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	list := client.Nodes(ctx)
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
-			if n.Reachable && !n.Admitted {
+			if vouchable(n) {
 				a.say("node %s", n) // whatever --quiet says: it is asked about
 			}
 		}
@@ -72,22 +74,24 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		a.say("meanwhile other nodes need it than you were asked about")
 	}
 	waiting := waitingOf(list)
+	for _, n := range list {
+		if !n.Admitted && !vouchable(n) {
+			fmt.Fprintf(out, "%s cannot be vouched for: %s\n", n.Node, n.Reason)
+		}
+	}
 	if len(waiting) == 0 {
 		fmt.Fprintf(out, "no node waits to be vouched for; %d of %d vote\n", voting(list), len(list))
 		return a.quorumOf(list)
 	}
-	if ask == nil {
-		for _, n := range list {
-			if waiting[n.Node] {
-				a.note("node %s", n)
-			}
-		}
-	}
+	before := list
 	list = client.Trust(ctx)
 	var longest time.Duration
-	for _, n := range list {
+	for i, n := range list {
 		if !waiting[n.Node] {
 			continue
+		}
+		if ask == nil && (n.VotesIn > 0 || n.Admitted) { // else what follows gives the reason
+			a.note("node %s", before[i])
 		}
 		switch {
 		case n.VotesIn > 0:
@@ -115,11 +119,17 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	return a.quorumOf(list)
 }
 
+// vouchable reports whether an operator's word can make the node vote. One that answers with an error, such as WRONGPASS,
+// needs something else first.
+func vouchable(n holdfast.NodeStatus) bool {
+	return n.Reachable && !n.Admitted && node.Code(n.Err) == ""
+}
+
 // waitingOf are the nodes that could be vouched for.
 func waitingOf(list []holdfast.NodeStatus) map[string]bool {
 	waiting := map[string]bool{}
 	for _, n := range list {
-		if n.Reachable && !n.Admitted {
+		if vouchable(n) {
 			waiting[n.Node] = true
 		}
 	}
@@ -131,7 +141,7 @@ func waitingOf(list []holdfast.NodeStatus) map[string]bool {
 func worse(then, now []holdfast.NodeStatus) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
-		if n.Reachable && !n.Admitted && (!waiting[n.Node] || n.RunID != then[i].RunID) {
+		if vouchable(n) && (!waiting[n.Node] || n.RunID != then[i].RunID) {
 			return true
 		}
 	}

@@ -8,6 +8,9 @@ import "time"
 // Instant is a reading of a steady clock, in nanoseconds since an arbitrary start.
 type Instant int64
 
+// Lag is how much later than a suspension of the host a [Steady] clock may still not know of it.
+const Lag = time.Millisecond
+
 // Clock reads a steady clock.
 type Clock func() Instant
 

@@ -2,15 +2,14 @@ package clock
 
 import (
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is for how long what is known of suspensions is believed. A holder whose
+// lookEvery is for how long what is known of suspensions is believed: see [Lag]. A holder whose
 // host was suspended for long learns of it that much later than it could, which is
 // nothing beside the second in which the leases of such a host are looked through.
-const lookEvery = time.Millisecond
+const lookEvery = Lag
 
 // Steady returns CLOCK_BOOTTIME: CLOCK_MONOTONIC plus the time spent suspended.
 //

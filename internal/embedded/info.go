@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
@@ -22,10 +24,10 @@ func (n *Node) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
 
 func (n *Node) info() string {
 	return strings.Join([]string{
-		"# Server", "redis_version:" + version, "redis_mode:standalone", "run_id:" + n.run,
+		"# Server", "redis_version:" + version, "redis_mode:standalone", "run_id:" + n.run, "uptime_in_seconds:" + strconv.FormatInt(int64(time.Since(n.started)/time.Second), 10),
 		"# Memory", "maxmemory:0", "maxmemory_policy:noeviction",
 		"# Persistence", "loading:0", "aof_enabled:0",
-		"# Stats", "evicted_keys:0",
+		"# Stats", "evicted_keys:0", "total_commands_processed:" + strconv.FormatInt(n.asked.Add(1), 10), // of these INFO is one
 		// A replication id changes when the data comes from elsewhere. Here it never does.
 		"# Replication", "role:master", "master_replid:" + n.run, "master_replid2:" + strings.Repeat("0", 40),
 		"# Cluster", "cluster_enabled:0", "",

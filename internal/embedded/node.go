@@ -8,7 +8,9 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
@@ -17,8 +19,10 @@ import (
 
 // Node is one embedded node. It is safe for concurrent use.
 type Node struct {
-	server *miniredis.Miniredis
-	run    string
+	server  *miniredis.Miniredis
+	run     string
+	asked   atomic.Int64
+	started time.Time
 }
 
 // Option changes how [Start] makes a node.
@@ -29,29 +33,28 @@ type config struct {
 }
 
 // Restarted says that the node takes the place of one that may have granted locks.
-// Nobody vouches for it then: it sits out its quarantine, as a server does that
-// lost its memory.
+// It sits out its quarantine then, as a server does that lost its memory.
 func Restarted() Option { return func(c *config) { c.restarted = true } }
 
 // ErrPortTaken is the error where another process listens on the port.
 var ErrPortTaken = errors.New("address already in use")
 
 // Start starts a node on addr, such as "127.0.0.1:7001"; port 0 chooses a free one.
-// Unless [Restarted], it is vouched for: nothing can be locked on what was never
-// there, so it votes two windows after a client first asks.
+// Unless [Restarted], it votes when a client first asks: nothing can be locked on what was never
+// there.
 func Start(addr string, opts ...Option) (*Node, error) {
 	var c config
 	for _, o := range opts {
 		o(&c)
 	}
-	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID()}
+	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID(), started: time.Now()}
 	// Keys expire by the clock, when a command looks at them. A ticker that calls
 	// FastForward would cost wake-ups while nothing happens and expire keys early
 	// by up to its period.
 	n.server.ClockTTL(true)
 	if !c.restarted {
-		if err := n.server.Set(nodescript.TrustKey, n.run); err != nil {
-			return nil, fmt.Errorf("embedded node: %w", err)
+		for field, value := range nodescript.Served(n.run, 0) {
+			n.server.HSet(nodescript.AdmissionKey, field, value)
 		}
 	}
 	if err := n.listen(addr); err != nil {
@@ -91,6 +94,28 @@ func (n *Node) URL() string { return "redis://" + n.Addr() }
 
 // RunID is this incarnation's.
 func (n *Node) RunID() string { return n.run }
+
+// Steal gives what owner has on this node to thief, for a while, and reports whether owner had anything.
+func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
+	for _, key := range n.server.Keys() {
+		text, err := n.server.Get(key)
+		if err != nil {
+			continue // not a string: no record
+		}
+		r, err := nodescript.ParseRecord(text)
+		switch {
+		case text == owner:
+			_ = n.server.Set(key, thief)
+			n.server.SetTTL(key, d)
+		case err == nil && r.Owner == owner:
+			r.Token, r.Expiry, r.Owner, had = r.Token+1, time.Now().Add(d).UnixMicro(), thief, true
+			r.Seen, r.Leased = max(r.Seen, r.Token), max(r.Leased, r.Token)
+			_ = n.server.Set(key, r.String())
+			n.server.SetTTL(key, d)
+		}
+	}
+	return had
+}
 
 // Close ends the node and its connections. What it kept is forgotten.
 func (n *Node) Close() { n.server.Close() }

@@ -42,10 +42,10 @@ func (p *pair) handedOn(what string, c nodescript.Call, ok func(nodescript.Answe
 		if r.Owner != owner || r.Token != 0 || r.Waiting != waiting || r.Seen != seen || v.Plain != owner {
 			p.t.Errorf("%s: node %d keeps %+v, plain %q", what, i, r, v.Plain)
 		}
-		if off := nodescript.Claim - time.Duration(r.Expiry-now())*time.Microsecond; off < 0 || off > apart {
+		if off := shared.Claim() - time.Duration(r.Expiry-now())*time.Microsecond; off < 0 || off > apart {
 			p.t.Errorf("%s: node %d claims for %s less than a claim is", what, i, off)
 		}
-		if off := nodescript.Claim - v.Left; off < 0 || off > apart {
+		if off := shared.Claim() - v.Left; off < 0 || off > apart {
 			p.t.Errorf("%s: node %d keeps the plain key for %s", what, i, v.Left)
 		}
 	}

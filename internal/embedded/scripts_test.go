@@ -24,7 +24,7 @@ func newPair(t *testing.T) *pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Set(ctx, nodescript.TrustKey, h.Run, 0)
+		w.HSet(ctx, nodescript.AdmissionKey, nodescript.Served(h.Run, h.Time+2*window.Microseconds()))
 	}
 	return p
 }
@@ -78,6 +78,11 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 	admit := func(c nodescript.Config, stamp func() int64) func(w *wire) nodescript.Answer {
 		return func(w *wire) nodescript.Answer { return w.admit(c, stamp()) }
 	}
+	p.each("admit for another incarnation", nodescript.NotAdmitted, func(w *wire) nodescript.Answer {
+		w.scripts = nodescript.NewScripts(shared, "another")
+		return w.evalAdmit(shared, nodescript.AdmitCall(now(), window, "", "nonce"))
+	})
+	p.op("acquire without scripts", nodescript.Failed, nodescript.AcquireCall(lock, "a~1", now(), ttl))
 	p.each("admit with a wrong clock", nodescript.OffClock, admit(shared, func() int64 { return now() + time.Hour.Microseconds() }))
 	p.each("first admit", nodescript.Quarantined, admit(shared, now))
 	p.op("acquire in quarantine", nodescript.NotAdmitted, nodescript.AcquireCall(lock, "a~1", now(), ttl))

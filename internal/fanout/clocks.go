@@ -1,6 +1,8 @@
 package fanout
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -14,13 +16,37 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	defer f.mu.Unlock()
 	now := f.Now()
 	stamp, err := f.time.Stamp(now)
-	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
-		f.readSoon() // they may be right again
-	}
+	f.refused(err, now)
 	return stamp, now, err
 }
 
-// keepTime has the clocks read every now and then also while the client has nothing to do: else its stamps could be
+// refused has the clocks read where no stamp could be drawn. f.mu is held.
+func (f *Fanout) refused(err error, now clock.Instant) {
+	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
+		f.readSoon() // they may be right again
+	}
+}
+
+// admission returns a stamp for an admission, and by how much the clock of the node may differ from it. Where the clocks
+// are known too badly for that, as when the host was suspended, they are read first.
+func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
+	for tries := 0; ; tries++ {
+		f.mu.Lock()
+		now, off := f.Now(), quorum.Unsettled{}
+		stamp, within, err = f.time.Admission(now)
+		again := tries == 0 && errors.As(err, &off) && (off.Off > 0 || off.Unread > 0)
+		if !again {
+			f.refused(err, now)
+		}
+		f.mu.Unlock()
+		if !again {
+			return stamp, within, err
+		}
+		f.readAll()
+	}
+}
+
+// keepTime has the clocks read every now and then, also while the client has nothing to do: else its stamps could be
 // off when it has, and what it learns by that it may not follow for MaxTTL + W. Nobody waits for it.
 func (f *Fanout) keepTime() {
 	f.mu.Lock()
@@ -46,8 +72,31 @@ const (
 // readSoon has the clocks read, unless they are being read already. f.mu is held.
 func (f *Fanout) readSoon() {
 	if !f.reading && !f.closed {
-		f.reading = true
-		f.wait.Go(f.readAll)
+		f.reading, f.wasRead = true, make(chan struct{})
+		f.wait.Go(func() {
+			f.readAll()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.reading = false
+			close(f.wasRead)
+		})
+	}
+}
+
+// catchUp has the clocks read, and waits for that, if they were not for so long that no stamp can be drawn: the host
+// was suspended, or the nodes were away.
+func (f *Fanout) catchUp(ctx context.Context) {
+	f.mu.Lock()
+	if f.closed || !f.time.Overdue(f.Now()) {
+		f.mu.Unlock()
+		return
+	}
+	f.readSoon()
+	read := f.wasRead
+	f.mu.Unlock()
+	select {
+	case <-read:
+	case <-ctx.Done():
 	}
 }
 
@@ -101,16 +150,18 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 	}
 }
 
-// readAll reads the clocks of all nodes that answer within the window: later answers say too little.
+// readAll reads the clocks of all nodes that answer soon enough: later answers say too little.
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
 	var wait sync.WaitGroup
 	for i, s := range f.seats {
-		wait.Go(func() { _, readings[i], _ = s.hello(f.hear, min(f.config.Timeout, f.config.Set.Window)) })
+		wait.Go(func() {
+			_, readings[i], _ = s.hello(f.hear, min(f.config.Timeout, quorum.LongestTrip(f.config.Set.Window)))
+		})
 	}
 	wait.Wait()
 	f.read(readings...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reading, f.reread = false, f.Now()
+	f.reread = f.Now()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -46,7 +47,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 		}
 		hangs := &stuck{Node: nodes[2]} // it must not hold back what the others say
 		nodes[2] = hangs
-		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
 		f.Hail(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
@@ -89,7 +90,7 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 		}
 		hangs := &stuck{Node: nodes[2]}
 		nodes[2] = hangs
-		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		f.Hail(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
 			t.Fatal(err)
@@ -108,6 +109,45 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n := hangs.asked.Load() - before; n > 0 {
 			t.Errorf("asked %d times after Close", n)
+		}
+	})
+}
+
+// While a host sleeps its timers stand, so nobody reads the clocks, and they may part by more than a window. A stamp
+// that was drawn before they are read again kept the client from following them for MaxTTL + W.
+func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		var slept, apart atomic.Int64 // µs
+		now := func() int64 {
+			return time.Now().Add(30*365*24*time.Hour).UnixMicro() + slept.Load() + apart.Load()
+		}
+		var nodes []node.Node
+		for i := range set.N {
+			run := fmt.Sprint("run", i)
+			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
+		}
+		hangs := &stuck{Node: nodes[2]}
+		nodes[2] = hangs
+		awake := clock.Monotonic()
+		steady := func() clock.Instant { return awake().Add(time.Duration(slept.Load()) * time.Microsecond) }
+		f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: steady, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
+		defer f.Close(t.Context())
+		f.Hail(t.Context())
+		if _, _, err := f.Stamp(); err != nil {
+			t.Fatal(err)
+		}
+		hangs.now.Store(true)
+		slept.Add((2 * time.Hour).Microseconds())
+		apart.Add((2 * set.Window).Microseconds())
+		for _, when := range []string{"when it wakes", "a moment later"} {
+			f.Settle(t.Context())
+			stamp, _, err := f.Stamp()
+			if off := time.Duration(stamp-now()) * time.Microsecond; err != nil || off.Abs() > time.Millisecond {
+				t.Errorf("%s a stamp is %s off the clocks; %v", when, off, err)
+			}
+			time.Sleep(time.Second)
+			f.Hail(t.Context())
 		}
 	})
 }
@@ -140,7 +180,7 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 			set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * ms, Cluster: "test"}
 			now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 			n := &late{Node: nodemodel.New("run", now, nodemodel.Info{Run: "run", Role: "master"}, set), takes: slices.Clone(takes)}
-			f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+			f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 			defer f.Close(t.Context())
 			start := time.Now()
 			_, r, err := f.seats[0].hello(t.Context(), time.Second)
@@ -150,6 +190,36 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 			if took := time.Since(start); took > time.Second {
 				t.Errorf("answers after %v were waited for for %s", takes, took)
 			}
+		})
+	}
+}
+
+// A client's clock that is set right runs 400 µs a second ahead of the nodes' for hours, while it is at work. It is no
+// move of theirs, for which it would get nothing for MaxTTL + W.
+func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
+	for _, rate := range []time.Duration{-1000, 400, 1000} { // µs a second
+		t.Run(fmt.Sprint(int64(rate)), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+				var nodes []node.Node
+				for i := range set.N {
+					run := fmt.Sprint("run", i)
+					nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
+				}
+				steady := clock.Monotonic()
+				slewed := func() clock.Instant { i := steady(); return i + i/1_000_000*clock.Instant(rate) }
+				f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: slewed, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
+				defer f.Close(t.Context())
+				f.Hail(t.Context())
+				for range 3 * 3600 {
+					time.Sleep(time.Second)
+					stamp, _, err := f.Stamp()
+					if off := time.Duration(stamp-now()) * time.Microsecond; err != nil || off.Abs() > set.Window/2 {
+						t.Fatalf("a stamp is %s off the nodes' clocks; %v", off, err)
+					}
+				}
+			})
 		})
 	}
 }

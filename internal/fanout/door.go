@@ -3,8 +3,10 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
 	"github.com/holdfast-go/holdfast/node"
@@ -32,6 +34,18 @@ func (s *seat) admitted() bool {
 	}
 	s.door.Lock()
 	defer s.door.Unlock()
+	return s.through()
+}
+
+// through is admitted for who is in the door.
+func (s *seat) through() bool {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.heard && s.greeted == 0 {
+			s.greeted = max(s.fan.Now(), 1)
+		}
+	}()
 	for tries := 0; ; tries++ {
 		step, due := s.next()
 		switch step {
@@ -63,7 +77,24 @@ func (s *seat) next() (step quorum.Step, refreshDue bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.fan.Now()
+	if s.standing.Next(now) == quorum.Send && s.fan.untrusted(s.index) {
+		s.standing.Doubt()
+	}
 	return s.standing.Next(now), s.standing.RefreshDue(now)
+}
+
+// reconsider has the node asked anew if it was refused.
+func (s *seat) reconsider() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Reconsider()
+}
+
+// doubt has a node that votes met anew before it gets anything but releases.
+func (s *seat) doubt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Doubt()
 }
 
 // forgot notes that the node does not know its scripts or its guard any more.
@@ -73,11 +104,63 @@ func (s *seat) forgot() {
 	s.standing.Forgot()
 }
 
-// doubt makes a node that votes be met anew before it gets anything but releases.
-func (s *seat) doubt() {
+// look asks the node whether it votes, also if it did a moment ago, and returns its answer.
+// Meanwhile calls go to a node that votes, and go on doing so unless the node itself says that it
+// does not: nobody loses a lease because somebody looks.
+func (s *seat) look() nodescript.Answer {
+	s.door.Lock()
+	defer s.door.Unlock()
+	if step, _ := s.next(); step == quorum.Send {
+		if a, told := s.ask(); told {
+			return a
+		}
+	}
+	if s.through() {
+		return nodescript.Answer{Verdict: nodescript.Done}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standing.Doubt()
+	return s.standing.Refusal(s.fan.Now())
+}
+
+// ask asks a node that votes; not told: it is to be met anew.
+func (s *seat) ask() (a nodescript.Answer, told bool) {
+	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
+	if err != nil {
+		return s.unanswered(err), true
+	}
+	s.fan.read(reading)
+	twin := s.fan.meet(s.index, h.Run)
+	s.mu.Lock()
+	scripts, loaded, challenge := s.standing.Scripts(), s.standing.Loaded(), s.standing.Challenge()
+	if h.Run != scripts.Run || twin != "" || h.Unfit() != "" {
+		defer s.mu.Unlock()
+		s.standing.Greeted(s.fan.Now(), h, nil, twin)
+		s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
+		return a, false
+	}
+	s.mu.Unlock()
+	stamp, within, err := s.fan.admission()
+	if err != nil {
+		return failed(err), true
+	}
+	a, received := s.evalAdmit(scripts, loaded, stamp, within, challenge)
+	if a.Verdict == nodescript.Failed {
+		return s.unanswered(a.Err), true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standing.Asked(received, a)
+	s.noteRefusal(s.standing.Next(received) != quorum.Refuse)
+	return a, a.Verdict != nodescript.Challenged
+}
+
+// unanswered is the answer of a node that gave none to what was asked by the way.
+func (s *seat) unanswered(err error) nodescript.Answer {
+	if changed(err) {
+		s.broke(err)
+	}
+	return failed(err)
 }
 
 // broke notes that a call failed in a way that makes the node doubtful.
@@ -104,10 +187,16 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 		switch {
 		case tries > 0 && node.Timeout(err):
 			return h, best, nil // in time it answered once
+		case node.Timeout(err):
+			return again, quorum.Reading{}, overdue{s.fan.config.Timeout, err}
 		case err != nil:
 			return again, quorum.Reading{}, err
 		}
-		h = again
+		if h = again; tries == 0 {
+			s.mu.Lock()
+			s.heard = true
+			s.mu.Unlock()
+		}
 		if took := received.Sub(sent); tries == 0 || took < best.Received.Sub(best.Sent) {
 			best = quorum.Reading{Node: s.index, Time: h.Time, Sent: sent, Received: received}
 		}
@@ -118,10 +207,27 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 	}
 }
 
+// overdue is the error of a node that did not answer a greeting in time: of one that is far away, too, while a connection
+// to it is made.
+type overdue struct {
+	timeout time.Duration
+	err     error
+}
+
+func (l overdue) Error() string {
+	return fmt.Sprintf("no answer within the node timeout, %s: %v", l.timeout, l.err)
+}
+
+func (l overdue) Unwrap() error { return l.err }
+
 func (s *seat) greet() bool {
 	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
 	twin := ""
 	if err == nil {
+		h.Lax, err = s.lax(s.fan.ctx)
+	}
+	if err == nil {
+		s.fan.sawAlive(s.index, h.ID, reading.Sent)
 		s.fan.read(reading)
 		twin = s.fan.meet(s.index, h.Run)
 	}
@@ -132,7 +238,8 @@ func (s *seat) greet() bool {
 }
 
 // admit asks the node to vote, with a stamp that a majority of clocks confirms. It
-// waits for that majority: the other nodes are being greeted at the same time.
+// waits for that majority: the other nodes are being greeted at the same time. Of a node that lost its memory it
+// returns true when it is to be asked again: the stamp must be drawn after the node's challenge.
 func (s *seat) admit() bool {
 	timeout := time.NewTimer(s.fan.config.Timeout)
 	defer timeout.Stop()
@@ -141,29 +248,69 @@ func (s *seat) admit() bool {
 	case <-timeout.C:
 	case <-s.fan.ctx.Done():
 	}
-	stamp, _, err := s.fan.Stamp()
+	s.mu.Lock()
+	scripts, loaded, challenge := s.standing.Scripts(), s.standing.Loaded(), s.standing.Challenge()
+	s.mu.Unlock()
+	stamp, within, err := s.fan.admission()
 	if err != nil {
+		loaded = loaded || s.load(scripts)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.standing.Unsettled(s.fan.Now(), err)
+		s.standing.Unsettled(s.fan.Now(), loaded, err)
 		return s.noteRefusal(false)
 	}
-	s.mu.Lock()
-	scripts := s.standing.Scripts()
-	s.mu.Unlock()
-	set := s.fan.config.Set
-	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
-	defer cancel()
-	sent := s.fan.Now()
-	a := nodescript.ParseAdmit(set, s.node.Eval(ctx, scripts.Admit, nodescript.AdmitCall(set, stamp), scripts.Load()...))
-	received := s.fan.Now()
-	if a.Time != 0 {
-		s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+	a, received := s.evalAdmit(scripts, loaded, stamp, within, challenge)
+	member := nodescript.Answer{Verdict: nodescript.Done}
+	if a.Verdict == nodescript.Done && s.fan.lists() {
+		member = s.fan.member(s.index)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standing.Admitted(received, a)
-	return s.noteRefusal(a.Verdict == nodescript.Done)
+	if s.standing.Admitted(received, a); member.Verdict != nodescript.Done {
+		s.standing.NoMember(s.fan.Now(), member)
+		return s.noteRefusal(false)
+	}
+	again := a.Verdict == nodescript.Challenged && s.standing.Next(received) == quorum.Admit
+	return s.noteRefusal(again || a.Verdict == nodescript.Done)
+}
+
+// evalAdmit has the node run admit, and load the scripts unless it has them: that takes a second round trip, and its time.
+// stamp must be drawn after challenge was answered.
+func (s *seat) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
+	set := s.fan.config.Set
+	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(s.fan.config.Random(), 36))
+	load, timeout := scripts.Load(), 2*s.fan.config.Timeout
+	if loaded {
+		load, timeout = nil, s.fan.config.Timeout
+	}
+	ctx, cancel := context.WithTimeout(s.fan.ctx, timeout)
+	defer cancel()
+	sent := s.fan.Now()
+	a = nodescript.ParseAdmit(set, s.node.Eval(ctx, scripts.Admit, call, load...))
+	received = s.fan.Now()
+	took := received.Sub(sent)
+	if !loaded {
+		took /= 2
+	}
+	if a.Verdict == nodescript.OffClock {
+		a.Took = took
+		if off := 2*set.Window - within; within < set.Window && time.Duration(stamp-a.Time).Abs()*time.Microsecond <= set.Window {
+			a.Detail = quorum.Unsettled{Off: off, Window: set.Window}.Error()
+		}
+	}
+	if a.Time != 0 && loaded { // else hello has read it, in one round trip
+		s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+	}
+	return a, received
+}
+
+// load has the node load the scripts without being admitted, and reports whether the
+// incarnation that they were made for has them: what gives back needs no vote.
+func (s *seat) load(scripts *nodescript.Scripts) bool {
+	ctx, cancel := context.WithTimeout(s.fan.ctx, 2*s.fan.config.Timeout) // two round trips
+	defer cancel()
+	a := nodescript.ParseAdmit(s.fan.config.Set, s.node.Eval(ctx, scripts.Admit, nodescript.LoadCall(), scripts.Load()...))
+	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 }
 
 // refresh keeps the guard and reads the clock anew. A failure shows in the calls that
@@ -205,7 +352,7 @@ func (s *seat) noteRefusal(ok bool) bool {
 		offset, _ := s.fan.Offset(s.index)
 		log := s.fan.config.Logger.With("node", s.node.Addr(), "reason", Said(a, offset))
 		if a.Verdict == nodescript.Quarantined {
-			log.Warn("node votes again in " + ForPeople(a.Left))
+			log.Warn("node does not vote for another " + ForPeople(a.Left))
 		} else {
 			log.Warn("node does not vote")
 		}

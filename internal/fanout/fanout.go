@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,9 +38,11 @@ type Fanout struct {
 	time    *quorum.Timebase
 	settled chan struct{} // closed when stamps can be drawn for the first time
 	reading bool          // the clocks are being read,
+	wasRead chan struct{} // which is closed when they are,
 	reread  clock.Instant // and were last then
 	reader  *time.Timer   // has them read while there is nothing to do; nil until they are known
 	homes   homes
+	members *members
 }
 
 // New returns a Fanout; nothing is sent before the first message.
@@ -53,16 +56,21 @@ func New(c Config) *Fanout {
 	for i, n := range c.Nodes {
 		f.seats = append(f.seats, newSeat(f, i, n))
 	}
-	workers := workersOfMany
-	if len(f.seats) == 1 {
-		workers = workersOfOne
-	}
+	f.members = f.newMembers()
 	for _, s := range f.seats {
-		for range workers {
+		for range f.workers() {
 			f.wait.Go(s.work)
 		}
 	}
 	return f
+}
+
+// workers is how many pipelines to a node are usually under way.
+func (f *Fanout) workers() int {
+	if len(f.seats) == 1 {
+		return workersOfOne
+	}
+	return workersOfMany
 }
 
 // N is the number of nodes.
@@ -119,23 +127,35 @@ func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 
 // Hail greets every node and asks for its vote, without sending anything else; it
 // returns each node's answer (Done: it votes) when all have answered, or when ctx ends:
-// missing ones are Unanswered. A refusal is believed for as long as by a lock.
+// missing ones are Unanswered. A refusal is believed for as long as by a lock. That a node
+// voted for the last call does not tell whether it is still there: it is asked, beside the
+// calls that go to it.
 func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
-	for _, s := range f.seats {
-		s.doubt() // that it voted for the last call does not tell whether it is still there
+	r := newRoll(f.N())
+	f.mu.Lock()
+	for i, s := range f.seats {
+		if f.closed {
+			r.Answered(i, 0, failed(node.ErrClosed))
+			continue
+		}
+		f.wait.Go(func() { r.Answered(i, 0, s.look()) })
 	}
-	return f.hail(ctx, nil)
+	f.mu.Unlock()
+	return r.get(ctx, nil)
 }
 
-// Settle returns when stamps can be drawn. If all nodes have answered and they still
+// Settle returns when stamps can be drawn, or when the clocks were read once more. If all nodes have answered and they still
 // cannot, it returns the answers.
 func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	select {
 	case <-f.settled:
+		f.catchUp(ctx)
 		return nil
 	default:
 	}
-	answers := f.hail(ctx, f.settled)
+	r := newRoll(f.N())
+	f.Send(&Message{hail: true, To: r}, nil)
+	answers := r.get(ctx, f.settled)
 	select {
 	case <-f.settled:
 		return nil
@@ -147,17 +167,26 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 // Met is closed when stamps can be drawn for the first time.
 func (f *Fanout) Met() <-chan struct{} { return f.settled }
 
-func (f *Fanout) hail(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
-	r := &roll{answers: make([]nodescript.Answer, f.N()), done: make(chan struct{})}
-	f.Send(&Message{hail: true, To: r}, nil)
-	select {
-	case <-r.done:
-	case <-enough:
-	case <-ctx.Done():
+// Greeted is when a majority had been greeted, now while a majority answers and that goes on: it takes four round
+// trips and more. 0: fewer have answered yet.
+func (f *Fanout) Greeted() clock.Instant {
+	now := f.Now()
+	var when []clock.Instant
+	for _, s := range f.seats {
+		s.mu.Lock()
+		switch {
+		case s.greeted != 0:
+			when = append(when, s.greeted)
+		case s.heard:
+			when = append(when, now)
+		}
+		s.mu.Unlock()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]nodescript.Answer(nil), r.answers...)
+	if len(when) < quorum.Majority(f.N()) {
+		return 0
+	}
+	slices.Sort(when)
+	return when[quorum.Majority(f.N())-1]
 }
 
 // roll collects one answer per node.
@@ -168,6 +197,23 @@ type roll struct {
 	done    chan struct{}
 }
 
+func newRoll(n int) *roll {
+	return &roll{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
+}
+
+// get returns the answers when all are there, or enough is closed, or ctx ends.
+func (r *roll) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
+	select {
+	case <-r.done:
+	case <-enough:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]nodescript.Answer(nil), r.answers...)
+}
+
+// Answered implements [Receiver].
 func (r *roll) Answered(node, _ int, a nodescript.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,6 +230,9 @@ func (f *Fanout) Close(ctx context.Context) {
 	f.closed = true
 	if f.reader != nil {
 		f.reader.Stop()
+	}
+	if f.members.timer != nil {
+		f.members.timer.Stop()
 	}
 	f.mu.Unlock()
 	f.deaf()

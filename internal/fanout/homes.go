@@ -35,3 +35,13 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 	f.homes[run] = home{node: node}
 	return ""
 }
+
+// lives reports whether a server was met behind a node that is not behind another address of the list. f.mu is held.
+func (f *Fanout) lives(node int) bool {
+	for _, h := range f.homes {
+		if h.node == node && h.left == 0 {
+			return true
+		}
+	}
+	return false
+}

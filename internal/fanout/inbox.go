@@ -3,10 +3,13 @@ package fanout
 import (
 	"context"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
 // relistenFirst and relistenMost bound the pause before a subscription that broke is
-// made again; it doubles in between.
+// made again; it doubles in between, until one has stood for relistenMost: one that flaps
+// would otherwise be made fifty times a second.
 const (
 	relistenFirst = 20 * time.Millisecond
 	relistenMost  = time.Second
@@ -36,13 +39,14 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 			least := standsIn * f.config.Timeout
 			pause, patience := relistenFirst, least
 			for f.hear.Err() == nil {
-				stood, began := false, f.Now()
+				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
 				_ = s.node.Listen(ctx, channel, func(message string) { // why it ended: it is made again
 					if message == "" {
 						late.Stop()
-						stood, patience = true, max(least, 2*f.Now().Sub(began))
+						since = f.Now()
+						stood, patience = true, max(least, 2*since.Sub(began))
 						up(i, true)
 						return
 					}
@@ -51,7 +55,9 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				switch {
 				case stood:
 					up(i, false)
-					pause = relistenFirst
+					if f.Now().Sub(since) >= relistenMost {
+						pause = relistenFirst
+					}
 				case ctx.Err() != nil: // it may be far away
 					patience = min(2*patience, max(4*least, standsMost))
 				}

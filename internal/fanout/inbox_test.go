@@ -3,6 +3,8 @@ package fanout
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +19,32 @@ import (
 type slowToListen struct {
 	*nodemodel.Node
 	takes []time.Duration
+
+	mu    sync.Mutex
 	tries int
 	hurt  context.CancelFunc // ends the one that stands
 }
 
+// made is how often a subscription was tried so far.
+func (n *slowToListen) made() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.tries
+}
+
+// breaks ends the one that stands.
+func (n *slowToListen) breaks() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hurt()
+}
+
 func (n *slowToListen) Listen(ctx context.Context, channel string, on func(string)) error {
+	n.mu.Lock()
 	takes := n.takes[min(n.tries, len(n.takes)-1)]
 	n.tries++
 	ctx, n.hurt = context.WithCancel(ctx)
+	n.mu.Unlock()
 	select {
 	case <-time.After(takes):
 		return n.Node.Listen(ctx, channel, on)
@@ -38,7 +58,7 @@ func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bo
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 	n.Node = nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
-	f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+	f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { f.Close(t.Context()) })
 	up = make(chan bool, 10)
 	f.Listen("inbox", func(int, string) {}, func(_ int, is bool) { up <- is })
@@ -54,7 +74,7 @@ func (n *slowToListen) stands(t *testing.T, up chan bool, within time.Duration) 
 			t.Fatal("it broke")
 		}
 	case <-time.After(within):
-		t.Fatalf("%s after %d tries it does not stand", within, n.tries)
+		t.Fatalf("%s after %d tries it does not stand", within, n.made())
 	}
 }
 
@@ -91,15 +111,46 @@ func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 		up := listening(t, n, time.Second)
 		n.stands(t, up, 10*time.Second)
 		for range 3 {
-			before := n.tries
-			n.hurt()
+			before := n.made()
+			n.breaks()
 			if <-up {
 				t.Fatal("it did not break")
 			}
 			n.stands(t, up, 10*time.Second)
-			if n.tries != before+1 {
-				t.Errorf("it took %d tries to stand again, want 1", n.tries-before)
+			if n.made() != before+1 {
+				t.Errorf("it took %d tries to stand again, want 1", n.made()-before)
 			}
 		}
+	})
+}
+
+// One that stands only for a moment at a time is made again less and less often.
+func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &slowToListen{takes: []time.Duration{0}}
+		up := listening(t, n, time.Second)
+		ends := time.After(10 * time.Second)
+		for more := true; more; {
+			select {
+			case is := <-up:
+				if is {
+					time.Sleep(time.Millisecond)
+					n.breaks()
+				}
+			case <-ends:
+				more = false
+			}
+		}
+		if n.made() > 20 {
+			t.Errorf("in 10 s it was made %d times; want 20 at most", n.made())
+		}
+		// One that stood for a while is made again at once.
+		n.stands(t, up, 2*time.Second)
+		time.Sleep(5 * time.Second)
+		n.breaks()
+		if <-up {
+			t.Fatal("it did not break")
+		}
+		n.stands(t, up, 100*time.Millisecond)
 	})
 }

@@ -54,12 +54,14 @@ func TestAPipelineHandsOutEachAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var parts []string
 			for _, one := range each {
 				err := node.ServerError("KEY " + one.Keys[0])
 				if len(each) == 1 {
 					replies[i].Err = err
 				} else {
-					replies[i].Value += nodescript.Part("", err)
+					parts = append(parts, nodescript.Part("", err))
+					replies[i].Value = nodescript.Join(parts)
 				}
 			}
 		}

@@ -1,17 +1,23 @@
 package fanout
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clean"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// Differs is how the answer of a node begins that votes under another configuration.
+const Differs = "configuration differs"
+
 // Said puts a node's answer into a few words for people. offset is how far its clock
-// is from the majority's, 0 if not known.
-func Said(a nodescript.Answer, offset time.Duration) string {
+// is from the majority's, 0 if not known. It is one line that shows itself, whatever the node wrote.
+func Said(a nodescript.Answer, offset time.Duration) string { return clean.Text(said(a, offset)) }
+
+func said(a nodescript.Answer, offset time.Duration) string {
 	switch a.Verdict {
 	case nodescript.Unanswered:
 		return "no answer yet"
@@ -40,12 +46,19 @@ func Said(a nodescript.Answer, offset time.Duration) string {
 	case nodescript.Poisoned:
 		return fmt.Sprintf("has seen a token from the future (%s)", time.UnixMicro(a.Seen).UTC().Format(time.RFC3339))
 	case nodescript.OffClock:
-		if offset.Abs() < 10*time.Millisecond {
+		switch {
+		case a.Detail != "":
+			return a.Detail
+		case offset.Abs() < a.Took/2: // which is how late a call of a client with right stamps arrives
+			return "the call arrived too late: it was answered after " + ForPeople(a.Took)
+		case offset.Abs() < 10*time.Millisecond:
 			return "the call arrived too late"
 		}
 		return fmt.Sprintf("clock off by %+.1fs", offset.Seconds())
 	case nodescript.NotAdmitted:
 		return "restarting"
+	case nodescript.Challenged:
+		return "lost its memory again while it was admitted"
 	case nodescript.Quarantined:
 		s := "quarantined for another " + ForPeople(a.Left)
 		if a.Detail != "" {
@@ -53,13 +66,16 @@ func Said(a nodescript.Answer, offset time.Duration) string {
 		}
 		return s
 	case nodescript.Misconfigured:
-		return "configuration differs: " + a.Detail
+		return Differs + ": " + a.Detail
 	case nodescript.Unfit:
 		return a.Detail
 	case nodescript.Duplicate:
 		return "is the same server as " + a.Detail + "; each node needs a server of its own"
 	case nodescript.Corrupt:
 		return "its record of this name is not one of Holdfast's"
+	}
+	if l := (overdue{}); errors.As(a.Err, &l) {
+		return fmt.Sprintf("timed out: no answer within the node timeout, %s", l.timeout)
 	}
 	return node.Reason(a.Err)
 }
@@ -71,7 +87,7 @@ func byWhom(a nodescript.Answer) string {
 		}
 		return fmt.Sprintf("by a foreign key (%q)", a.Owner)
 	}
-	label, _, _ := strings.Cut(a.Owner, "~")
+	label := clean.Label(a.Owner)
 	if a.Claim {
 		return "for " + label
 	}

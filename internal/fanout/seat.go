@@ -19,11 +19,19 @@ const largestBatch = 256
 // it and us busy at the same time. Of several nodes each answers while we talk to
 // the others, and what gathers meanwhile travels for less: there a second pipeline
 // starts only where the first has been on its way for linger, the round trip of a fast
-// network.
+// network. A timer starts it then.
 const (
 	workersOfOne  = 3
 	workersOfMany = 2
 	linger        = 250 * time.Microsecond
+)
+
+// A call ages while it waits, and arrives later by half of a round trip: both together must be less than a window. Where
+// a node is so far away that all its pipelines are away for longer than a share of the window, another one starts
+// whenever a call has waited for that share. Round trips of two windows need as many of them as there are shares in that.
+const (
+	shares     = 16 // in a window
+	mostSpares = 2 * shares
 )
 
 // seat is one node as the fan-out sees it.
@@ -38,9 +46,20 @@ type seat struct {
 	held     int           // senders who have not given all they will
 	away     int           // pipelines on their way
 	since    clock.Instant // when the first of them left
+	worked   clock.Instant // when the last of them left
+	oldest   clock.Instant // when the queue began to fill
+	trip     time.Duration // what the node took for the last pipeline that it answered
+	spares   int           // pipelines on their way beside those of workers
+	watch    *time.Timer   // starts another one; nil before it is needed
+	watched  bool          // it will
+	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	armed    bool          // it will
 	closed   bool
 	standing *quorum.Standing
-	said     string // the last refusal logged; "" while the node votes
+	trusted  bool          // it does not tell its settings, which was logged
+	said     string        // the last refusal logged; "" while the node votes
+	heard    bool          // it answered to a greeting once,
+	greeted  clock.Instant // and the first that it answered was over then; 0: it is not yet
 
 	door   door // held while greeting and admitting
 	parked parked
@@ -59,8 +78,12 @@ func (s *seat) put(m *Message) {
 		go m.answer(s.index, failed(node.ErrClosed)) // the sender may hold its own lock
 		return
 	}
+	if len(s.queue) == 0 {
+		s.oldest = s.fan.Now()
+	}
 	s.queue = append(s.queue, m)
-	wake := s.held == 0 && s.mayWake()
+	wake := s.held == 0 && s.wakes()
+	s.lookout()
 	s.mu.Unlock()
 	if wake {
 		s.more.Signal()
@@ -72,7 +95,8 @@ func (s *seat) hold(n int) {
 	s.mu.Lock()
 	s.held += n
 	free, closed := s.held == 0, s.closed
-	wake := free && len(s.queue) > 0 && s.mayWake()
+	wake := free && len(s.queue) > 0 && s.wakes()
+	s.lookout()
 	s.mu.Unlock()
 	switch {
 	case free && closed:
@@ -82,9 +106,68 @@ func (s *seat) hold(n int) {
 	}
 }
 
-// mayWake reports whether what was put is for another worker than those who are away. s.mu is held.
-func (s *seat) mayWake() bool {
-	return s.away == 0 || len(s.fan.seats) == 1 || s.fan.Now().Sub(s.since) > linger
+// wakes reports whether what was put is for another worker than those who are away; if that is not sure yet, it is
+// looked at again when it is. s.mu is held.
+func (s *seat) wakes() bool {
+	if s.away == 0 || len(s.fan.seats) == 1 {
+		return true
+	}
+	if s.away == workersOfMany || s.armed {
+		return false
+	}
+	left := linger - s.fan.Now().Sub(s.since)
+	if left < 0 {
+		return true
+	}
+	s.armed = true
+	left += time.Duration(1 + s.index) // not all seats at once
+	if s.late == nil {
+		s.late = time.AfterFunc(left, s.lingered)
+	} else {
+		s.late.Reset(left)
+	}
+	return false
+}
+
+// lingered wakes an idle worker for what has gathered, and nobody took.
+func (s *seat) lingered() {
+	s.mu.Lock()
+	s.armed = false
+	wake := len(s.queue) > 0 && s.held == 0 && s.wakes()
+	s.mu.Unlock()
+	if wake {
+		s.more.Signal()
+	}
+}
+
+// lookout sees to it that another pipeline starts where all are away for long and the queue waits. s.mu is held.
+func (s *seat) lookout() {
+	share := s.fan.config.Set.Window / shares
+	if s.watched || len(s.queue) == 0 || s.held > 0 || s.away < s.fan.workers() || s.trip <= share || s.spares == mostSpares {
+		return
+	}
+	s.watched = true
+	left := max(share-s.fan.Now().Sub(s.oldest), 0)
+	if s.watch == nil {
+		s.watch = time.AfterFunc(left, s.waited)
+	} else {
+		s.watch.Reset(left)
+	}
+}
+
+// waited starts another pipeline for what has waited. While the queue is not empty a worker is to come back for it, so
+// the fan-out still waits for its workers.
+func (s *seat) waited() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched = false
+	if len(s.queue) > 0 && s.held == 0 && s.away == s.fan.workers() && s.spares < mostSpares &&
+		s.fan.Now().Sub(s.oldest) >= s.fan.config.Set.Window/shares {
+		s.spares++
+		s.fan.wait.Go(func() { s.serve(true) })
+		return
+	}
+	s.lookout()
 }
 
 func (s *seat) close() {
@@ -96,11 +179,14 @@ func (s *seat) close() {
 }
 
 // work is one worker: it ends when the seat is closed and its queue is empty.
-func (s *seat) work() {
+func (s *seat) work() { s.serve(false) }
+
+// serve sends what is in the queue; a spare ends when that is empty.
+func (s *seat) serve(spare bool) {
 	var batch, again []*Message
 	var p pipeline
 	for first := true; ; first = false {
-		batch = s.take(batch[:0], !first)
+		batch = s.take(batch[:0], !first, spare)
 		if len(batch) == 0 {
 			return
 		}
@@ -127,27 +213,35 @@ func (s *seat) work() {
 }
 
 // take waits for messages and returns up to largestBatch of them; none when closed. back
-// says that the worker returns from others.
-func (s *seat) take(batch []*Message, back bool) []*Message {
+// says that the worker returns from others. A spare does not wait.
+func (s *seat) take(batch []*Message, back, spare bool) []*Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if back {
+	if back && !spare {
 		s.away--
 	}
 	for len(s.queue) == 0 || s.held > 0 {
+		if spare {
+			s.spares--
+			return nil
+		}
 		if s.closed && s.held == 0 {
 			return nil
 		}
 		s.more.Wait()
 	}
-	if s.away++; s.away == 1 {
-		s.since = s.fan.Now()
+	if !spare {
+		s.worked = s.fan.Now()
+		if s.away++; s.away == 1 {
+			s.since = s.worked
+		}
 	}
 	n := min(len(s.queue), largestBatch)
 	batch = append(batch, s.queue[:n]...)
 	rest := copy(s.queue, s.queue[n:])
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
+	s.lookout()
 	return batch
 }
 
@@ -197,12 +291,18 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 	replies := s.node.EvalSHA(ctx, p.made(scripts))
 	received := s.fan.Now()
 	cancel()
+	if len(replies) > 0 && !changed(replies[0].Err) {
+		s.mu.Lock()
+		s.trip = received.Sub(sent)
+		s.mu.Unlock()
+	}
 	p.answered(replies, func(m *Message, a nodescript.Answer) {
 		switch {
 		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
 			again = append(again, m)
 			return
 		case a.Verdict == nodescript.OffClock:
+			a.Took = received.Sub(sent)
 			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
 		case changed(a.Err):
 			s.broke(a.Err)

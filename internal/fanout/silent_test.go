@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -76,7 +77,7 @@ func TestANodeThatFailedIsGreetedBeforeItIsAskedAgain(t *testing.T) {
 				set := nodescript.Config{N: 1, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}
 				now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 				n := &lapse{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)}
-				f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Logger: slog.New(slog.DiscardHandler)})
+				f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 				defer f.Close(t.Context())
 				for f.Hail(t.Context())[0].Verdict != nodescript.Done {
 					time.Sleep(10 * time.Millisecond)

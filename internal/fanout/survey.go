@@ -29,16 +29,26 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	return views, errs
 }
 
-// Trust leaves an operator's voucher on each node and forgets refusals, so that the
-// next greeting uses it.
+// Trust leaves an operator's voucher on each node that does not vote, for what it says of itself now, and forgets
+// refusals, so that the next greeting uses it. What a node loses later the voucher is void for.
 func (f *Fanout) Trust(ctx context.Context) []error {
 	errs := make([]error, f.N())
+	for _, s := range f.seats {
+		s.reconsider()
+	}
+	f.Hail(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		s := f.seats[i]
 		s.door.Lock() // an admission under way would overwrite what comes next
 		defer s.door.Unlock()
-		errs[i] = n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set)).Err
-		s.forgot()
+		s.mu.Lock()
+		names := s.standing.Challenge()
+		s.mu.Unlock()
+		if names == "" {
+			return // it votes, or was not met
+		}
+		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
+		s.reconsider()
 	})
 	return errs
 }
@@ -50,4 +60,12 @@ func (f *Fanout) Incarnation(i int) (run, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.standing.Run(), s.standing.Version()
+}
+
+// Quarantine is what a node last said of its quarantine, while that lasts.
+func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Quarantine(f.Now())
 }

@@ -2,6 +2,42 @@ package main
 
 // inClients are weakenings of what a client makes of the answers.
 var inClients = []mutant{{
+	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",
+	old: "if answer.Err != nil || len(load) == 0 {", new: "if len(load) == 0 {",
+	pkg: rootPkg, check: "TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads", says: "scripts were sent behind a request that was refused",
+}, {
+	name: "goredisnode loads scripts behind a refusal", promise: memory, file: goRedis + "/call.go",
+	old: "if answer.Err != nil {", new: "if false {",
+	pkg: goRedis, check: "TestConformance/EvalLoadsNothingAfterAnError", says: "what was to be loaded behind it answers",
+}, {
+	name: "goredisnode loads scripts over another connection", promise: memory, file: goRedis + "/call.go",
+	old: "range n.pipe(ctx, within, conn, commands[1:])", new: "range n.pipe(ctx, within, n.client, commands[1:])",
+	pkg: goRedis, check: "TestConformance/EvalLoadsWhereItWasAnswered", says: "over another connection than the answer came from",
+}, {
+	name: "rueidis cuts a call that may take longer", promise: outlives, file: rueidis + "/wire.go",
+	old: "if !w.until.IsZero() {", new: "if !w.until.IsZero() && w.until.Before(t) {",
+	pkg: rootPkg, check: "TestNodeTimeoutIsWhatWasSet/rueidis", says: "NodeTimeout is 12 s",
+}, {
+	name: "go-redis cuts a call that may take longer", promise: outlives, file: goRedis + "/node.go",
+	old: "o.ReadTimeout, o.WriteTimeout = -1, -1", new: "o.ReadTimeout, o.WriteTimeout = ioTimeout, ioTimeout",
+	pkg: rootPkg, check: "TestNodeTimeoutIsWhatWasSet/go-redis", says: "NodeTimeout is 12 s",
+}, {
+	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/quorum/timebase.go",
+	old: "most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing", new: "most = now.Sub(t.anchorAt).Microseconds() / slewing",
+	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
+}, {
+	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/waiting/locker.go",
+	old: "l.recall(r).VotesIn()", new: "r.VotesIn()",
+	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
+}, {
+	name: "a stranger's vote counts", promise: exclusion, file: "internal/fanout/members.go",
+	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
+	pkg: rootPkg, check: "TestListsThatShareAMajorityHaveOneHolder", says: "two holders",
+}, {
+	name: "a place is free before what its server granted is over", promise: exclusion, file: "internal/nodescript/peers.go",
+	old: "return c.Trusted() + c.MaxTTL + 4*c.Window", new: "return c.Trusted() + 2*c.Window",
+	pkg: rootPkg, check: "TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne", says: "two holders",
+}, {
 	name: "a quorum of N/2", promise: exclusion, file: "internal/quorum/rules.go",
 	old: "return n/2 + 1", new: "return max(n/2, 1)",
 	pkg: rootPkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with 2 free nodes`,
@@ -16,7 +52,7 @@ var inClients = []mutant{{
 }, {
 	name: "a minority moves the deadline", promise: told, file: "internal/quorum/renewal.go",
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
-	pkg: rootPkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "although two of five nodes answer", hangs: true,
+	pkg: rootPkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "after the deadline; the lock could be somebody else's", hangs: true,
 }, {
 	name: "a logger is called by who holds a lock", promise: told, file: "client.go",
 	old: "c.Logger = slog.New(aside.Handler(c.Logger.Handler(), log))", new: "_ = slog.New(aside.Handler(c.Logger.Handler(), log))",
@@ -37,6 +73,22 @@ var inClients = []mutant{{
 	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/quorum/timebase.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
+}, {
+	name: "a claim that ends before its acquire can come", promise: order, file: "internal/nodescript/config.go",
+	old: "return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))", new: "return Claim",
+	pkg: waitPkg, check: "TestAClaimLastsForARoundTrip", says: "to serve",
+}, {
+	name: "an answer under way is a vote for another", promise: order, file: "internal/waiting/refusal.go",
+	old: "r.Kind, r.doubt = Held, most+unknown-unanswered < need", new: "r.Kind = Held",
+	pkg: waitPkg, check: "TestAnAnswerUnderWayIsNoVoteForAnother", says: "nobody got it",
+}, {
+	name: "a waiter keeps a part that a holder wants", promise: told, file: "internal/waiting/inbox.go",
+	old: "t.wanted(node, h.Seen)", new: "_ = t.wanted",
+	pkg: waitPkg, check: "TestAPartIsGivenBackToAHolderThatWantsItsNode", says: "the lease was not repaired",
+}, {
+	name: "a hand-off to a lease is declined", promise: told, file: "internal/waiting/inbox.go",
+	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
+	pkg: "internal/sim", check: "TestALeaseBehindWhichManyWaitIsRepaired", says: "lost name0 at its deadline",
 }, {
 	name: "a token that a node has seen is not followed", promise: order, file: "internal/waiting/bid.go",
 	old: "b.fan.Raise(ans.Seen)", new: "_ = ans.Seen",
@@ -88,7 +140,7 @@ var inClients = []mutant{{
 }, {
 	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/fanout/inbox.go",
 	old: "late := time.AfterFunc(patience, cancel)", new: "late := time.AfterFunc(time.Hour, cancel)",
-	pkg: "internal/fanout", check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
+	pkg: fanPkg, check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
 }, {
 	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/waiting/part.go",
 	old: "b.part & b.which(b.votes.Granted)", new: "b.part",
@@ -100,7 +152,7 @@ var inClients = []mutant{{
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/fanout/clocks.go",
 	old: "f.readSoon() // they may be right again", new: "",
-	pkg: "internal/fanout", check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
+	pkg: fanPkg, check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
 	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/quorum/timebase.go",
 	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
@@ -108,7 +160,7 @@ var inClients = []mutant{{
 }, {
 	name: "an idle client does not read the clocks", promise: noHang, file: "internal/fanout/clocks.go",
 	old: "f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
-	pkg: "internal/fanout", check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",
+	pkg: fanPkg, check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",
 }, {
 	name: "what comes after Close gave up waiting is kept", promise: told, file: "internal/renewal/keeper.go",
 	old: "if k.closed {", new: "if false {",
@@ -136,7 +188,7 @@ var inClients = []mutant{{
 }, {
 	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/fanout/seat.go",
 	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
-	pkg: "internal/fanout", check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
+	pkg: fanPkg, check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
 }, {
 	name: "the next question ends the one before", promise: noHang, file: "internal/waiting/bid.go",
 	old: "if b.state != open && !owed || !b.whole {", new: "if true || owed {",
@@ -146,16 +198,68 @@ var inClients = []mutant{{
 	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
+	name: "an outage ends waits one after the other", promise: noHang, file: "internal/waiting/outage.go",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+	pkg: waitPkg, check: "TestAnOutageEndsAllWaitsForANameTogether", says: "want that nothing is known, after",
+}, {
+	name: "a minority that says held is taken for a quorum", promise: noHang, file: "internal/waiting/bid.go",
+	old: "case now && b.alone():", new: "case false && b.alone():",
+	pkg: waitPkg, check: "TestAMinorityThatSaysHeldIsNoQuorum", says: "want that nothing is known",
+}, {
+	name: "a subscription that flaps is made again at once", promise: order, file: "internal/fanout/inbox.go",
+	old: "if f.Now().Sub(since) >= relistenMost {", new: "if true || f.Now().Sub(since) >= relistenMost {",
+	pkg: "internal/fanout", check: "TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften", says: "it was made \\d+ times",
+}, {
+	name: "a waiter asks whenever a subscription is back", promise: order, file: "internal/waiting/bid.go",
+	old: "if !b.again.nodes.has(node) {", new: "if true || !b.again.nodes.has(node) {",
+	pkg: waitPkg, check: "TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain", says: "times within a second",
+}, {
+	name: "a lock inside itself waits for itself", promise: noHang, file: "mutex.go",
+	old: "if m.mine(ctx) {", new: "if false && m.mine(ctx) {",
+	pkg: rootPkg, check: "TestALockInsideItselfIsAnErrorAtOnce", says: "want an error that says so, at once", hangs: true,
+}, {
+	name: "who is not the first is told nothing of what the first knows", promise: order, file: "internal/waiting/line.go",
+	old: "last := ln.last", new: "last := (*Refusal)(nil)",
+	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
+}, {
+	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/renewal/gap.go",
+	old: "bare := nodescript.Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
+	pkg: rootPkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+}, {
+	name: "a pass where a gap is due", promise: mixed, file: "internal/waiting/locker.go",
+	old: "g.Others, l.Fair || due)", new: "g.Others, l.Fair)",
+	pkg: rootPkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+}, {
+	name: "a lease does not carry the count of its passes", promise: order, file: "internal/waiting/grant.go",
+	old: "passes: b.passes}", new: "passes: 0}",
+	pkg: waitPkg, check: "TestAnotherProcessIsOvertakenByABoundedNumberOfPasses", says: "was overtaken",
+}, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/waiting/line.go",
-	old: "\t\tl.byName[name].first = b", new: "\t\t_ = b",
+	old: "\tp.bid = b", new: "\t_ = b",
 	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
 }, {
 	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/quorum/timebase.go",
 	old: "now.Sub(t.lastDrawn) >= t.settle", new: "now.Sub(t.lastDrawn) >= t.settle/2",
 	pkg: quorumPkg, check: "TestAClientThatWasAtWorkDoesNotFollowAtOnce", says: "follows a leap at once",
 }, {
+	name: "a node that answers with an error gets no release", promise: nothing, file: "internal/quorum/standing.go",
+	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
+	pkg: fanPkg, check: "TestAReleasePassesTheDoorOfEveryNodeThatAnswers", says: "and the release is answered",
+}, {
+	name: "nobody wakes an idle worker when the linger is over", promise: outlives, file: "internal/fanout/seat.go",
+	old: "wake := len(s.queue) > 0 && s.held == 0 && s.wakes()", new: "wake := false && s.wakes()",
+	pkg: fanPkg, check: "TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers", says: "was answered after",
+}, {
+	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/fanout/door.go",
+	old: "if step, _ := s.next(); step == quorum.Send {", new: "if s.forgot(); false {",
+	pkg: fanPkg, check: "TestALookAtANodeThatVotesKeepsNothingFromIt", says: "a renewal is answered",
+}, {
+	name: "a node that was doubted while it was asked is not met anew", promise: exclusion, file: "internal/quorum/standing.go",
+	old: "if s.step == Greet {", new: "if false {",
+	pkg: fanPkg, check: "TestADoubtOutlivesTheAnswerThatItMeets/for_a_call", says: "after it was doubted",
+}, {
 	name: "a waiter does not ask again", promise: order, file: "internal/waiting/turn.go",
-	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
+	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
 	pkg: rootPkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,
 }, {
 	name: "a waiter does not hear of a hand-off", promise: order, file: "internal/waiting/inbox.go",
@@ -167,7 +271,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/waiting/decline.go",
-	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})", new: "_ = fanout.Message{}",
 	pkg: rootPkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "what is handed over between two bids is never answered", promise: order, file: "internal/waiting/inbox.go",
@@ -190,7 +294,47 @@ var inClients = []mutant{{
 	old: "pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)", new: "pause = max(k.heap[0].due.Sub(now), 0)",
 	pkg: "internal/renewal", check: "TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes", says: "the loss was noticed",
 }, {
+	name: "Extend does not wait for answers that may still decide", promise: told, file: "internal/quorum/renewal.go",
+	old: "return r.forgot > 0 && r.forgot < need && r.forgot+r.n-r.answered >= need", new: "return need < 0",
+	pkg: "internal/renewal", check: "TestExtendWaitsForAnswersThatMayStillDecide", says: "Extend returned <nil>",
+}, {
+	name: "a known result under a dead context is drawn by lot", promise: nothing, file: "internal/renewal/giveback.go",
+	old: "case <-o.done: // both are ready: select would draw lots", new: "case <-chan struct{}(nil):",
+	pkg: "internal/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
+}, {
+	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/waiting/turn.go",
+	old: "return b.outcome(true) // it may have been won at the same moment", new: "return Grant{}, l.nothing()",
+	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
+}, {
+	name: "UnlockAt beyond MaxTTL leaves the lease held", promise: nothing, file: "lease.go",
+	old: "l.held.Leave(ctx, min(d, most))", new: "error(nil)",
+	pkg: rootPkg, check: "TestUnlockAtKeepsTheNameTaken", says: "the lease goes on after UnlockAt",
+}, {
+	name: "a loss does not name who has the lock", promise: told, file: "lost.go",
+	old: "e.Owner, e.Foreign = taker(why.Answers)", new: "_, _ = taker(why.Answers)",
+	pkg: rootPkg, check: "TestALossNamesTheThief", says: "lost: a majority of the nodes did not have it",
+}, {
+	name: "tries paced by the TTL that Extend asked for", promise: told, file: "internal/renewal/renew.go",
+	old: "return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))", new: "return e.keeper.pace(e.ttl) / 2",
+	pkg: "internal/renewal", check: "TestAFailedExtendIsTriedAgainWhileThereIsTime", says: "the node was asked",
+}, {
+	name: "a shorter renewal that wins is followed as late as a longer one", promise: told, file: "internal/renewal/renew.go",
+	old: "min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)", new: "e.keeper.pace(e.ttl)",
+	pkg: "internal/renewal", check: "TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime", says: "the node was asked",
+}, {
+	name: "a scheduler that takes the time of a suspension for time that its timer ran", promise: told, file: "internal/renewal/keeper.go",
+	old: "timers: clock.Monotonic(), wake", new: "timers: f.Now, wake",
+	pkg: "internal/renewal", check: "TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline", says: "its loss was announced after",
+}, {
 	name: "a clock that stops while the host is suspended", promise: told, file: "internal/clock/steady_linux.go",
 	old: "return m + Instant(s.suspended.Load())", new: "return m",
 	pkg: "internal/clock", check: "TestSteadyNoticesASuspension", says: "after an hour of suspension",
+}, {
+	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/quorum/timebase.go",
+	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
+	pkg: rootPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "may not end a quarantine is not told why",
+}, {
+	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/fanout/seat.go",
+	old: "s.trip <= share ||", new: "s.trip > 0 ||",
+	pkg: rootPkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
 }}

@@ -18,7 +18,11 @@ const (
 	rootPkg   = "."
 	modelPkg  = "internal/nodemodel"
 	quorumPkg = "internal/quorum"
+	scriptPkg = "internal/nodescript"
 	waitPkg   = "internal/waiting"
+	fanPkg    = "internal/fanout"
+	rueidis   = "node/rueidisnode"
+	goRedis   = "node/goredisnode"
 )
 
 // mutants is the whole list.
@@ -28,8 +32,12 @@ func mutants() (all []mutant) {
 
 // onNodes are weakenings of what a node does that votes.
 var onNodes = []mutant{{
+	name: "scripts follow a request for an incarnation that ended", promise: memory, file: lua + "admit.lua",
+	old: "return redis.error_reply('OTHERRUN its run_id is ' .. field('run_id')) end", new: "return 'OTHERRUN' end",
+	pkg: rootPkg, check: "TestScriptsThatComeAfterARestartVoteForNobody", says: "two holders|scripts of the incarnation before were sent",
+}, {
 	name: "no tombstone", promise: nothing, file: lua + "release.lua",
-	old: "call('SET', key, tomb .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')", new: "call('SET', key, seen .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')",
+	old: "tomb = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)", new: "tomb = seen .. sub(old, 17, 49) .. leased .. sub(old, 66)",
 	pkg: rootPkg, check: "TestAnAcquireThatArrivesAfterItsReleaseLocksNothing/rueidis", says: "nothing of ours left",
 }, {
 	name: "a tombstone is capped at TIME + W", promise: nothing, file: lua + "release.lua",
@@ -77,7 +85,7 @@ var onNodes = []mutant{{
 	pkg: rootPkg, check: "TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers", says: "the next holder's lease ended",
 }, {
 	name: "an extend that lowers the expiry", promise: exclusion, file: lua + "extend.lua",
-	old: "if until_ > expiry then expiry = until_ end", new: "",
+	old: "if until_ > expiry then", new: "if false then",
 	pkg: rootPkg, check: "TestExtendNeverMovesTheDeadlineBack", says: "moved the expiry back",
 }, {
 	name: "a renewal that never repairs", promise: outlives, file: lua + "extend.lua",
@@ -88,9 +96,25 @@ var onNodes = []mutant{{
 	old: "if value and value ~= owner and (value ~= before or value == '') then", new: "if false then",
 	pkg: rootPkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "the thief's keys|not told within",
 }, {
+	name: "a refused repair has no place in the queue", promise: told, file: lua + "extend.lua",
+	old: "type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number'", new: "false",
+	pkg: modelPkg, check: "TestARefusedRepairIsHandedTheNameFirst", says: "the server and the model differ|want only",
+}, {
 	name: "a lost hand-off: popped and not told", promise: order, file: lua + "handoff.lua",
-	old: "local heard = redis.pcall('PUBLISH',", new: "local heard = (function() return 1 end)('PUBLISH',",
+	old: "local heard = client and redis.pcall('PUBLISH',", new: "local heard = client and (function() return 1 end)('PUBLISH',",
 	pkg: rootPkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
+}, {
+	name: "one record answers for other names: an answer of any length", promise: exclusion, file: lua + "each.lua",
+	old: "said = sub(said, 1, 999)", new: "",
+	pkg: scriptPkg, check: "TestAnAnswerOfAnyLengthIsReadAsItself", says: "answers were read",
+}, {
+	name: "one record answers for other names: a record of any length", promise: exclusion, file: lua + "acquire.lua",
+	old: "if #old < 65 or #old > @LONGEST@ then return 'C' end", new: "if #old < 65 then return 'C' end",
+	pkg: "internal/embedded", check: "TestNoRecordAnswersForAnotherName", says: "bad is told",
+}, {
+	name: "answers are believed whose lengths do not come to what is there", promise: exclusion, file: "internal/nodescript/together.go",
+	old: "if sum != len(rest) {", new: "if sum > len(rest) {",
+	pkg: scriptPkg, check: "TestEachOfSeveralGetsItsAnswer", says: `a byte too many: G G G`,
 }, {
 	name: "the queue's order reversed", promise: order, file: lua + "handoff.lua",
 	old: "redis.pcall('ZPOPMIN', queue)", new: "redis.pcall('ZPOPMAX', queue)",
@@ -103,9 +127,13 @@ var onNodes = []mutant{{
 
 // admissions are weakenings of who may vote.
 var admissions = []mutant{{
+	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
+	old: "call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first", new: "",
+	pkg: rootPkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
+}, {
 	name: "no quarantine", promise: memory, file: lua + "admit.lua",
-	old: "if not r[1] then return quarantine(@QUARANTINE@, 'its memory is new') end", new: "if not r[1] then return ready() end",
-	pkg: rootPkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "acquired at once",
+	old: "if not r[1] or not r[8] then return lost('its memory is new') end", new: "if not r[1] or not r[8] then return ready() end",
+	pkg: rootPkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
 }, {
 	name: "a quarantine without W", promise: memory, file: "internal/nodescript/config.go",
 	old: "func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }", new: "func (c Config) Quarantine() time.Duration { return c.MaxTTL }",
@@ -116,16 +144,32 @@ var admissions = []mutant{{
 	pkg: rootPkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
 	name: "admission ignores the run id", promise: memory, file: lua + "admit.lua",
-	old: "return quarantine(@QUARANTINE@, 'it restarted')", new: "return ready()",
+	old: "return lost('it restarted')", new: "return ready()",
 	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
+	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "admit.lua",
+	old: "if ARGV[3] ~= challenge then return asks() end", new: "",
+	pkg: modelPkg, check: "TestALateAdmitDoesNotShortenAQuarantine", says: "the server and the model differ",
+}, {
+	name: "a repeated request writes the same challenge again", promise: memory, file: lua + "admit.lua",
+	old: "redis.sha1hex(info .. now .. ARGV[4])", new: "redis.sha1hex(now .. ARGV[4])",
+	pkg: modelPkg, check: "TestALateAnswerToAChallengeDoesNotShortenTheNextQuarantine", says: "the server and the model differ|the same challenge again",
+}, {
+	name: "a voucher counts for whatever is lost next", promise: memory, file: lua + "trust.lua",
+	old: "if ARGV[3] ~= (r[2] == ARGV[2] and challenge or mark) then return 'V' end", new: "",
+	pkg: modelPkg, check: "TestALateVoucherDoesNothingToALaterLoss", says: "the server and the model differ",
+}, {
 	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "admit.lua",
-	old: "if there == config .. ' ' .. r[1] then return ready() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
+	old: "if there == config .. ' ' .. r[1] then return votes() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
 	pkg: modelPkg, check: "TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten", says: "the server and the model differ",
 }, {
 	name: "a durable node that booted with a wrong clock votes", promise: memory, file: lua + "admit.lua",
 	old: "(tonumber(field('uptime_in_seconds')) or 0) < -3600", new: "false",
 	pkg: modelPkg, check: "TestDurableNodeThatBootedWithAWrongClockHasForgotten", says: "the server and the model differ",
+}, {
+	name: "a durable node that does not sync while it rewrites votes", promise: memory, file: "internal/fanout/durable.go",
+	old: "case idle == \"yes\":", new: "case idle == \"never\":",
+	pkg: rootPkg, check: "TestANodeThatIsNotAsDurableAsDeclaredIsRefused", says: "want \"no-appendfsync",
 }, {
 	name: "the guard outlives a record that a leap took", promise: memory, file: lua + "inspect.lua",
 	old: "call('EXISTS', 'holdfast:node') -- see hello", new: "",
@@ -160,7 +204,7 @@ var admissions = []mutant{{
 	pkg: rootPkg, check: "TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL", says: "want the policy named",
 }, {
 	name: "a node of another configuration counts", promise: exclusion, file: lua + "admit.lua",
-	old: "if changed and not idle and voucher ~= run .. ' ' .. config then", new: "if false then",
+	old: "if voucher ~= mark .. ' ' .. config then return 'M'", new: "if false then return 'M'",
 	pkg: rootPkg, check: "TestAClientOfAnotherConfigurationIsRefusedByName", says: "want a refusal",
 }, {
 	name: "a node counts its quarantine by a wrong clock", promise: memory, file: lua + "admit.lua",

@@ -43,6 +43,15 @@ var inSimulation = []simulated{{
 	name: "no timer at the deadline", file: "internal/renewal/lease.go",
 	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
 }, {
+	name: "a scheduler that takes the time of a suspension for time that its timer ran", file: "internal/renewal/keeper.go",
+	old: "timers: clock.Monotonic(), wake", new: "timers: f.Now, wake",
+}, {
+	name: "tries paced by the TTL that Extend asked for", file: "internal/renewal/renew.go",
+	old: "return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))", new: "return e.keeper.pace(e.ttl) / 2",
+}, {
+	name: "a shorter renewal that wins is followed as late as a longer one", file: "internal/renewal/renew.go",
+	old: "min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)", new: "e.keeper.pace(e.ttl)",
+}, {
 	name: "grants of different stamps counted together", file: "internal/quorum/attempt.go",
 	old: "if round != a.round {", new: "if round > a.round {",
 }, {
@@ -73,14 +82,26 @@ var inSimulation = []simulated{{
 	name: "repair without a look at what was leased since", file: "internal/nodemodel/lease.go",
 	old: "case leased > T, now > number(c.Args[3]):", new: "case now > number(c.Args[3]):",
 }, {
+	name: "a refused repair has no place in the queue", file: "internal/nodemodel/lease.go",
+	old: "if old.Leased <= T && now <= number(c.Args[3]) {", new: "if false {",
+}, {
+	name: "a hand-off to a lease is declined", file: "internal/waiting/inbox.go",
+	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
+}, {
 	name: "a lease's release is sent as that of an attempt", file: "internal/renewal/lease.go",
 	old: "return nodescript.ReleaseCall(", new: "return nodescript.AbortCall(",
 }, {
 	name: "no quarantine", file: "internal/nodemodel/admission.go",
-	old: "n.remember(config, n.now()+us, why)", new: "n.remember(config, n.now(), why)",
+	old: "nodescript.Micros(n.now() + us), \"why\": why", new: "nodescript.Micros(n.now()), \"why\": why",
 }, {
 	name: "a quarter of the quarantine", file: "internal/nodemodel/admission.go",
-	old: "n.remember(config, n.now()+us, why)", new: "n.remember(config, n.now()+us/4, why)",
+	old: "nodescript.Micros(n.now() + us), \"why\": why", new: "nodescript.Micros(n.now() + us/4), \"why\": why",
+}, {
+	name: "a request of before a loss begins the quarantine", file: "internal/nodemodel/admission.go",
+	old: "case c.Args[2] != a.challenge:", new: "case false:",
+}, {
+	name: "a voucher of before a loss counts", file: "internal/nodemodel/admission.go",
+	old: "case c.Args[2] != names:", new: "case false:",
 }, {
 	name: "a durable node votes although its clock took locks", file: "internal/nodemodel/admission.go",
 	old: "case a.until == 0 && (ahead || !whole):", new: "case known && a.until == 0 && !whole:",
@@ -89,11 +110,20 @@ var inSimulation = []simulated{{
 	name: "evictions are ignored", file: "internal/nodemodel/admission.go",
 	old: "if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {", new: "if true {",
 }, {
+	name: "admission needs memory", file: "internal/nodemodel/node.go",
+	old: "return n.admit(config, run, c)", new: "if n.Full { return \"\", oom }; return n.admit(config, run, c)",
+}, {
+	name: "a node that answers with an error gets no release", file: "internal/quorum/standing.go",
+	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
+}, {
 	name: "a client ignores that a node lost its scripts", file: "internal/fanout/seat.go",
 	old: "case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:", new: "case a.Verdict == nodescript.NotAdmitted:",
 }, {
 	name: "one server under two addresses has two votes", file: "internal/fanout/homes.go",
 	old: "known && h.node != node {", new: "known && h.node != node && run == \"\" {",
+}, {
+	name: "a stranger's vote counts", file: "internal/fanout/members.go",
+	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
 }, {
 	name: "an attempt that failed is not undone", file: "internal/waiting/grant.go",
 	old: "\tb.release(where)", new: "\t_ = where",
@@ -102,16 +132,25 @@ var inSimulation = []simulated{{
 	old: "where = nil // it may stand in every queue", new: "_ = where",
 }, {
 	name: "a lost lease stays on the nodes that have it", file: "internal/renewal/lease.go",
-	old: "e.endLocked(ErrLost, func() { e.tell(e.releaseCall(), nil) })", new: "e.endLocked(ErrLost, func() {})",
+	old: "e.tell(e.releaseCall(), nil) // a minority", new: "// a minority",
+}, {
+	name: "scripts follow a request for an incarnation that ended", file: "internal/nodemodel/admission.go",
+	old: "return \"\", node.ServerError(nodescript.OtherRun + \" its run_id is \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
 }, {
 	name: "a minority is kept", file: "internal/waiting/part.go",
 	old: "\t\tb.release(part.has)", new: "",
 }, {
 	name: "a waiter does not ask again", file: "internal/waiting/turn.go",
-	old: "\t\t\tb.askAgain()", new: "\t\t\t_ = b",
+	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
+}, {
+	name: "an outage ends waits one after the other", file: "internal/waiting/outage.go",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+}, {
+	name: "a lease does not carry the count of its passes", file: "internal/waiting/grant.go",
+	old: "passes: b.passes}", new: "passes: 0}",
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/waiting/decline.go",
-	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})", new: "_ = fanout.Message{}",
 }, {
 	name: "what UnlockAt leaves is free at once", file: "internal/nodemodel/release.go",
 	old: "Expiry: until, Waiting", new: "Expiry: now, Waiting",

@@ -1,6 +1,8 @@
 package nodemodel
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"strconv"
@@ -11,7 +13,8 @@ import (
 )
 
 func (n *Node) hello() string {
-	return nodescript.Micros(n.now()) + n.Info.Run + "\n" + n.Info.Version
+	a, _ := n.remembered()
+	return nodescript.Micros(n.now()) + n.Info.Run + "\n" + n.Info.Version + "\n" + a.id
 }
 
 // admission is what a node remembers of how it came to vote, or not to.
@@ -22,7 +25,12 @@ type admission struct {
 	replid      string
 	evicted     string
 	why         string
+	challenge   string
+	id          string // of the server and what it keeps
 }
+
+// never is until when a node does not vote whose quarantine has not begun.
+const never = 9_999_999_999_999_999
 
 func (n *Node) remembered() (a admission, err error) {
 	v, there := n.keys[nodescript.AdmissionKey]
@@ -34,6 +42,7 @@ func (n *Node) remembered() (a admission, err error) {
 	}
 	a = admission{
 		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
+		challenge: v.hash["challenge"], id: v.hash["id"],
 	}
 	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
 	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
@@ -50,11 +59,12 @@ func (n *Node) evicted() bool {
 	return true
 }
 
-// admit: may this incarnation vote under this configuration? args stamp - W, stamp + W.
+// admit: may this incarnation vote under this configuration? args stamp - W, stamp + W, challenge, nonce.
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
+	if run != n.Info.Run {
+		return "", node.ServerError(nodescript.OtherRun + " its run_id is " + n.Info.Run)
+	}
 	switch i := n.Info; {
-	case i.Run != run:
-		return "I" + i.Run, nil
 	case i.Role != "master":
 		return "Uit is a " + i.Role + "; a node must be a master", nil
 	case i.Cluster:
@@ -83,23 +93,24 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
 	over := nodescript.GuardKept + config.Quarantine() // then every lock granted under the guard is over
 
-	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
+	// A request of long ago, while the clock is back there, would set the guard's end back.
+	votes := func() (string, error) {
+		if now < a.refreshed-2*config.Window.Microseconds() {
+			return n.lost(config, "its clock went back", false), nil
+		}
 		return n.ready(config), nil
+	}
+	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
+		return votes()
 	}
 	trust, _, err := n.text(nodescript.TrustKey)
 	if err != nil {
 		return "", err
 	}
-	named := trust == run+" "+config.String() // a voucher for this very configuration may replace another
-	if changed && !idle && !named {
-		return "M" + a.config, nil
-	}
-	if named || trust == run {
-		delete(n.keys, nodescript.TrustKey)
-		return n.quarantine(config, config.TrustedQuarantine().Microseconds(), "an operator vouched for it"), nil
-	}
-	full := config.Quarantine().Microseconds()
-	amnesia := func(why string) (string, error) { return n.quarantine(config, full, why), nil }
+	vouchedFor := func(what string) bool { return trust == what+" "+config.String() }
+	mark := n.mark(a, guard)
+	full, trusted := config.Quarantine().Microseconds(), config.TrustedQuarantine().Microseconds()
+	amnesia := func(why string) (string, error) { return n.lost(config, why, false), nil }
 	survived := config.Durable && n.Info.AOF && !promoted
 	kept, _, err := n.text(nodescript.KeptKey)
 	if err != nil {
@@ -109,9 +120,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
 	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // of its time, when it booted
 	switch {
+	case changed && !vouchedFor(mark): // however long it was idle
+		return "M" + mark + a.config, nil
 	case changed:
-		return amnesia("its configuration changed")
-	case a.run == "":
+		return n.lost(config, "its configuration changed", true), nil
+	case a.run == "" || a.challenge == "":
 		return amnesia("its memory is new")
 	case known && evicted:
 		return amnesia("it evicted keys")
@@ -124,22 +137,69 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 			return amnesia("it booted with a wrong clock")
 		}
 		return amnesia("its guard vanished")
-	case now >= a.until: // also a restart that lost nothing and was not in quarantine
-		return n.ready(config), nil
-	case a.until > now+full && known:
-		return amnesia("its clock went back")
-	case a.until > now+full:
-		return amnesia("it restarted")
-	case !known: // the rest of a quarantine, in a new incarnation
-		return n.quarantine(config, a.until-now, a.why), nil
+	case a.until == 0: // it lost nothing
+		return votes()
 	}
-	return "Q" + nodescript.Micros(now) + nodescript.Micros(a.until-now) + a.why, nil
+	// It does not vote: only who answers its challenge changes that.
+	left, vouched := a.until-now, vouchedFor(a.challenge)
+	begins := left > full
+	switch {
+	case left > 0 && !begins && !(vouched && left > trusted):
+		return "Q" + nodescript.Micros(now) + nodescript.Micros(left) + a.challenge + a.why, nil
+	case c.Args[2] != a.challenge:
+		return "C" + nodescript.Micros(now) + a.challenge, nil
+	case left <= 0:
+		return n.ready(config), nil
+	case vouched:
+		return n.quarantine(a, trusted, "an operator vouched for it"), nil
+	case a.until == never:
+		return n.quarantine(a, full, a.why), nil
+	}
+	return n.quarantine(a, full, "its clock went back"), nil
+}
+
+// mark names the node's memory as it is; args of a voucher for another configuration.
+func (n *Node) mark(a admission, guard string) string {
+	all := []string{a.challenge, n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), guard}
+	sum := sha1.Sum([]byte(strings.Join(all, " ")))
+	return hex.EncodeToString(sum[:])
+}
+
+// trust: an operator vouches for what has this challenge, or this mark. args ms, configuration, challenge or mark.
+func (n *Node) trust(c node.Call) (string, error) {
+	guard, _, err := n.text(nodescript.GuardKey)
+	if err != nil {
+		return "", err
+	}
+	a, err := n.remembered()
+	if err != nil {
+		return "", err
+	}
+	config, names := c.Args[1], a.challenge
+	if a.config != config {
+		names = n.mark(a, guard)
+	}
+	switch v := n.keys[nodescript.AdmissionKey]; {
+	case a.config == config && v.hash["until"] == "0":
+		return "R", nil // it votes
+	case c.Args[2] != names:
+		return "V", nil
+	case n.Full:
+		return "", oom
+	}
+	n.setText(nodescript.TrustKey, names+" "+config, number(c.Args[0]))
+	return "R", nil
 }
 
 func (n *Node) ready(config nodescript.Config) string {
+	a, _ := n.remembered()
+	challenge := a.challenge
+	if guard, _, _ := n.text(nodescript.GuardKey); guard != config.String()+" "+n.Info.Run || challenge == "" {
+		challenge = n.Challenge()
+	}
 	delete(n.keys, nodescript.TrustKey) // a voucher is for one quarantine
 	n.vote(config)
-	n.remember(config, 0, "")
+	n.remember(config, "0", "", challenge)
 	return "R" + nodescript.Micros(n.now())
 }
 
@@ -149,20 +209,34 @@ func (n *Node) vote(config nodescript.Config) {
 	n.setText(nodescript.KeptKey, n.Info.Run, floorDiv((nodescript.GuardKept+config.Quarantine()).Microseconds()+999))
 }
 
-func (n *Node) quarantine(config nodescript.Config, us int64, why string) string {
+// lost: it forgot, and its quarantine begins when somebody answers the challenge. A voucher for the configuration goes on.
+func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
 	delete(n.keys, nodescript.GuardKey)
-	n.remember(config, n.now()+us, why)
-	return "Q" + nodescript.Micros(n.now()) + nodescript.Micros(us) + why
+	delete(n.keys, nodescript.TrustKey)
+	challenge := n.Challenge()
+	n.remember(config, nodescript.Micros(never), why, challenge)
+	if vouched {
+		n.setText(nodescript.TrustKey, challenge+" "+config.String(), nodescript.VoucherKept.Milliseconds())
+	}
+	return "C" + nodescript.Micros(n.now()) + challenge
 }
 
-func (n *Node) remember(config nodescript.Config, until int64, why string) {
-	printed := "0"
-	if until != 0 {
-		printed = nodescript.Micros(until)
+func (n *Node) quarantine(a admission, us int64, why string) string {
+	delete(n.keys, nodescript.GuardKey)
+	delete(n.keys, nodescript.TrustKey)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"until": nodescript.Micros(n.now() + us), "why": why})
+	return "Q" + nodescript.Micros(n.now()) + nodescript.Micros(us) + a.challenge + why
+}
+
+func (n *Node) remember(config nodescript.Config, until, why, challenge string) {
+	a, _ := n.remembered()
+	if a.id == "" {
+		sum := sha1.Sum([]byte(challenge + n.Info.Run))
+		a.id = hex.EncodeToString(sum[:])
 	}
 	n.setFields(nodescript.AdmissionKey, map[string]string{
-		"run": n.Info.Run, "config": config.String(), "until": printed, "refreshed": nodescript.Micros(n.now()),
-		"replid": n.Info.ReplID, "evicted": strconv.FormatInt(n.Info.Evicted, 10), "why": why,
+		"run": n.Info.Run, "config": config.String(), "until": until, "refreshed": nodescript.Micros(n.now()),
+		"replid": n.Info.ReplID, "evicted": strconv.FormatInt(n.Info.Evicted, 10), "why": why, "challenge": challenge, "id": a.id,
 	})
 }
 
@@ -184,6 +258,13 @@ func (n *Node) refresh(s script, c node.Call) (string, error) {
 	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
 		return answer, nil
 	}
+	a, err := n.remembered()
+	if err != nil {
+		return "", err
+	}
+	if a.refreshed-n.now() > 2*s.config.Window.Microseconds() {
+		return "O" + nodescript.Micros(n.now()), nil // sent long ago, and the clock is back there
+	}
 	n.keys[nodescript.GuardKey].expires = n.Clock()/1000 + nodescript.GuardKept.Milliseconds()
 	n.setText(nodescript.KeptKey, s.run, floorDiv((nodescript.GuardKept+s.config.Quarantine()).Microseconds()+999))
 	n.setFields(nodescript.AdmissionKey, map[string]string{"refreshed": nodescript.Micros(n.now())})
@@ -195,6 +276,7 @@ func (n *Node) inspect(c node.Call) (string, error) {
 	if err != nil {
 		record = "?"
 	}
+	record = head(record, nodescript.MostRecord+1)
 	kind := "-"
 	text, there, err := n.text(c.Keys[1])
 	if err != nil {

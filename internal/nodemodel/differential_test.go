@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -44,7 +45,8 @@ var answers = []string{
 	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit (WRONGTYPE)",
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
 	"admit R", "admit O", "admit M", "admit U", "admit Q its memory is new", "admit Q its guard vanished",
-	"admit Q an operator vouched for it",
+	"admit Q an operator vouched for it", "admit C", "trust R", "trust V",
+	"peers P", "peers O", "peers M", "peers strangers",
 }
 
 func explore(t *testing.T, w *world, operations int) {
@@ -53,7 +55,8 @@ func explore(t *testing.T, w *world, operations int) {
 		first = uint64(time.Now().UnixNano())
 	}
 	began, done := time.Now(), 0
-	for s := first; done < operations; s++ {
+	// A run that should meet every answer goes on until it did: some are rare.
+	for s := first; done < operations || len(w.missing()) > 0 && operations >= 10_000 && done < 20*operations; s++ {
 		ops, how := play(w, s, round)
 		done += len(ops)
 		if how == "" {
@@ -66,15 +69,16 @@ func explore(t *testing.T, w *world, operations int) {
 		}
 		t.Fatalf("-seed %d differs after %d operations: %s\nsmallest history:\n%s", s, done, how, history.String())
 	}
-	if operations >= 10_000 {
-		for _, a := range answers {
-			if w.seen[a] == 0 {
-				t.Errorf("never answered in %d operations: %s", operations, a)
-			}
-		}
+	if missing := w.missing(); operations >= 10_000 && len(missing) > 0 {
+		t.Errorf("never answered in %d operations: %q", done, missing)
 	}
 	t.Logf("answers: %v", w.seen)
 	t.Logf("%d operations in %v, first seed %d", done, time.Since(began).Round(time.Millisecond), first)
+}
+
+// missing are the answers that did not come yet.
+func (w *world) missing() []string {
+	return slices.DeleteFunc(slices.Clone(answers), func(a string) bool { return w.seen[a] > 0 })
 }
 
 // play draws operations from a seed until the two differ, n at most.
@@ -100,14 +104,19 @@ func (w *world) step(o operation) string {
 		was = w.model.sight(o.call.Keys)
 	}
 	real, model := o.do(w)
-	var heard []string
+	var heard, wanted []string
 	for _, m := range w.heard {
-		heard = append(heard, m[strings.Index(m, " ")+1+16:])
+		_, news, _ := strings.Cut(m, " ")
+		if h, _ := nodescript.ParseHandoff(news); h.Wanted {
+			wanted = append(wanted, news)
+		} else {
+			heard = append(heard, news[16:])
+		}
 	}
 	if how := w.differ(real, model); how != "" || !named {
 		return how
 	}
-	if how := broken(w, *o.call, was, model, heard); how != "" {
+	if how := broken(w, *o.call, was, model, heard, wanted); how != "" {
 		return "a rule is broken: " + how
 	}
 	return ""

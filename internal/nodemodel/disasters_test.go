@@ -19,7 +19,7 @@ func (g *generator) disaster() operation {
 	}
 	switch p := g.IntN(100); {
 	case p < 8:
-		return set("FLUSHALL", (*Node).FlushAll, "FLUSHALL")
+		return g.flush()
 	case p < 16:
 		return set("SCRIPT FLUSH", (*Node).ScriptFlush, "SCRIPT", "FLUSH")
 	case p < 32:
@@ -48,6 +48,14 @@ func (g *generator) disaster() operation {
 	default:
 		return g.clock(start)
 	}
+}
+
+func (g *generator) flush() operation {
+	return operation{say: "FLUSHALL", do: func(w *world) (string, string) {
+		w.wire.must("FLUSHALL")
+		w.model.FlushAll()
+		return "", ""
+	}}
 }
 
 // evict makes the server evict for a moment: a key that is in the way and, so that it is known

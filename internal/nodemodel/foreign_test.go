@@ -14,7 +14,7 @@ import (
 func (g *generator) write() operation {
 	l := g.lock()
 	key, now := nodescript.RecordKey(l.Name), g.w.now
-	switch g.IntN(12) {
+	switch g.IntN(13) {
 	case 0: // as a hand-off will write it
 		r := nodescript.Record{Seen: inRange(now - 2*W), Expiry: inRange(now + 1_000_000), Owner: pick(g, owners...), Waiting: true}
 		return g.set(key, r.String(), 2*time.Hour)
@@ -26,6 +26,9 @@ func (g *generator) write() operation {
 		return g.set(key, r.String(), pick[time.Duration](g, 0, time.Hour))
 	case 2:
 		return g.set(key, strings.Repeat("7", g.IntN(49)), time.Hour)
+	case 9: // longer than a record is, or as long
+		r := nodescript.Record{Seen: g.stamp(), Token: g.stamp(), Expiry: g.instant(l), Owner: pick(g, intruders...)}
+		return g.set(key, r.String(), 3*time.Second)
 	case 3:
 		return g.hset(key)
 	case 4:
@@ -45,7 +48,7 @@ func (g *generator) write() operation {
 			return told(real), map[bool]string{true: "OK", false: "<nil>"}[w.model.SetNX(l.Name, text, 3*time.Second)]
 		}}
 	case 7: // a queue with others in it
-		return g.zadd(queueKey(key), g.ticket(), pick(g, owners...))
+		return g.zadd(queueKey(key), g.ticket(), pick(g, pick(g, owners...), pick(g, intruders[:4]...), pick(g, intruders...)))
 	case 8:
 		if g.IntN(2) == 0 {
 			return g.hset(queueKey(key))

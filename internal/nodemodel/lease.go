@@ -147,7 +147,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		if len(q) > 0 && q[0].owner != mine.Owner {
 			if next := n.handOff(s, c, old.Seen, mine.Leased); next != "" {
 				q, _ = n.queue(queue)
-				return "Hc" + nodescript.Micros(nodescript.Claim.Microseconds()) + printedRank(q, mine.Owner) + next, nil
+				return "Hc" + nodescript.Micros(s.config.Claim().Microseconds()) + printedRank(q, mine.Owner) + next, nil
 			}
 		}
 	}
@@ -233,7 +233,11 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		return "N", nil
 	case here:
 		expiry = max(expiry, old.Expiry)
-	case old.live(now) && old.Owner != owner:
+	case old.live(now) && old.Owner != owner && old.Token != 0:
+		// What another has here is a part, as long as the owner believes.
+		if old.Leased <= T && now <= number(c.Args[3]) {
+			n.wantBack(c, old, owner, T)
+		}
 		return "Ll" + old.Owner, nil
 	case leased > T, now > number(c.Args[3]):
 		// A later lease may have been here, or the owner itself no longer believes.
@@ -258,6 +262,20 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Leased: leased, Owner: owner}
 	n.setText(c.Keys[0], r.String(), stays(s))
 	return answer, nil
+}
+
+// wantBack gives a lease that cannot be repaired here yet the first place of the queue, and tells who has a part of the name.
+func (n *Node) wantBack(c node.Call, old stored, owner string, T int64) {
+	queue := queueKey(c.Keys[0])
+	if n.place(queue, -T, owner) != nil {
+		return
+	}
+	n.keys[queue].expires = n.Clock()/1000 + nodescript.QueueKept.Milliseconds()
+	has := old.Owner
+	if old.Waiting = true; handable(has) {
+		n.publish(nodescript.Inbox(client(has)), news(old.Token, has, c, true))
+	}
+	n.keys[c.Keys[0]].text = old.String()
 }
 
 // floorDiv is µs in whole ms, rounded down also below zero.

@@ -2,6 +2,7 @@ package nodemodel
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,9 @@ type Node struct {
 	Clock func() int64 // µs since the epoch
 	Info  Info
 	Full  bool // maxmemory is reached
+
+	// Challenge returns one that was never returned before. The scripts make theirs of what INFO counts.
+	Challenge func() string
 
 	addr    string
 	configs []nodescript.Config
@@ -72,6 +76,8 @@ func (n *Node) scripts(config nodescript.Config, run string) *nodescript.Scripts
 // New returns an empty node that understands scripts made for these configurations.
 func New(addr string, clock func() int64, info Info, configs ...nodescript.Config) *Node {
 	n := &Node{Clock: clock, Info: info, addr: addr, configs: configs}
+	challenges := 0
+	n.Challenge = func() string { challenges++; return fmt.Sprintf("%040x", challenges) }
 	n.forget()
 	n.runs, n.made = []string{info.Run}, map[made]*nodescript.Scripts{}
 	return n
@@ -105,36 +111,59 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It understands the texts of hello, inspect and admit.
+// Eval implements [node.Node]. It understands the texts of hello, inspect, peers, trust and admit. None of them but trust,
+// nor a load, needs memory. The loads follow the answer at once; [Node.Load] is for who has time pass in between.
 func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if err := ctx.Err(); err != nil {
 		return node.Reply{Err: node.NotSent(err)}
 	}
-	return n.run(func() (answer string, err error) {
+	r := n.run(func() (answer string, err error) {
 		switch text {
 		case nodescript.HelloText():
 			return n.hello(), nil
 		case nodescript.InspectText():
 			return n.inspect(c)
+		case nodescript.TrustText():
+			return n.trust(c)
+		case nodescript.PeersText():
+			return n.peers(c)
 		}
 		for _, config := range n.configs {
 			for _, run := range n.runs {
-				s := n.scripts(config, run)
-				if s.Admit != text {
-					continue
+				if n.scripts(config, run).Admit == text {
+					return n.admit(config, run, c)
 				}
-				if n.Full {
-					return "", oom // a transaction: Redis refuses to queue it
-				}
-				if answer, err = n.admit(config, run, c); err == nil && slices.Equal(load, s.Load()) {
-					n.load(config, s)
-				}
-				return answer, err
 			}
 		}
-		return "", node.ServerError("ERR this model knows only its own configurations' scripts")
+		return "", unknown
 	})
+	if r.Err == nil && len(load) > 0 {
+		if err := n.Load(ctx, load...); err != nil {
+			return node.Reply{Err: err}
+		}
+	}
+	return r
 }
+
+// Load has the node know scripts. It understands those that are loaded behind one admit, all together; others it passes over.
+func (n *Node) Load(ctx context.Context, load ...string) error {
+	if err := ctx.Err(); err != nil {
+		return node.NotSent(err)
+	}
+	return n.run(func() (string, error) {
+		for _, config := range n.configs {
+			for _, run := range n.runs {
+				if s := n.scripts(config, run); slices.Equal(load, s.Load()) {
+					n.load(config, s)
+					return "", nil
+				}
+			}
+		}
+		return "", nil
+	}).Err
+}
+
+var unknown = node.ServerError("ERR this model knows only its own configurations' scripts")
 
 func (n *Node) load(config nodescript.Config, s *nodescript.Scripts) {
 	guard := config.String() + " " + s.Run
@@ -187,12 +216,12 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 		}
 		s.inside = true // for all of them
 	}
-	all := ""
-	for _, one := range each {
+	parts := make([]string, len(each))
+	for i, one := range each {
 		answer, err := n.call(s, node.Call{Keys: one.Keys, Args: one.Args})
-		all += nodescript.Part(answer, err)
+		parts[i] = nodescript.Part(answer, err)
 	}
-	return all, nil
+	return nodescript.Join(parts), nil
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {

@@ -15,14 +15,24 @@ import (
 // key if tags were not told apart.
 var names = []string{"x", "{x}", "a{t}b", "\x00\xff\r\n"}
 
+// longestOwner leaves room in a record for what leave puts behind it.
+const longestOwner = nodescript.MostOwner - len("~left")
+
 // owners of three clients, and two of none.
 var owners = []string{
-	"web/1~k~Q", "web/2~m~R", "web/1~k~S", "web/2~m~T", "\x00'~\xff\r\x00~", "no client~", strings.Repeat("long", 70),
+	"web/1~k~Q", "web/2~m~R", "web/1~k~S", "web/2~m~T", "\x00'~\xff\r\x00~", "no client~", strings.Repeat("l", longestOwner),
+}
+
+// intruders are what somebody else may have stored for an owner: too long, of two lines, or text that reads like the
+// answers of other calls.
+var intruders = []string{
+	"one~k~2\n1{x}:holdfast", "o\nne~k~2", "web/1~k~" + strings.Repeat("q", 249), strings.Repeat("~", 256), strings.Repeat("~", 257), strings.Repeat("l", 257), strings.Repeat("x", 77) + strings.Repeat("002G0", 185),
+	strings.Repeat("x", 900), strings.Repeat("001E", 2000), strings.Repeat("002G1", 16_000),
 }
 
 // universe is every key that a sequence of operations can make.
 var universe = func() []string {
-	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.TrustKey}
+	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.PeersKey, nodescript.TrustKey}
 	for _, n := range names {
 		keys = append(keys, n, nodescript.RecordKey(n), queueKey(nodescript.RecordKey(n)))
 	}
@@ -80,7 +90,7 @@ func (g *generator) record(l nodescript.Lock) nodescript.Record {
 
 // owner is often the one that is there.
 func (g *generator) owner(l nodescript.Lock) string {
-	if o := g.record(l).Owner; o != "" && g.IntN(2) == 0 {
+	if o := g.record(l).Owner; o != "" && len(o) <= longestOwner && g.IntN(2) == 0 {
 		return o
 	}
 	return pick(g, owners...)
@@ -89,7 +99,9 @@ func (g *generator) owner(l nodescript.Lock) string {
 // waiter is often the first of the queue.
 func (g *generator) waiter(l nodescript.Lock) string {
 	if q, _ := g.w.model.queue(queueKey(nodescript.RecordKey(l.Name))); len(q) > 0 && g.IntN(2) == 0 {
-		return q[g.IntN(g.IntN(len(q))+1)].owner
+		if o := q[g.IntN(g.IntN(len(q))+1)].owner; len(o) <= longestOwner {
+			return o
+		}
 	}
 	return g.owner(l)
 }
@@ -127,7 +139,7 @@ func (g *generator) instant(l nodescript.Lock) int64 {
 			at = append(at, v.expires*1000, v.expires*1000+999)
 		}
 	}
-	if a, err := g.w.model.remembered(); err == nil && a.run != "" {
+	if a, err := g.w.model.remembered(); err == nil && a.run != "" && a.until != never {
 		at = append(at, a.until, a.until, a.until, a.refreshed+hour, a.refreshed+hour+10_250_000)
 	}
 	return inRange(pick(g, at...) + pick[int64](g, 0, 0, 1, -1, 1000, -1000, W, -W, W+1, 2*W, -2*W, 1_000_000))
@@ -146,7 +158,10 @@ func (g *generator) next() operation {
 		if g.IntN(6) == 0 {
 			return g.quit()
 		}
-		if a, err := g.w.model.remembered(); err == nil && a.until > g.w.now && g.IntN(2) == 0 {
+		if g.IntN(20) == 0 {
+			return g.vouchTwice()
+		}
+		if a, err := g.w.model.remembered(); err == nil && a.until > g.w.now && a.until != never && g.IntN(2) == 0 {
 			return g.clock(a.until + g.Int64N(2))
 		}
 		return g.admit()
@@ -167,9 +182,11 @@ func (g *generator) next() operation {
 		return g.quit()
 	case p < 655:
 		return g.refresh()
-	case p < 690:
+	case p < 680:
 		return g.admit()
 	case p < 710:
+		return g.peers()
+	case p < 720:
 		return g.inspect()
 	case p < 820:
 		return g.elapse()
@@ -226,9 +243,15 @@ func (g *generator) acquire() operation {
 // holder is who has the lock, and under which token; at times it is somebody else.
 func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
 	if r := g.record(l); r.Owner != "" && r.Token > 0 && g.IntN(3) > 0 {
-		return strings.TrimSuffix(r.Owner, "~left"), r.Token
+		return owned(r.Owner), r.Token
 	}
 	return g.owner(l), g.token(l)
+}
+
+// owned is an owner as a client may have called itself that has a record.
+func owned(owner string) string {
+	owner = strings.ReplaceAll(owner, "~left", "")
+	return owner[:min(len(owner), longestOwner)]
 }
 
 func (g *generator) release() operation {
@@ -279,8 +302,33 @@ func (g *generator) refresh() operation {
 }
 
 func (g *generator) admit() operation {
-	config, stamp := g.config(), pick(g, g.w.now, g.w.now, g.w.now, g.stamp())
-	return operation{say: fmt.Sprintf("admit%d %d", config, stamp), do: func(w *world) (string, string) { return w.admit(config, stamp) }}
+	return g.asks(g.config(), pick(g, g.w.now, g.w.now, g.w.now, g.stamp()), g.IntN(4) > 0)
+}
+
+// peers reports some of six servers, whose addresses are spelled differently.
+func (g *generator) peers() operation {
+	config := g.config()
+	var list []nodescript.Peer
+	for i := range 6 {
+		if g.IntN(2) == 0 {
+			continue
+		}
+		ago := pick[int64](g, 0, 0, 1_000_000, g.Int64N(5_000_000), g.Int64N(40_000_000))
+		list = append(list, nodescript.Peer{
+			ID: fmt.Sprint("id", i), Addr: fmt.Sprint("redis://h", g.IntN(7)), Seen: inRange(g.w.now - ago),
+		})
+	}
+	a, _ := g.w.model.remembered()
+	met := pick(g, a.id, a.id, a.id, "another", "")
+	c := nodescript.PeersCall(configs[config], g.stamp(), met, list)
+	return operation{say: fmt.Sprintf("peers%d %q", config, c.Args), do: func(w *world) (string, string) {
+		real, model := w.eval(nodescript.PeersText(), c)
+		w.count("peers", model, 1)
+		if _, rest, ok := strings.Cut(model, "\n"); ok && rest[0] != '\n' {
+			w.seen["peers strangers"]++
+		}
+		return real, model
+	}}
 }
 
 func (g *generator) inspect() operation {

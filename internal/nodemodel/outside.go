@@ -75,6 +75,13 @@ func (n *Node) HSet(key, field, text string) bool {
 	return true
 }
 
+// Serve makes a node vote as soon as it is asked: nothing was ever locked on it.
+func (n *Node) Serve() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.setFields(nodescript.AdmissionKey, nodescript.Served(n.Info.Run, 0))
+}
+
 // FlushAll is FLUSHALL: every key is gone, the scripts stay.
 func (n *Node) FlushAll() {
 	n.mu.Lock()
@@ -138,6 +145,18 @@ type Key struct {
 	Fields     []string // of a hash: field and text in turn, sorted by field; nil for others
 	Waiting    []string // of a queue: owner and ticket in turn, the first first; nil for others
 	Expires    int64    // ms since the epoch; -1 = never
+}
+
+// Queue returns the owners in a queue, first the first.
+func (n *Node) Queue(key string) (owners []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep()
+	all, _ := n.queue(key) // another type: nobody waits
+	for _, w := range all {
+		owners = append(owners, w.owner)
+	}
+	return owners
 }
 
 // Keys returns all keys, sorted.

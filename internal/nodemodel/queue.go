@@ -40,6 +40,14 @@ func (n *Node) queue(key string) ([]waiter, error) {
 // join puts owner in the queue, unless it is there already. It does not say for how
 // long the queue lives.
 func (n *Node) join(key, ticket, owner string) error {
+	if q, _ := n.queue(key); rank(q, owner) >= 0 && !n.Full {
+		return nil
+	}
+	return n.place(key, number(ticket), owner)
+}
+
+// place gives owner a place in the queue, whatever its last one was. It is as join.
+func (n *Node) place(key string, ticket int64, owner string) error {
 	if n.Full {
 		return oom
 	}
@@ -47,10 +55,8 @@ func (n *Node) join(key, ticket, owner string) error {
 	if err != nil {
 		return err
 	}
-	if rank(q, owner) >= 0 {
-		return nil
-	}
-	q = append(q, waiter{number(ticket), owner})
+	q = slices.DeleteFunc(slices.Clone(q), func(w waiter) bool { return w.owner == owner })
+	q = append(q, waiter{ticket, owner})
 	slices.SortFunc(q, waiter.compare)
 	if n.keys[key] == nil {
 		n.keys[key] = &value{}
@@ -93,6 +99,7 @@ const noRank = "------"
 // handOff gives a free name to the first of its queue that hears of it: a claim, which
 // does not count as a grant and does not raise or lower seen. Who does not hear is dropped.
 // The news begin with seen, which its next token must exceed. It returns to whom, or "".
+// A lease that is to be repaired is skipped if a later one may have been here.
 func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 	key := queueKey(c.Keys[0])
 	for {
@@ -102,27 +109,37 @@ func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 		}
 		first := q[0].owner
 		_ = n.quit(key, first) // it is a queue
-		if n.publish(nodescript.Inbox(client(first)), news(seen, first, c)) == 0 {
+		over := q[0].ticket < 0 && -q[0].ticket < leased
+		if over || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(seen, first, c, false)) == 0 {
 			continue
 		}
 		r := nodescript.Record{
-			Seen: seen, Expiry: n.now() + nodescript.Claim.Microseconds(), Waiting: len(q) > 1, Leased: leased, Owner: first,
+			Seen: seen, Expiry: n.now() + s.config.Claim().Microseconds(), Waiting: len(q) > 1, Leased: leased, Owner: first,
 		}
-		n.setText(c.Keys[0], r.String(), stays(s))
+		n.keepText(c.Keys[0], r.String(), stays(s), false)
 		if len(c.Keys) > 1 {
-			n.setText(c.Keys[1], first, nodescript.Claim.Milliseconds())
+			n.setText(c.Keys[1], first, s.config.Claim().Milliseconds())
 		}
 		return first
 	}
 }
 
-// news is what the inbox is told: the highest token seen, to whom, and of what.
-func news(seen int64, owner string, c node.Call) string {
-	plain := "0"
+// news is what the inbox is told: the highest token seen, to whom, and of what; or that the part is wanted that was
+// granted to a token.
+func news(token int64, owner string, c node.Call, wanted bool) string {
+	what := 0
 	if len(c.Keys) > 1 {
-		plain = "1"
+		what = 1
 	}
-	return nodescript.Micros(seen) + owner + "\n" + plain + c.Keys[0]
+	if wanted {
+		what += 2
+	}
+	return fmt.Sprint(nodescript.Micros(token), owner, "\n", what, c.Keys[0])
+}
+
+// handable: a name can be handed to what is in the queue. Not to what is no owner: anybody may have put it there.
+func handable(owner string) bool {
+	return strings.Count(owner, "~") >= 2 && len(owner) <= nodescript.MostOwner && !strings.Contains(owner, "\n")
 }
 
 // client is the second part of an owner, label~client~rest.

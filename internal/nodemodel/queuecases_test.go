@@ -423,3 +423,45 @@ func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
 	}
 	w.says("Hf", queue(bob, T+5, T+8))
 }
+
+// What somebody has on a node that a lease lacks is a part. The holder's repair is refused, and comes before all who wait: the
+// name is handed to it when the part is given back.
+func TestARefusedRepairIsHandedTheNameFirst(t *testing.T) {
+	w, T := waits(t)
+	w.listen(nodescript.Inbox("d"), true)
+	const dan = "web~d~1"
+	real, model := w.call(0, extend(dan, T-20, w.now, w.now))
+	heard := append([]string(nil), w.heard...)
+	w.check("Ll"+ann, real, model)
+	news := nodescript.Inbox("a") + " " + nodescript.Handoff{Owner: ann, Seen: T, Lock: lock, Wanted: true}.String()
+	if len(heard) != 1 || heard[0] != news {
+		t.Fatalf("news %q, want only %q", heard, news)
+	}
+	w.inQueue(dan, bob, cid)
+	w.says("G1", acquire(ann, T+4)) // who has the part may ask again
+	w.handed(dan, nodescript.AbortCall(lock, ann, T+4), "D")
+	w.says("Hc0000000001000000000000"+dan, queue(bob, T+5, T+8))
+	w.says("R", extend(dan, T-20, w.now, w.now))
+	w.inQueue(bob, cid)
+	w.handed(bob, release(dan, w.now), "D")
+}
+
+// A claim is no grant: a repair does not wait for it.
+func TestARepairGoesBeforeAClaim(t *testing.T) {
+	w, T := waits(t)
+	w.handed(bob, nodescript.AbortCall(lock, ann, T), "D")
+	w.says("R", extend("web~d~1", T-20, w.now, w.now))
+	w.says("Hl0000000010000000000000web~d~1", queue(bob, T+5, T+8))
+}
+
+// A repair of a lease that is over has no place, or loses it to who had the next one.
+func TestARefusedRepairOfALeaseThatIsOverWaitsForNothing(t *testing.T) {
+	w, T := waits(t)
+	w.listen(nodescript.Inbox("d"), true)
+	w.says("Ll"+ann, extend("web~d~1", T-20, w.now, w.now-1_000_000))
+	w.inQueue(bob, cid)
+	w.says("Ll"+ann, extend("web~d~1", T-20, w.now, w.now))
+	w.inQueue("web~d~1", bob, cid)
+	w.handed(bob, release(ann, T), "D") // it was a lease, a later one
+	w.inQueue(cid)
+}

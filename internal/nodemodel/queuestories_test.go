@@ -61,6 +61,9 @@ func (g *generator) queued() (s *scene, T int64) {
 	T = s.acquire(s.holder, 0, "")
 	s.acquire(s.second, s.now-pick[int64](g, 0, 0, 1, W), "")
 	s.acquire(s.first, s.now-W, "")
+	if g.IntN(4) == 0 { // before both stands what is no owner
+		s.add(g.hears(nodescript.Inbox("k"), true), g.zadd(s.queue, inRange(s.now-2*W), pick(g, intruders[:4]...)))
+	}
 	return s, T
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // The red cases of admission: a node that forgot a lock must not vote, one that
@@ -49,6 +50,21 @@ func TestGuardThatIsGoneEarlyMeansAmnesia(t *testing.T) {
 	w.admits(0, "Qits guard vanished")
 }
 
+// A node that is met anew has its leases renewed, and one that may have forgotten begins its quarantine, whether it
+// has memory or not.
+func TestFullMemoryAdmits(t *testing.T) {
+	w := voting(t)
+	w.both(func(n *Node) { n.Full, n.Info.MaxMemory = true, 1 }, "CONFIG", "SET", "maxmemory", "1")
+	w.admits(0, "R")
+	w.both((*Node).ScriptFlush, "SCRIPT", "FLUSH")
+	w.admits(0, "R")
+	w.says("F", release("a", w.now))
+	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
+	w.admits(0, "Qits guard vanished")
+	w.at(w.now + configs[0].Quarantine().Microseconds())
+	w.admits(0, "R")
+}
+
 func TestFlushDuringQuarantineStartsItAgain(t *testing.T) {
 	w := newWorld(t)
 	w.admits(0, "Qits memory is new")
@@ -61,12 +77,12 @@ func TestFlushDuringQuarantineStartsItAgain(t *testing.T) {
 
 func TestAnotherConfigurationCannotUseUpTheVoucher(t *testing.T) {
 	w := voting(t)
-	run := w.model.Info.Run
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
-	w.both(func(n *Node) { n.Set(nodescript.TrustKey, run, time.Hour) }, "SET", nodescript.TrustKey, run, "PX", "3600000")
+	w.admits(0, "Qits guard vanished")
+	w.trusts(0, w.challenge(), "R")
 	w.admits(2, "M")
 	w.admits(0, "Qan operator vouched for it")
-	w.at(w.now + 2*W)
+	w.at(w.now + trusted)
 	w.admits(0, "R")
 }
 
@@ -214,6 +230,42 @@ func TestRestartThatKeptItsData(t *testing.T) {
 	}
 }
 
+// A request for an incarnation that ended is answered with an error, so no scripts follow it: they would vote by the guard
+// that came back with the data. It changes nothing, neither on a node that may have forgotten nor on one that has not.
+func TestScriptsOfAnIncarnationThatEndedAreNotLoaded(t *testing.T) {
+	for what, call := range map[string]func(w *world) node.Call{
+		"admit": func(w *world) node.Call {
+			return nodescript.AdmitCall(w.now, configs[0].Window, w.challenge(), "nonce")
+		},
+		"admit, off clock":  func(w *world) node.Call { return nodescript.AdmitCall(w.now-4*W, configs[0].Window, "", "nonce") },
+		"a load of scripts": func(*world) node.Call { return nodescript.LoadCall() },
+	} {
+		for config, then := range []string{"Qit restarted", "R"} {
+			t.Run(fmt.Sprintf("%s, durable=%v", what, configs[config].Durable), func(t *testing.T) {
+				w := newWorld(t, redistest.Durable())
+				w.data = true
+				w.vote(config)
+				before := w.scripts(config)
+				w.restart()
+				late := func() {
+					real, model := w.askFor(before, call(w))
+					w.check("(OTHERRUN)", real, model)
+					reply, answer := w.evalSHA(before, acquire("a", w.now))
+					w.check("(NOSCRIPT)", told(reply), said(answer))
+				}
+				late()
+				w.admits(config, then)
+				late()
+				w.at(w.now + full)
+				w.admits(config, "R")
+				late()
+				real, model := w.call(config, acquire("a", w.now))
+				w.check("G0", real[:2], model[:2])
+			})
+		}
+	}
+}
+
 func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
 	w := newWorld(t, redistest.Durable())
 	w.data = true
@@ -221,7 +273,7 @@ func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
 	w.at(w.now + 4_000_000)
 	w.restart()
 	real, model := w.admit(1, w.now)
-	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+"its memory is new", real, model)
+	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+w.challenge()+"its memory is new", real, model)
 }
 
 // A durable node has all on disk, and loads as expired what was held if it boots with a clock
@@ -275,4 +327,11 @@ func TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten(t *testing.T) {
 		w.restart()
 		w.admits(1, c.want)
 	}
+}
+
+// trusts leaves a voucher on both.
+func (w *world) trusts(config int, names, want string) {
+	w.t.Helper()
+	real, model := w.trust(config, names)
+	w.check(want, real, model)
 }

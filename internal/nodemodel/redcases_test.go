@@ -56,8 +56,8 @@ func (w *world) admits(config int, want string) {
 		return
 	}
 	w.check("Q", real, model)
-	if real[33:] != want[1:] {
-		w.t.Fatalf("quarantined because %q, want %q", real[33:], want[1:])
+	if real[73:] != want[1:] {
+		w.t.Fatalf("quarantined because %q, want %q", real[73:], want[1:])
 	}
 }
 

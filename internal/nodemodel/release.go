@@ -47,11 +47,11 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
 			v.text = text + old.text[len(text):] // written over the beginning
 			if p.text != owner {
-				v.expires = n.Clock()/1000 + stays(s)
+				n.lengthen(c.Keys[0], stays(s))
 			}
 			return "D", nil
 		}
-		n.setText(c.Keys[0], text, stays(s))
+		n.keepText(c.Keys[0], text, stays(s), p.text != owner)
 		// By a clock that says the lease is long over, or the claim, nothing is handed on.
 		sane := now-above <= s.config.Quarantine().Microseconds() || now < old.Expiry
 		if old.Waiting && (!p.there || p.text == owner) && sane {
@@ -67,7 +67,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		if old.there {
 			text = text[:16] + old.text[16:49] + text[49:] + old.text[65:]
 		}
-		n.setText(c.Keys[0], text, stays(s))
+		n.keepText(c.Keys[0], text, stays(s), true)
 	}
 	return "F", nil
 }
@@ -92,7 +92,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	r := nodescript.Record{
 		Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: max(old.Leased, T+1), Owner: left,
 	}
-	n.setText(c.Keys[0], r.String(), stays(s))
+	n.keepText(c.Keys[0], r.String(), stays(s), true)
 	return "D", nil
 }
 

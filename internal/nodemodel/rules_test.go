@@ -3,6 +3,7 @@ package nodemodel
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
@@ -31,8 +32,9 @@ func (n *Node) sight(keys []string) (s sight) {
 	return s
 }
 
-// broken says which rule a call broke, or "". heard are the owners that were told of a hand-off.
-func broken(w *world, c nodescript.Call, was sight, answer string, heard []string) string {
+// broken says which rule a call broke, or "". heard are the owners that were told of a hand-off,
+// wanted the news that a part is wanted back.
+func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted []string) string {
 	is := w.model.sight(c.Keys)
 	owner := c.Args[0]
 	if c.Op == nodescript.Acquire {
@@ -49,6 +51,8 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 		return fmt.Sprintf("one name was handed to %q", heard)
 	case (len(heard) == 1) != claimed:
 		return fmt.Sprintf("news %q, but the record is %+v", heard, is.record)
+	case len(wanted) > 1 || len(wanted) == 1 && (c.Op != nodescript.Extend || answer[:1] != "L" || !strings.HasPrefix(wanted[0], nodescript.Micros(is.record.Token)+is.record.Owner+"\n")):
+		return fmt.Sprintf("%q is wanted, but the record is %+v", wanted, is.record)
 	case len(is.queue) > 0 && is.record.there && !is.record.Waiting && (was.record.Waiting || len(was.queue) == 0):
 		return fmt.Sprintf("%v wait and the flag does not say so", is.queue)
 	}
@@ -84,8 +88,11 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard []strin
 		return fmt.Sprintf("handed to %q, which did not wait", to)
 	}
 	for _, passed := range before[:place] {
+		if passed.ticket < 0 && -passed.ticket < is.record.Leased {
+			continue // it would repair a lease that is over
+		}
 		_, hears := w.stops[nodescript.Inbox(client(passed.owner))]
-		if hears && !(c.Op == nodescript.Release && passed.owner == owner) {
+		if hears && handable(passed.owner) && !(c.Op == nodescript.Release && passed.owner == owner) {
 			return fmt.Sprintf("%q came before %q and was passed over", passed.owner, to)
 		}
 	}

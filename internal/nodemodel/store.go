@@ -32,6 +32,27 @@ func (n *Node) setText(key, text string, ms int64) {
 	n.keys[key] = &value{text: text, expires: n.Clock()/1000 + ms}
 }
 
+// keepText is setText for a key that may be there: then it lives for as long as it did. longer says that it may live longer
+// by this clock, which no stamp confirms.
+func (n *Node) keepText(key, text string, ms int64, longer bool) {
+	v, there := n.keys[key]
+	if !there {
+		n.setText(key, text, ms)
+		return
+	}
+	n.keys[key] = &value{text: text, expires: v.expires}
+	if longer {
+		n.lengthen(key, ms)
+	}
+}
+
+// lengthen is PEXPIRE with GT.
+func (n *Node) lengthen(key string, ms int64) {
+	if v := n.keys[key]; v.expires != 0 {
+		v.expires = max(v.expires, n.Clock()/1000+ms)
+	}
+}
+
 // text returns a key's string; err is WRONGTYPE if it holds something else.
 func (n *Node) text(key string) (text string, there bool, err error) {
 	v, there := n.keys[key]

@@ -2,6 +2,7 @@ package nodemodel
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -13,11 +14,17 @@ func (g *generator) story() operation {
 	l := nodescript.Lock{Name: pick(g, names...)}
 	w, now, key := time.Duration(W)*time.Microsecond, g.w.now, nodescript.RecordKey(l.Name)
 	owner, other := owners[0], owners[1]
-	admit := func(config int, us int64) operation {
-		return operation{say: fmt.Sprintf("admit%d %d", config, us), do: func(w *world) (string, string) { return w.admit(config, us) }}
-	}
+	admit := func(config int, us int64) operation { return g.asks(config, us, true) }
 	var ops []operation
-	switch g.IntN(6) {
+	switch g.IntN(8) {
+	case 7: // a request that was drawn before a loss comes after it, or twice, while the clock is back
+		config, lost := g.home, now+1_000_000*(1+g.Int64N(9))
+		again := g.asks(config, now, g.IntN(2) == 0)
+		ops = []operation{admit(config, now), g.remember(), g.clock(lost), pick(g, g.flush(), g.del(nodescript.GuardKey), g.evict(key)), pick(g, again, g.stale(now)),
+			g.clock(now), pick(g, again, g.stale(now)), g.clock(lost), admit(config, lost), g.clock(now), pick(g, again, g.stale(now)), g.clock(lost)}
+	case 6: // a voucher that comes late
+		ops = []operation{admit(g.home, now), admit(2, now), g.vouch(2, false), g.del(nodescript.GuardKey), pick(g, g.vouch(2, true), admit(2, now)), admit(2, now), admit(2, now),
+			g.vouch(g.home, true), g.clock(now + 100_000), admit(g.home, now+100_000), admit(g.home, now+100_000)}
 	case 0: // an owner is over, its plain key is still there
 		r := nodescript.Record{Seen: inRange(now - 3*W), Token: inRange(now - 3*W), Expiry: inRange(now - g.Int64N(2)), Owner: owner}
 		ops = []operation{
@@ -65,14 +72,54 @@ func (g *generator) story() operation {
 	return ops[0]
 }
 
-// trust is a voucher: for whatever configuration the node has, or for a certain one.
+// trust is a voucher, as a rule for what the node would say.
 func (g *generator) trust() operation {
-	named := pick(g, "", "", " "+configs[0].String(), " "+configs[1].String(), " "+configs[2].String())
-	return operation{say: "trust", do: func(w *world) (string, string) {
-		if !w.model.Full {
-			w.wire.must("SET", nodescript.TrustKey, w.model.Info.Run+named, "PX", "60000")
-			w.model.Set(nodescript.TrustKey, w.model.Info.Run+named, time.Minute)
+	return g.vouch(pick(g, g.home, g.home, g.IntN(len(configs))), g.IntN(5) == 0)
+}
+
+// vouchTwice is a voucher for a quarantine, and the same voucher again when it was used.
+func (g *generator) vouchTwice() operation {
+	now := g.w.now
+	g.then = []operation{
+		g.vouch(g.home, false), g.asks(g.home, now, true), g.clock(now + 1000), g.vouch(g.home, false), g.asks(g.home, now+1000, true),
+	}
+	return g.asks(g.home, now, true)
+}
+
+// vouch is a voucher for what the node would say to clients of a configuration, or for what was remembered.
+func (g *generator) vouch(config int, late bool) operation {
+	return operation{say: fmt.Sprintf("trust%d late=%t", config, late), do: func(w *world) (string, string) {
+		if w.model.Full && strings.HasPrefix(w.model.Info.Version, "Valkey") {
+			return "", ""
 		}
-		return "", ""
+		if a, _ := w.model.remembered(); !late {
+			w.names = a.challenge
+			if a.config != configs[config].String() {
+				guard, _, _ := w.model.text(nodescript.GuardKey)
+				w.names = w.model.mark(a, guard)
+			}
+		}
+		return w.trust(config, w.names)
 	}}
+}
+
+// asks asks for a vote, with the challenge that the node answered, or none.
+func (g *generator) asks(config int, us int64, answers bool) operation {
+	return operation{say: fmt.Sprintf("admit%d %d answers=%t", config, us, answers), do: func(w *world) (string, string) {
+		challenge := ""
+		if answers {
+			challenge = w.challenge()
+		}
+		return w.ask(config, us, challenge)
+	}}
+}
+
+// remember notes the challenge, and stale asks with it.
+func (g *generator) remember() operation {
+	return operation{say: "remember", do: func(w *world) (string, string) { w.names = w.challenge(); return "", "" }}
+}
+
+func (g *generator) stale(us int64) operation {
+	config := g.home
+	return operation{say: fmt.Sprintf("admit%d %d late", config, us), do: func(w *world) (string, string) { return w.ask(config, us, w.names) }}
 }

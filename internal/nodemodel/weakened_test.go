@@ -10,6 +10,8 @@ import (
 // weakenings are mistakes somebody might make in the scripts, one line each. What
 // each would break is told in docs/protocol.md and shown in redcases_test.go.
 var weakenings = []struct{ what, from, to string }{
+	{"a report by who does not know that the node lost its memory", "if not met and ARGV[7] ~= '' then", "if false then"},
+	{"a report by who has not met the node", "if met and was ~= head .. members then", "if was ~= head .. members then"},
 	{"a token equal to the highest seen is taken", "if T <= seen then", "if T < seen then"},
 	{"no token is too small", "if T <= seen then", "if false then"},
 	{"a claim counts as a grant", "if live and before == owner and sub(old, 17, 32) == T then", "if live and before == owner and (sub(old, 17, 32) == T or sub(old, 17, 32) == '0000000000000000') then"},
@@ -26,12 +28,12 @@ var weakenings = []struct{ what, from, to string }{
 	{"an empty foreign value counts as none", "if value and (value == '' or (value ~= before and value ~= owner)) then", "if value and value ~= before and value ~= owner then"},
 	{"an expired owner's plain key is foreign", "if value and (value == '' or (value ~= before and value ~= owner)) then", "if value and value ~= owner then"},
 	{"extend without a window", "local ahead = stamp - now", "local ahead = 0"},
-	{"extend lowers an expiry", "if until_ > expiry then expiry = until_ end", ""},
+	{"extend lowers an expiry", "if until_ > expiry then\n", "if false then\n"},
 	{"extend ignores whose T it is", "if before == owner and sub(old, 17, 32) == T then", "if before == owner then"},
 	{"repair ignores tokens", "(leased > T or now > last)", "(now > last)"},
 	{"repair needs a token above", "(leased > T or now > last)", "(leased >= T or now > last)"},
 	{"repair of a lease nobody believes in", "(leased > T or now > last)", "(leased > T)"},
-	{"repair over a live lease", "elseif before ~= '' and before ~= owner and now < until_ then", "elseif false then"},
+	{"repair over a live lease", "elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then", "elseif false then"},
 	{"extend does not raise seen", "if seen < T then seen = T end", ""},
 	{"extend over a foreign lock", "if value and value ~= owner and (value ~= before or value == '') then", "if false then"},
 	{"a lost plain key is not told", "if value ~= owner then\nanswer = 'R'", "if value ~= owner then"},
@@ -44,24 +46,49 @@ var weakenings = []struct{ what, from, to string }{
 	{"a tombstone as far ahead as the client's clock", "if highest - now > 2 * 250000 then", "if false then"},
 	{"a tombstone that is W ahead at most", "if highest - now > 2 * 250000 then", "if highest - now > 250000 then"},
 	{"no tombstone where it was not renewed", "call('SETRANGE', key, '0', tomb ..", "call('SETRANGE', key, '0', seen .."},
-	{"release needs memory", "if tomb > seen or leased > sub(old, 50, 65) then\ncall('PEXPIRE', key, '7420500')", "if tomb > seen then"},
-	{"release of a private lock needs memory", "else call('PEXPIRE', key, '7420500') end\nif usual", "end\nif usual"},
+	{"release needs memory", "if tomb > seen or leased > sub(old, 50, 65) then\ncall('PEXPIRE', key, '7420500', 'GT')", "if tomb > seen then"},
+	{"a release shortens what another's record lives", "if there then call('SET', key, tomb, 'KEEPTTL') else", "if false then else"},
+	{"a release that is not the usual one shortens its record", "waits .. leased, 'KEEPTTL')", "waits .. leased, 'PX', '7420500')"},
+	{"a release of a private lock shortens its record", "call('PEXPIRE', key, '7420500', 'GT') end", "call('PEXPIRE', key, '7420500') end"},
+	{"a hand-off shortens the record", "leased .. first,\n'KEEPTTL')", "leased .. first,\n'PX', '7420500')"},
+	{"leave shortens the record", "leased .. ARGV[4], 'KEEPTTL')", "leased .. ARGV[4], 'PX', '7420500')"},
+	{"admit sets the guard's end back", "if age < -2 * 250000 then", "if false then"},
+	{"refresh sets the guard's end back", "if refreshed and refreshed - now > 2 * 250000 then", "if false then"},
+	{"release of a private lock needs memory", "else call('PEXPIRE', key, '7420500', 'GT') end\nif usual", "end\nif usual"},
 	{"1970 is later than today", "if #now ~= 16 then", "if false then"},
 	{"leave by another attempt", "if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then", "if not old or sub(old, 66) ~= owner then"},
 	{"leave without a tombstone", "if own > seen then seen = own end", ""},
 	{"leave covers too little", "string.format('%016.0f', T + 1)", "T"},
 	{"refresh without a guard", "local call = redis.call\nif call('GET', 'holdfast:node') ~= '", "local call = redis.call\nif '' == '"},
-	{"refresh under a clock that leapt", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\ncall('PEXPIRE'", "call('PEXPIRE'"},
-	{"quarantine without W", "quarantine(10250000, 'its memory", "quarantine(10000000, 'its memory"},
-	{"quarantine keeps the guard", "call('DEL', guard)", "call('GET', guard)"},
+	{"refresh under a clock that leapt", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal refreshed", "local refreshed"},
+	{"quarantine without W", "return quarantine(10250000, ", "return quarantine(10000000, "},
+	{"a node that lost its memory keeps the guard", "call('DEL', guard, trust) -- first", "call('DEL', trust) -- first"},
+	{"a quarantine that nobody's challenge begins", "if ARGV[3] ~= challenge then return asks() end", ""},
+	{"a quarantine ends without the challenge", "if ARGV[3] ~= challenge then return asks() end", "if left > 0 and ARGV[3] ~= challenge then return asks() end"},
+	{"a quarantine begins at the loss", "'until', '9999999999999999',", "'until', fmt('%016.0f', now + 10250000),"},
+	{"a loss without a new challenge", "challenge = fresh()\n", "challenge = r[8] or fresh()\n"},
+	{"a challenge that the request alone decides", "redis.sha1hex(info .. now .. ARGV[4])", "redis.sha1hex(now .. ARGV[4])"},
+	{"a node votes again with the challenge of before", "there == config .. ' ' .. run and r[8] or fresh()", "r[8] or fresh()"},
+	{"a quarantine keeps the reason of the one before", "r[3] == '9999999999999999' and r[7] or 'its clock went back'", "r[7]"},
 	{"until is not cleared when ready", "'until', '0', 'refreshed'", "'refreshed'"},
 	{"admit without a window", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal r", "local r"},
 	{"a vanished guard is put back", "if idle and (", "if true or (idle and "},
 	{"an idle guard proves that nothing was lost", "(call('GET', kept) == r[1] or age >= 3610250 * 1000)", "true"},
-	{"a voucher is used twice", "if voucher == run or voucher == run .. ' ' .. config then\ncall('DEL', trust)", "if voucher == run or voucher == run .. ' ' .. config then"},
-	{"a voucher for another incarnation", "if voucher == run or", "if voucher or"},
-	{"another configuration uses the voucher up", "if changed and not idle and voucher ~=", "if changed and not idle and not voucher and voucher ~="},
-	{"another configuration takes over", "if changed and not idle and voucher ~=", "if false and voucher ~="},
+	{"a voucher is used twice", "call('DEL', guard, trust)\ncall('HSET', admission, 'until'", "call('DEL', guard)\ncall('HSET', admission, 'until'"},
+	{"a voucher outlives the next loss", "call('DEL', guard, trust) -- first", "call('DEL', guard) -- first"},
+	{"a voucher for another quarantine", "voucher == challenge .. ' ' .. config", "voucher"},
+	{"a voucher by another configuration", "if voucher ~= mark .. ' ' .. config then", "if not voucher or string.sub(voucher, 1, 40) ~= mark then"},
+	{"a voucher for a memory that is lost", "if voucher ~= mark .. ' ' .. config then", "if not voucher or string.sub(voucher, 42) ~= config then"},
+	{"a repeated voucher prolongs", "not (vouched and left > 2250000)", "not vouched"},
+	{"a voucher gets lost where a configuration is replaced", "if vouched then call('SET', trust", "if false then call('SET', trust"},
+	{"a voucher that names nothing", "if ARGV[3] ~= (r[2] == ARGV[2] and challenge or mark) then return 'V' end", ""},
+	{"a voucher for a node that votes", "if r[2] == ARGV[2] and r[3] == '0' then return 'R' end", ""},
+	{"a mark that does not tell evictions", "table.concat({ challenge, run, replid, evicted, there or '' }, ' ')", "table.concat({ challenge, run, replid, '', there or '' }, ' ')"},
+	{"a mark that does not tell a guard that is gone", "table.concat({ challenge, run, replid, evicted, there or '' }, ' ')", "table.concat({ challenge, run, replid, evicted, '' }, ' ')"},
+	{"another configuration uses the voucher up", "if voucher ~= mark .. ' ' .. config then", "if not voucher then"},
+	{"another configuration takes over", "if voucher ~= mark .. ' ' .. config then", "if false then"},
+	{"another configuration takes an idle node over", "if voucher ~= mark .. ' ' .. config then", "if not idle and voucher ~= mark .. ' ' .. config then"},
+	{"a voucher leaves two windows", "return quarantine(2250000, ", "return quarantine(500000, "},
 	{"a tombstone below the token it is for", "if own > tomb then tomb = own end", ""},
 	{"a node that may evict votes", "policy ~= 'noeviction' then", "false then"},
 	{"a claim counts as a grant for another token", "if live and before == owner and sub(old, 17, 32) == T then", "if live and before == owner and (sub(old, 17, 32) == T or sub(old, 17, 32) < T) then"},
@@ -69,12 +96,24 @@ var weakenings = []struct{ what, from, to string }{
 	{"the first of the queue is handed the name with a token", "seen .. '0000000000000000' .. string", "seen .. seen .. string"},
 	{"a hand-off ignores who hears", "heard > 0 then", "heard >= 0 then"},
 	{"a hand-off to the last", "redis.pcall('ZPOPMIN', queue)", "redis.pcall('ZPOPMAX', queue)"},
-	{"a hand-off that tells nobody", "redis.pcall('PUBLISH', 'holdfast:inbox:' .. (string.match(first, '^[^~]*~([^~]*)~') or ''), seen .. first .. '\\n' .. (plain and '1' or '0') .. key)", "1"},
-	{"a hand-off tells the wrong inbox", "'^[^~]*~([^~]*)~'", "'^([^~]*)~'"},
+	{"a hand-off that tells nobody", "redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. first .. '\\n' .. (plain and '1' or '0') .. key)", "1"},
+	{"a hand-off tells the wrong inbox", "'^[^~\\n]*~([^~\\n]*)~[^\\n]*$'", "'^([^~\\n]*)~[^~\\n]*~[^\\n]*$'"},
 	{"a hand-off does not tell what was seen", "seen .. first ..", "first .."},
 	{"a hand-off does not tell of what", "'\\n' .. (plain and '1' or '0') .. key)", "'')"},
 	{"a hand-off tells of a private lock as of a plain one", "(plain and '1' or '0')", "'1'"},
-	{"only one dead waiter is passed over", "while true do\nlocal first", "for _ = 1, 1 do\nlocal first"},
+	{"only one dead waiter is passed over", "while true do\nlocal popped", "for _ = 1, 1 do\nlocal popped"},
+	{"a claim keeps a repair away", "and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then", "and now < until_ then"},
+	{"a refused repair has no place in the queue", "type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number'", "false"},
+	{"a refused repair stands among those who wait", "redis.pcall('ZADD', queue, '-' .. T, owner)", "redis.pcall('ZADD', queue, T, owner)"},
+	{"a repair that came late has a place in the queue", "if leased <= T and now <= last and type(", "if leased <= T and type("},
+	{"a lease that is over has a place in the queue", "if leased <= T and now <= last and type(", "if now <= last and type("},
+	{"a refused repair does not raise the flag", "if flag ~= '1' then call('SET', key, sub(old, 1, 48)", "if false then call('SET', key, sub(old, 1, 48)"},
+	{"nobody is told that a part is wanted", "if client then\nredis.pcall('PUBLISH'", "if false then\nredis.pcall('PUBLISH'"},
+	{"who has a part is not told of which", "sub(old, 17, 32) .. before .. '\\n' .. (plain", "seen .. before .. '\\n' .. (plain"},
+	{"the part of a private lock is wanted as of a plain one", "(plain and '3' or '2')", "'3'"},
+	{"a part is wanted in the words of a hand-off", "(plain and '3' or '2')", "(plain and '1' or '0')"},
+	{"a lease that is over is handed the name", "local over = sub(place, 1, 1) == '-' and string.format('%016.0f', -place) < leased", "local over = false"},
+	{"a full memory refuses who asks for a repair", "redis.pcall('ZADD', queue, '-' .. T, owner)", "call('ZADD', queue, '-' .. T, owner)"},
 	{"a claim lowers seen", "call('SET', key, seen .. '0000000000000000'", "call('SET', key, '0000000000000000' .. '0000000000000000'"},
 	{"a claim raises seen", "call('SET', key, seen .. '0000000000000000'", "call('SET', key, now .. '0000000000000000'"},
 	{"a claim of a release forgets the tombstone", "handoff(tomb, leased)", "handoff(seen, leased)"},
@@ -86,7 +125,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"release hands nothing on", "handoff(tomb, leased)", ""},
 	{"a clock that is ahead hands on", "local sane = now - above <= 10250000 or now < sub(old, 33, 48)", "local sane = true"},
 	{"a claim that is declined goes to nobody", "or now < sub(old, 33, 48)", ""},
-	{"release forgets that others wait", "'00000000000000000000000000000000' .. waits .. leased, 'PX'", "'000000000000000000000000000000000' .. leased, 'PX'"},
+	{"release forgets that others wait", "'00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL'", "'000000000000000000000000000000000' .. leased, 'KEEPTTL'"},
 	{"release of a later grant", "== owner and T <= highest", "== owner"},
 	{"release does not cover its own stamp", "== owner and T <= highest", "== owner and T < highest"},
 	{"release leaves its owner in the queue", "if waits == '1' then redis.pcall('ZREM'", "if false then redis.pcall('ZREM'"},
@@ -124,7 +163,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"a released lease is released again", "sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''", "sub(old, 66)"},
 	{"a record is written over another length", "#old == #mine and", ""},
 	{"a record's time is never set again", "sub(seen, 1, 8) == sub(T, 1, 8) then", "true then"},
-	{"a private record's time is not set again", "else call('PEXPIRE', key, '7420500') end\nif usual", "else call('DEL', 'holdfast:none') end\nif usual"},
+	{"a private record's time is not set again", "else call('PEXPIRE', key, '7420500', 'GT') end\nif usual", "else call('DEL', 'holdfast:none') end\nif usual"},
 	{"a lost lease tells who released the name", "if until_ ~= '0000000000000000' then before", "if true then before"},
 	{"what fails stops the others", "local ok, said = pcall(one, ", "local ok, said = true, one("},
 	{"all get the keys of the first", "KEYS[k + 1], keys == 2 and KEYS[k + 2] or nil", "KEYS[1], KEYS[2]"},
@@ -151,8 +190,35 @@ var weakenings = []struct{ what, from, to string }{
 	{"only the first of several finds that keys were evicted", "if evicted then return 'N' end\nend\nlocal value, taken", "if evicted then evicted = false return 'N' end\nend\nlocal value, taken"},
 	{"the guard stays although keys were evicted", "if evicted then call('DEL', 'holdfast:node') end", ""},
 	{"who looks for evictions sees none", "redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~=", "''  == nil and '' ~="},
-	{"a clock that went back ends the quarantine never", "if r[3] - now > 10250000 then", "if false then"},
+	{"acquire quotes a record of any length", "or #old > 321 then return 'C' end\nseen, waits", "then return 'C' end\nseen, waits"},
+	{"extend quotes a record of any length", "or #old > 321 then return 'C' end\nseen, flag", "then return 'C' end\nseen, flag"},
+	{"release takes a record of any length", "or #old > 321 then return 'C' end\nlocal seen, waits", "then return 'C' end\nlocal seen, waits"},
+	{"a record is a byte too long for one", "#old > 321", "#old >= 321"},
+	{"a look at a name returns whatever is stored", "record = string.sub(record, 1, 321 + 1)", ""},
+	{"acquire quotes a foreign value of any length", "sub(value, 1, 256)\nend\nend\n", "value\nend\nend\n"},
+	{"extend quotes a foreign value of any length", "(type(value) == 'string' and sub(value, 1, 256) or '')", "(type(value) == 'string' and value or '')"},
+	{"the name is handed to what is longer than an owner", "#first <= 256 and", ""},
+	{"the name is handed to what would tell of another name", "~[^\\n]*$'", "~'"},
+	{"the name is handed to what has a line break in its beginning", "'^[^~\\n]*~(", "'^[^~]*~("},
+	{"a clock that went back ends the quarantine never", "local begins = left > 10250000", "local begins = r[3] == '9999999999999999'"},
+	{"members by a report that came late", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal r = call('HMGET', 'holdfast:node:admission', 'config', 'id')", "local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')"},
+	{"members of another configuration", "if r[1] and r[1] ~= ARGV[3] then return 'M' end", ""},
+	{"a member more than the set has nodes", "if n > most then", "if n > most + 1 then"},
+	{"a member that is alive gives its place up", "if ids[n] and seen[ids[n]] > over then", "if false then"},
+	{"a place for ever", "if ids[n] and seen[ids[n]] > over then", "if ids[n] then"},
+	{"the place of one that was seen later than another", "if seen[ids[m]] < seen[ids[n]] then n = m end", ""},
+	{"a member's last sight goes back", "if seen[id] and at > seen[id] then", "if seen[id] then"},
+	{"a member's last sight stays", "seen[id], addr[id] = at, ARGV[i + 2]", ""},
+	{"strangers are not told", "strangers = strangers .. id .. ' '", ""},
+	{"a report that changes nothing is stored", "if met and was ~= head .. members then", "if met then"},
+	{"a server has another id after each loss", "return r[9] or redis.sha1hex(new .. run)", "return redis.sha1hex(new .. run)"},
+	{"nobody is told a server's id", ".. (redis.pcall('HMGET', 'holdfast:node:admission', 'id')[1] or '')", ".. ''"},
+	{"the list of members needs memory", "call('DEL', list)", ""},
 }
+
+// worlds bounds the search for one mistake, which stops at the first difference. A change of what is drawn changes
+// how long the rare ones take: most need one world, the rarest 150.
+const worlds = 2000
 
 // TestWeakenedScriptsAreFound: the comparison with the model is worth as much as the
 // mistakes it finds. Each is made on the server's side only, and must show.
@@ -165,7 +231,10 @@ func TestWeakenedScriptsAreFound(t *testing.T) {
 		t.Errorf("docs/protocol.md does not say %q", says)
 	}
 	w := newWorld(t)
-	for _, m := range weakenings {
+	for i, m := range weakenings {
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
 		t.Run(m.what, func(t *testing.T) {
 			found := false
 			w.weaken = func(text string) string {
@@ -173,17 +242,20 @@ func TestWeakenedScriptsAreFound(t *testing.T) {
 				return strings.ReplaceAll(text, m.from, m.to)
 			}
 			total := 0
-			for seed := range uint64(200) {
+			for seed := range uint64(worlds) {
 				ops, how := play(w, seed, round)
 				if total += len(ops); how != "" {
 					t.Logf("found after %d operations", total)
 					break
 				}
+				if seed == 100 && !found {
+					break // in all of that some script would have had it
+				}
 			}
 			if !found {
 				t.Fatalf("no script contains %q any more", m.from)
 			}
-			if total == 200*round {
+			if total == worlds*round {
 				t.Fatalf("not found in %d operations", total)
 			}
 		})

@@ -42,7 +42,9 @@ type world struct {
 	heard  []string          // what the model's listeners heard since the last comparison
 	from   string            // who had the name before the last call
 	now    int64
-	data   bool // the server keeps its data over a restart
+	names  string          // what a voucher or a late request names
+	given  map[string]bool // challenges
+	data   bool            // the server keeps its data over a restart
 	texts  map[made]*nodescript.Scripts
 	weaken func(text string) string // changes the real server's scripts
 	seen   map[string]int           // how often each answer was given, such as "acquire Hc"
@@ -58,7 +60,7 @@ func newWorld(t testing.TB, opts ...redistest.Option) *world {
 
 // reset makes both empty.
 func (w *world) reset() {
-	w.now = start
+	w.now, w.names, w.given = start, "", map[string]bool{}
 	for channel := range w.stops {
 		w.inbox.must("UNSUBSCRIBE", channel)
 	}
@@ -198,36 +200,72 @@ func (w *world) parts(t *nodescript.Together, r node.Reply) string {
 	return strings.Join(all, "\n")
 }
 
-// admit asks both to vote, and loads the scripts.
+// admit asks both to vote, and again if they answer a challenge.
 func (w *world) admit(config int, stamp int64) (real, model string) {
-	if w.model.Full && strings.HasPrefix(w.model.Info.Version, "Valkey") {
-		return "", "" // Redis refuses the whole transaction, Valkey what of it would write
+	real, model = w.ask(config, stamp, "")
+	if real == model && real[0] == 'C' {
+		return w.ask(config, stamp, real[17:])
 	}
-	s, c := w.scripts(config), nodescript.AdmitCall(configs[config], stamp)
-	w.wire.send("MULTI")
-	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1])
-	for _, text := range s.Load() {
-		w.wire.send("SCRIPT", "LOAD", w.weaken(text))
-	}
-	w.wire.send("EXEC")
+	return real, model
+}
+
+// challenge is what both would have answered.
+func (w *world) challenge() string {
+	a, _ := w.model.remembered()
+	return a.challenge
+}
+
+// ask asks both to vote, and loads the scripts as a driver does. The model takes over the challenge that the server made, if it is a new
+// one: time stands still, and all requests have the same nonce.
+func (w *world) ask(config int, stamp int64, challenge string) (real, model string) {
+	return w.askFor(w.scripts(config), nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce"))
+}
+
+// askFor is the same for scripts that may be those of an incarnation that has ended.
+func (w *world) askFor(s *nodescript.Scripts, c node.Call) (real, model string) {
+	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1], c.Args[2], c.Args[3])
 	w.wire.flush()
-	var refused any
-	for range 2 + len(s.Load()) {
-		if err, bad := w.wire.reply().(error); bad && refused == nil {
-			refused = err
-		}
+	answer := w.wire.reply()
+	real = told(answer)
+	if _, refused := answer.(error); !refused {
+		w.load(s)
 	}
-	if done, ok := w.wire.reply().([]any); ok {
-		real = told(done[0])
-	} else {
-		real = told(refused)
+	made, _ := w.wire.do("HGET", nodescript.AdmissionKey, "challenge").(string)
+	w.model.Challenge = func() string {
+		if w.given[made] {
+			return "was given before"
+		}
+		w.given[made] = true
+		return made
 	}
 	model = said(w.model.Eval(context.Background(), s.Admit, c, s.Load()...))
 	if model[0] == 'Q' {
-		w.count("admit", "Q "+model[33:], len(model))
+		w.count("admit", "Q "+model[73:], len(model))
 	} else {
 		w.count("admit", model, 1)
 	}
+	return real, model
+}
+
+// load loads scripts on the real server.
+func (w *world) load(s *nodescript.Scripts) {
+	for _, text := range s.Load() {
+		w.wire.send("SCRIPT", "LOAD", w.weaken(text))
+	}
+	w.wire.flush()
+	for range s.Load() {
+		if err, bad := w.wire.reply().(error); bad {
+			w.t.Errorf("a script was not loaded: %v", err)
+		}
+	}
+}
+
+// trust leaves a voucher on both.
+func (w *world) trust(config int, names string) (real, model string) {
+	c := nodescript.TrustCall(configs[config], names)
+	real = told(w.wire.do(append([]string{"EVAL", w.weaken(nodescript.TrustText()), "0"}, c.Args...)...))
+	model = said(w.model.Eval(context.Background(), nodescript.TrustText(), c))
+	w.count("trust", model, 1)
 	return real, model
 }
 
@@ -238,9 +276,10 @@ func (w *world) count(op, answer string, letters int) {
 	w.seen[op+" "+answer[:min(letters, len(answer))]]++
 }
 
-// eval runs hello or inspect on both.
+// eval runs hello, inspect or peers on both.
 func (w *world) eval(text string, c node.Call) (real, model string) {
-	args := append([]string{"EVAL", text, strconv.Itoa(len(c.Keys))}, c.Keys...)
+	args := append([]string{"EVAL", w.weaken(text), strconv.Itoa(len(c.Keys))}, c.Keys...)
+	args = append(args, c.Args...)
 	return told(w.wire.do(args...)), said(w.model.Eval(context.Background(), text, c))
 }
 

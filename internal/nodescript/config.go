@@ -34,8 +34,16 @@ func (c Config) String() string {
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
 // TrustedQuarantine is what remains of it where an operator vouches that no lock is
-// alive: tokens must still rise above those of clocks that differ by up to W.
-func (c Config) TrustedQuarantine() time.Duration { return 2 * c.Window }
+// alive: as much as with the shortest MaxTTL, 8 W. Tokens must still rise above those that
+// were granted before, by stamps that were ahead: docs/protocol.md, Tokens after a voucher.
+func (c Config) TrustedQuarantine() time.Duration { return 9 * c.Window }
+
+// Claim is how long a name that was handed to a waiter is reserved for it: until the news are there and its acquire is
+// back, which a window lets take up to 2 W; and a second at least, for clients that are busy. One that is frozen costs those who
+// wait behind it that time, so it is no longer than that.
+func (c Config) Claim() time.Duration {
+	return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))
+}
 
 // stayPeriod is for how long the PX of a record in use need not be set again: scripts
 // compare the first eight of sixteen digits of two tokens.

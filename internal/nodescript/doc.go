@@ -9,6 +9,7 @@
 //	call.go       operations in, keys and arguments out
 //	reply.go      a node's answer in, an Answer out; never panics on a hostile server
 //	admission.go  hello and admit: may this node vote?
+//	peers.go      which servers are the members of the node set
 //	inspect.go    what a node stores about a name, for status
 //
 // Times are microseconds since the epoch, below 2^53, always as 16 decimal digits,

@@ -164,3 +164,52 @@ func FuzzTicket(f *testing.F) {
 		}
 	})
 }
+
+func FuzzParsePeers(f *testing.F) {
+	for _, s := range []string{
+		"", "M", "O" + now16, "P" + now16, "P" + now16 + "id\n\n",
+		"P" + now16 + "id\nb c \n" + now16 + " a redis://h1\n" + now16 + " d redis://h2\n", "P" + now16 + "\n\n\x1b[2J \x00 x\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := ParsePeers(node.Reply{Value: s})
+		if err != nil || p.Other {
+			return
+		}
+		for _, m := range append(p.Members, Peer{ID: p.ID, Addr: "_"}) {
+			if m.ID != "" && m.ID != CleanID(m.ID) || strings.ContainsFunc(m.ID+m.Addr, func(r rune) bool { return r <= ' ' || r > '~' }) {
+				t.Fatalf("%q: unprintable: %+v", s, m)
+			}
+		}
+		if len(p.Members) > mostPeers+1 || len(p.Strangers) > mostPeers {
+			t.Fatalf("%q: %d members, %d strangers", s, len(p.Members), len(p.Strangers))
+		}
+	})
+}
+
+// A Sentinel's own words quote the whole script.
+func TestAServerWithoutScriptsIsToldInAFewWords(t *testing.T) {
+	for _, said := range []string{
+		"ERR unknown command 'EVAL', with args beginning with: 'redis.pcall('EXISTS', 'holdfast:node')", "ERR unknown command `eval`",
+	} {
+		_, err := ParseHello(node.Reply{Err: node.ServerError(said)})
+		_, looked := ParseView(node.Reply{Err: node.ServerError(said)})
+		for _, err := range []error{err, looked} {
+			if err == nil || strings.Contains(err.Error(), "redis.pcall") || !strings.Contains(err.Error(), "Sentinel") {
+				t.Errorf("%q is told as %v", said, err)
+			}
+		}
+	}
+}
+
+func TestARunIDThatNoServerHasIsRefused(t *testing.T) {
+	for _, run := range []string{"a\x1b[2K", "a b", "\u202e", "\x00"} {
+		if h, err := ParseHello(node.Reply{Value: now16 + run + "\nRedis 7.0.15"}); err == nil || strings.ContainsAny(err.Error(), "\x1b\x00") {
+			t.Errorf("%q: %+v, %v", run, h, err)
+		}
+	}
+	if h, err := ParseHello(node.Reply{Value: now16 + "abc\nRedis 7\x1b[2K"}); err != nil || strings.Contains(h.Version, "\x1b") {
+		t.Errorf("a version that forges: %+v, %v", h, err)
+	}
+}

@@ -36,7 +36,7 @@ func ParseView(r node.Reply) (v View, err error) {
 	const head = digits + 1 + digits + 6
 	bad := errors.New("unreadable answer to inspect; is this Redis or Valkey?")
 	if r.Err != nil {
-		return v, r.Err
+		return v, noScripts(r.Err)
 	}
 	if len(r.Value) < head {
 		return v, bad

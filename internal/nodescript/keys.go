@@ -13,7 +13,8 @@ const (
 	GuardKey     = "holdfast:node"           // present only while the node may vote
 	AdmissionKey = "holdfast:node:admission" // why it may or may not
 	KeptKey      = "holdfast:node:kept"      // outlives the guard: no leap of the clock took records
-	TrustKey     = "holdfast:node:trust"     // an operator's voucher: the run id it holds for
+	PeersKey     = "holdfast:node:peers"     // the servers that are the node set's members
+	TrustKey     = "holdfast:node:trust"     // an operator's voucher: the challenge or mark it names, and a configuration
 )
 
 const (

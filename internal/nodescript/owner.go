@@ -38,11 +38,13 @@ func ClientOf(owner string) string {
 	return client
 }
 
-// Handoff is the news of a hand-off.
+// Handoff is the news of a hand-off. Where it is Wanted, it is the news of a holder that wants to repair its lease where
+// Owner has a part of the name.
 type Handoff struct {
-	Owner string // to whom
-	Seen  int64  // the highest token that the node has seen, which the owner's next stamp must exceed
-	Lock  Lock   // of what
+	Owner  string // to whom
+	Seen   int64  // the highest token that the node has seen, which the owner's next stamp must exceed; the token of the part
+	Lock   Lock   // of what
+	Wanted bool
 }
 
 // ParseHandoff reads the news of a hand-off.
@@ -52,20 +54,23 @@ func ParseHandoff(message string) (h Handoff, ok bool) {
 	}
 	seen, err := parseMicros(message[:digits])
 	owner, of, _ := strings.Cut(message[digits:], "\n") // no owner of NewOwner has one
-	if err != nil || owner == "" || len(of) < 2 || of[0] != '0' && of[0] != '1' {
+	if err != nil || owner == "" || len(owner) > MostOwner || len(of) < 2 || of[0] < '0' || of[0] > '3' {
 		return h, false
 	}
 	name, ok := nameOf(of[1:])
-	return Handoff{Owner: owner, Seen: seen, Lock: Lock{Name: name, Private: of[0] == '0'}}, ok
+	return Handoff{Owner: owner, Seen: seen, Lock: Lock{Name: name, Private: of[0]%2 == 0}, Wanted: of[0] >= '2'}, ok
 }
 
 // String is the news as a node tells them.
 func (h Handoff) String() string {
-	plain := "1"
+	what := byte('1')
 	if h.Lock.Private {
-		plain = "0"
+		what = '0'
 	}
-	return Micros(h.Seen) + h.Owner + "\n" + plain + RecordKey(h.Lock.Name)
+	if h.Wanted {
+		what += 2
+	}
+	return Micros(h.Seen) + h.Owner + "\n" + string(what) + RecordKey(h.Lock.Name)
 }
 
 // Inbox is the channel on which a client hears of what is handed to its owners.

@@ -25,6 +25,11 @@ const (
 	digits     = 16
 	recordHead = 4*digits + 1
 	recordFlag = 3 * digits
+
+	// MostOwner is the longest owner in bytes: those of [NewOwner] are shorter, a foreign one is cut off. A longer
+	// record is none: whatever a node answers has a bound, also where somebody else wrote what it quotes.
+	MostOwner  = 256
+	MostRecord = recordHead + MostOwner
 )
 
 // Times outlive their use by this much: a record stays at least 2 h after its lease or its
@@ -35,7 +40,7 @@ const (
 	RecordKept = 2 * time.Hour
 	GuardKept  = time.Hour
 
-	// Claim is how long a name that was handed to a waiter is reserved for it.
+	// Claim is how long a name that was handed to a waiter is reserved for it, at least: see [Config.Claim].
 	Claim = time.Second
 	// QueueKept is how long a queue outlives the last question of a waiter; each asks
 	// again every second or so.
@@ -65,6 +70,9 @@ func (r Record) head() string {
 func ParseRecord(s string) (r Record, err error) {
 	if len(s) < recordHead {
 		return r, fmt.Errorf("record of %d bytes; a record has at least %d", len(s), recordHead)
+	}
+	if len(s) > MostRecord {
+		return r, fmt.Errorf("record of %d bytes or more; a record has at most %d", len(s), MostRecord)
 	}
 	for i, p := range []*int64{&r.Seen, &r.Token, &r.Expiry, &r.Leased} {
 		at := i * digits

@@ -30,6 +30,7 @@ const (
 	NotAdmitted // this node does not vote
 	Lost        // extend, leave: another has it, or a later lease was seen
 
+	Challenged    // admit: ask again with Names and a new stamp
 	Quarantined   // the node may have forgotten locks: it votes again after Left
 	Misconfigured // it votes under another configuration: Detail
 	Unfit         // it cannot keep locks: Detail
@@ -52,7 +53,9 @@ type Answer struct {
 	Left    time.Duration // Held, Quarantined
 	Seen    int64         // Stale, Poisoned
 	Time    int64         // the node's clock, where it told
+	Took    time.Duration // OffClock: from the call to the answer; 0 where nobody measured it
 	Detail  string
+	Names   string // Challenged, Quarantined, Misconfigured: what a voucher for the node has to name
 	Err     error
 }
 
@@ -86,7 +89,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 			a.Verdict = Poisoned
 		}
 		a.Seen, err = parseMicros(rest)
-	case c == 'H' && op == Acquire && len(rest) >= heldHead:
+	case c == 'H' && op == Acquire && len(rest) >= heldHead && len(rest) <= heldHead+MostOwner:
 		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
 		a.Left, err = parseLeft(rest[1 : 1+digits])
 		if rank := rest[1+digits : heldHead]; rank != noRank && err == nil {
@@ -100,7 +103,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 		a.Verdict = Extended
 	case c == 'R' && op == Extend:
 		a.Verdict = Repaired
-	case c == 'L' && op == Extend && rest != "":
+	case c == 'L' && op == Extend && rest != "" && len(rest) <= 1+MostOwner:
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
 	case c == 'L' && op == Leave:
 		a.Verdict = Lost

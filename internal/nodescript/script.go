@@ -10,7 +10,7 @@ import (
 // Op is one of the scripts a node runs by digest.
 type Op uint8
 
-// The scripts that are loaded by admit; hello, admit, trust and inspect are sent as text.
+// The scripts that are loaded behind admit; hello, admit, trust and inspect are sent as text.
 const (
 	Acquire Op = iota
 	Release
@@ -41,12 +41,14 @@ type Scripts struct {
 // NewScripts makes the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
 	values := map[string]string{
-		"CLAIM":      strconv.FormatInt(Claim.Microseconds(), 10),
-		"CLAIM16":    Micros(Claim.Microseconds()),
-		"CLAIMMS":    strconv.FormatInt(Claim.Milliseconds(), 10),
+		"CLAIM":      strconv.FormatInt(c.Claim().Microseconds(), 10),
+		"CLAIM16":    Micros(c.Claim().Microseconds()),
+		"CLAIMMS":    strconv.FormatInt(c.Claim().Milliseconds(), 10),
 		"STAYMS":     strconv.FormatInt(c.Stays().Milliseconds(), 10),
 		"QUEUEMS":    strconv.FormatInt(QueueKept.Milliseconds(), 10),
 		"CLAMP":      clamp,
+		"LONGEST":    longest,
+		"OWNER":      strconv.Itoa(MostOwner),
 		"GUARD":      quote(c.String() + " " + run),
 		"CONFIG":     quote(c.String()),
 		"RUN":        quote(run),
@@ -55,6 +57,8 @@ func NewScripts(c Config, run string) *Scripts {
 		"TRUSTED":    strconv.FormatInt(c.TrustedQuarantine().Microseconds(), 10),
 		"GUARDMS":    strconv.FormatInt(GuardKept.Milliseconds(), 10),
 		"KEPTMS":     strconv.FormatInt(ceilMillis(GuardKept+c.Quarantine()), 10),
+		"VOUCHERMS":  millis(VoucherKept),
+		"NEVER":      never,
 		"DURABLE":    strconv.FormatBool(c.Durable),
 	}
 	t := templates()
@@ -70,7 +74,7 @@ func NewScripts(c Config, run string) *Scripts {
 // SHA returns the digest of a script.
 func (s *Scripts) SHA(op Op) string { return s.shas[op] }
 
-// Load returns the texts that admit's transaction loads.
+// Load returns the texts that are loaded behind admit.
 func (s *Scripts) Load() []string { return s.texts[:] }
 
 // quote makes s safe between the single quotes of a Lua string. A run id comes from

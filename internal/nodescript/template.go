@@ -19,7 +19,7 @@ var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
 }) {
-	t.admit = strings.Split(text("admit"), "@")
+	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
 	handoff, evicted, each := text("handoff"), text("evicted"), text("each")
 	for op := range ops {
 		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
@@ -46,11 +46,17 @@ func (t template) fill(values map[string]string) string {
 // come after today, and a release would let somebody's record expire.
 const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
 
+// longest is how long a record is at most.
+var longest = strconv.Itoa(MostRecord)
+
 // Texts that are the same for all nodes, and are sent as such.
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
-	inspectText = sync.OnceValue(func() string { return strings.ReplaceAll(text("inspect"), "@CLAMP@", clamp) })
-	trustText   = sync.OnceValue(func() string { return text("trust") })
+	inspectText = sync.OnceValue(func() string {
+		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest).Replace(text("inspect"))
+	})
+	peersText = sync.OnceValue(func() string { return strings.ReplaceAll(text("peers"), "@CLAMP@", clamp) })
+	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
 )
 
 // HelloText is the text of hello.
@@ -58,6 +64,9 @@ func HelloText() string { return helloText() }
 
 // InspectText is the text of inspect.
 func InspectText() string { return inspectText() }
+
+// PeersText is the text of peers.
+func PeersText() string { return peersText() }
 
 // TrustText is the text of trust.
 func TrustText() string { return trustText() }

@@ -3,7 +3,7 @@ package nodescript
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -60,44 +60,69 @@ func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 		each(0, ParseReply(t.Op, r))
 		return
 	}
-	rest := r.Value
-	if r.Err != nil || rest == "N" { // said once for all
+	if r.Err != nil || r.Value == "N" { // said once for all
 		a := ParseReply(t.Op, r)
 		for i := range t.N {
 			each(i, a)
 		}
 		return
 	}
-	for i := range t.N {
-		var part node.Reply
-		if part.Value, rest = cutPart(rest); part.Value == "" {
-			// What comes after it could be anybody's.
-			for ; i < t.N; i++ {
-				each(i, unreadable(t.Op, r.Value))
-			}
-			return
-		}
-		if part.Value[0] == 'X' {
-			part = node.Reply{Err: node.ServerError(part.Value[1:])}
+	// The lengths must come to what is there, to the byte: if not, none of it is believed.
+	ok := Parts(r.Value, t.N, func(i int, answer string) {
+		part := node.Reply{Value: answer}
+		if answer[0] == 'X' {
+			part = node.Reply{Err: node.ServerError(answer[1:])}
 		}
 		each(i, ParseReply(t.Op, part))
+	})
+	if !ok {
+		for i := range t.N {
+			each(i, unreadable(t.Op, r.Value))
+		}
 	}
 }
 
-// cutPart cuts the first answer off several; it is empty if there is none.
-func cutPart(s string) (part, rest string) {
-	if len(s) < partHead {
-		return "", ""
+// Parts hands out the n answers that a script printed as one: the lengths of all, and then all. It hands out none, and
+// reports false, if the text is not exactly that or an answer is empty.
+func Parts(value string, n int, each func(i int, answer string)) bool {
+	if len(value) < n*partHead {
+		return false
 	}
-	n, err := strconv.ParseUint(s[:partHead], 10, 16)
-	if err != nil || uint64(len(s)-partHead) < n {
-		return "", ""
+	heads, rest, sum := value[:n*partHead], value[n*partHead:], 0
+	for i := range n {
+		size := partSize(heads, i)
+		if size <= 0 {
+			return false
+		}
+		sum += size
 	}
-	return s[partHead : partHead+n], s[partHead+n:]
+	if sum != len(rest) {
+		return false
+	}
+	for i := range n {
+		size := partSize(heads, i)
+		each(i, rest[:size])
+		rest = rest[size:]
+	}
+	return true
 }
 
-// partHead is the length of the number before each of several answers.
-const partHead = 3
+// partSize is the length of an answer; -1 if there is no number.
+func partSize(heads string, i int) (size int) {
+	for _, c := range []byte(heads[i*partHead : (i+1)*partHead]) {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		size = 10*size + int(c-'0')
+	}
+	return size
+}
+
+// partHead is the length of the number of each of several answers; mostPart is how long one is at most.
+const (
+	partHead = 3
+	mostPart = 999
+)
 
 // Apart splits a call of op as a script that runs several does. It is for models of a
 // node; the error is what a script would run into.
@@ -116,10 +141,19 @@ func Apart(op Op, c node.Call) ([]Call, error) {
 	return calls, nil
 }
 
-// Part is one of several answers, as a script prints it. It is for models of a node.
+// Part is one of several answers, as a script prints it for [Join]. It is for models of a node.
 func Part(value string, err error) string {
 	if err != nil {
 		value = "X" + err.Error()
 	}
-	return fmt.Sprintf("%0*d%s", partHead, len(value), value)
+	return value[:min(len(value), mostPart)]
+}
+
+// Join is several answers in one, as a script prints them. It is for models of a node.
+func Join(parts []string) string {
+	var sizes strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&sizes, "%0*d", partHead, len(p))
+	}
+	return sizes.String() + strings.Join(parts, "")
 }

@@ -58,21 +58,26 @@ func TestEachOfSeveralGetsItsAnswer(t *testing.T) {
 	acquire := AcquireCall(Lock{Name: "x"}, "o", 1, time.Second)
 	three := fill(&Together{}, acquire, acquire, acquire)
 	held := "Hl" + Micros(5_000_000) + "------other"
+	join := func(parts ...string) string { return Join(parts) }
 	for _, c := range []struct {
 		what  string
 		reply node.Reply
 		want  string // verdicts and codes
 	}{
-		{"three answers", node.Reply{Value: Part("G0", nil) + Part(held, nil) + Part("S"+Micros(9), nil)}, "G H S"},
-		{"an error of one", node.Reply{Value: Part("G0", nil) + Part("", errors.New("WRONGTYPE Operation")) + Part("G1", nil)}, "G WRONGTYPE G"},
-		{"one that says nothing", node.Reply{Value: Part("G0", nil) + Part("", nil) + Part("G0", nil)}, "G ? ?"},
+		{"three answers", node.Reply{Value: join("G0", held, "S"+Micros(9))}, "G H S"},
+		{"an error of one", node.Reply{Value: join("G0", Part("", errors.New("WRONGTYPE Operation")), "G1")}, "G WRONGTYPE G"},
+		{"one that nobody can read", node.Reply{Value: join("G0", "Go away", "G1")}, "G ? G"},
+		{"one that says nothing", node.Reply{Value: join("G0", "", "G0")}, "? ? ?"},
 		{"no vote", node.Reply{Value: "N"}, "N N N"},
 		{"an error of all", node.Reply{Err: node.ServerError("NOSCRIPT No matching script")}, "NOSCRIPT NOSCRIPT NOSCRIPT"},
-		{"cut off", node.Reply{Value: Part("G0", nil) + Part(held, nil)[:20]}, "G ? ?"},
-		{"one too few", node.Reply{Value: Part("G0", nil) + Part("G0", nil)}, "G G ?"},
-		{"no number", node.Reply{Value: "G0" + Part("G0", nil)}, "? ? ?"},
-		{"a number beyond the end", node.Reply{Value: "999G0"}, "? ? ?"},
-		{"a negative number", node.Reply{Value: "-01G0"}, "? ? ?"},
+		{"cut off", node.Reply{Value: join("G0", "G0", held)[:30]}, "? ? ?"},
+		{"one too few", node.Reply{Value: join("G0", "G0")}, "? ? ?"},
+		{"one too many", node.Reply{Value: join("G0", "G0", "G0", "G0")}, "? ? ?"},
+		{"a byte too many", node.Reply{Value: join("G0", "G0", "G0") + "0"}, "? ? ?"},
+		{"no number", node.Reply{Value: "G0" + join("G0", "G0")}, "? ? ?"},
+		{"a number beyond the end", node.Reply{Value: "999002002G0G0G0"}, "? ? ?"},
+		{"a negative number", node.Reply{Value: "-02004004G0G0G0"}, "? ? ?"},
+		{"four digits", node.Reply{Value: "1000002002" + strings.Repeat("G0", 502)}, "? ? ?"},
 		{"nothing", node.Reply{}, "? ? ?"},
 	} {
 		got := make([]string, three.N)
@@ -100,7 +105,7 @@ func TestEachOfSeveralGetsItsAnswer(t *testing.T) {
 
 // Whatever a server answers: every call gets exactly one answer.
 func FuzzSeveralAnswers(f *testing.F) {
-	for _, s := range []string{"", "N", "002G0002G0", "001D001D", "999", "003XERR", "000002G0", "N002G0"} {
+	for _, s := range []string{"", "N", "002002G0G0", "001001DD", "999", "003001XERD", "000002G0", "N002G0"} {
 		f.Add(s, 2, uint8(Acquire))
 	}
 	f.Fuzz(func(t *testing.T, value string, n int, op uint8) {

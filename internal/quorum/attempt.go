@@ -36,7 +36,7 @@ type Attempt struct {
 // ballot is what is known of one node.
 type ballot struct {
 	answer  nodescript.Answer // of the current round
-	pending uint8             // messages sent and not answered
+	pending int               // messages sent and not answered
 	asked   bool              // of the current round
 	maybe   bool              // it granted, or may have
 }
@@ -96,6 +96,9 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	a.decided = out != Open
 	return out
 }
+
+// End has no further answer of the current round decide anything.
+func (a *Attempt) End() { a.decided = true }
 
 // same returns the copy of an owner's name that another node's answer has: while a waiter
 // sleeps they are a good part of what it takes.

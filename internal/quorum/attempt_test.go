@@ -164,3 +164,14 @@ func TestRenewalOutcomes(t *testing.T) {
 		})
 	}
 }
+
+func TestAnyNumberOfUnansweredQuestionsIsPending(t *testing.T) {
+	a := NewAttempt(1)
+	for i := range 1000 {
+		a.Begin(true)
+		a.Ask(0)
+		if !a.Pending(0) || !a.Touched(0) {
+			t.Fatalf("%d questions are not answered, and none is pending", i+1)
+		}
+	}
+}

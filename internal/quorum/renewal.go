@@ -50,3 +50,10 @@ func (r *Renewal) outcome() Outcome {
 	}
 	return Failed
 }
+
+// MayBeGone reports whether answers to come may still make a majority that did not know the lease, after one or more
+// did not.
+func (r *Renewal) MayBeGone() bool {
+	need := Majority(r.n)
+	return r.forgot > 0 && r.forgot < need && r.forgot+r.n-r.answered >= need
+}

@@ -13,9 +13,9 @@ import (
 // the nodes, never repeated. The client's own wall clock is not used at all; its
 // steady clock carries the stamps on between two readings of the nodes' clocks.
 //
-// A correction that moves by more than the window is adopted only after a time in
-// which nothing was stamped for an acquire: clients that follow a majority whose
-// clocks jump could otherwise believe in two leases at once.
+// A correction that moves by more than the window, and what clocks part by, is adopted
+// only after a time in which nothing was stamped for an acquire: clients that follow a
+// majority whose clocks jump could otherwise believe in two leases at once.
 //
 // Not safe for concurrent use.
 type Timebase struct {
@@ -29,7 +29,8 @@ type Timebase struct {
 
 	anchor     int64 // base some time ago; moves are measured from it
 	anchorAt   clock.Instant
-	moved      bool // a correction waits to be adopted
+	slidAt     clock.Instant // when the anchor last followed clocks that are being set right
+	moved      bool          // a correction waits to be adopted
 	moving     int64
 	movedAt    clock.Instant
 	lastDrawn  clock.Instant
@@ -37,7 +38,6 @@ type Timebase struct {
 	lastStamp  int64
 	maxSampled time.Duration
 	readEvery  time.Duration
-	agreedAt   clock.Instant // when readings last agreed
 }
 
 type sample struct {
@@ -45,10 +45,16 @@ type sample struct {
 	within int64 // by how much it may be wrong: half of what the answer took, and what clocks part by since
 	at     clock.Instant
 	known  bool
+	slow   time.Duration // what the last answer took, if that was too long to tell anything
 }
 
-// parting is how much less two clocks part by than the time that passes: 100 µs a second.
-const parting = 10_000
+const (
+	// parting is how much less two clocks usually part by than the time that passes: 100 µs a second.
+	parting = 10_000
+	// slewing is the same for clocks that are being set right: 1 ms a second. ntpd slews by half of that at most, so
+	// two that it sets right in opposite directions part by so much.
+	slewing = 1000
+)
 
 // after is s, and what a new reading adds: nothing if it is less exact and does not contradict it. A question
 // that was long on its way moved a right clock out of the window of another, into that of a wrong one.
@@ -70,15 +76,21 @@ const sampleKept = 20 * time.Minute
 // move, one attempt meets them all.
 const strayKept = time.Second
 
-// ReadEvery is how often a client that has nothing to do reads the clocks: its own may not part from theirs by
-// much before it draws a stamp. At most ten minutes, as long as a node that is used is not asked for its clock.
-func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, parting*window/4) }
+// ReadEvery is how often a client reads the clocks, whether it has anything to do or not: its own may not part from
+// theirs by more than a quarter of the window, also while one is being set right.
+func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, slewing*window/4) }
+
+// LongestTrip is the longest round trip by which a node's clock can be read, and by which a stamp can reach the node
+// inside its window. What is read is wrong by half of the difference of both ways, and the stamp is on its way for
+// one of them: together that is half of the round trip, whichever way takes longer. What nodes' clocks differ by
+// makes it less.
+func LongestTrip(window time.Duration) time.Duration { return 2 * window }
 
 // NewTimebase returns a timebase for n nodes.
 func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	return &Timebase{
 		need: Majority(n), window: window.Microseconds(), settle: maxTTL + window,
-		samples: make([]sample, n), maxSampled: window, readEvery: ReadEvery(window),
+		samples: make([]sample, n), maxSampled: LongestTrip(window), readEvery: ReadEvery(window),
 	}
 }
 
@@ -89,14 +101,18 @@ type Reading struct {
 	Sent, Received clock.Instant
 }
 
-// Read takes readings of nodes' clocks. One that took longer than the window says too little and is
+// Read takes readings of nodes' clocks. One that took longer than LongestTrip says too little and is
 // ignored, as is one that is older than what is known. Those that were made together are to be taken
 // together: some of them alone may agree on something else.
 func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	taken := false
 	for _, r := range readings {
 		known := t.samples[r.Node]
-		if r.Received.Sub(r.Sent) > t.maxSampled || r.Time <= 0 || known.known && r.Received < known.at {
+		if r.Time <= 0 || known.known && r.Received < known.at {
+			continue
+		}
+		if took := r.Received.Sub(r.Sent); took > t.maxSampled {
+			t.samples[r.Node].slow = took
 			continue
 		}
 		middle := (r.Sent.Micros() + r.Received.Micros()) / 2
@@ -115,12 +131,12 @@ func (t *Timebase) correct(now clock.Instant) {
 	if !ok {
 		return
 	}
-	t.agreedAt = now
+	slid := t.slid(c, now)
 	switch {
 	case !t.known, t.idle(now):
 		t.adopt(c, now)
-	case abs(c-t.anchor) <= t.window:
-		t.base, t.moved = c, false
+	case abs(c-slid) <= t.window:
+		t.base, t.anchor, t.moved = c, slid, false
 		if now.Sub(t.anchorAt) >= t.settle {
 			t.anchor, t.anchorAt = c, now
 		}
@@ -129,6 +145,17 @@ func (t *Timebase) correct(now clock.Instant) {
 	case now.Sub(t.movedAt) >= t.settle:
 		t.adopt(c, now)
 	}
+}
+
+// slid is the anchor where it follows what clocks part by that are being set right. That counts from the last reading: what
+// piles up over MaxTTL would let a leap of all clocks pass for slewing, where leases are short and MaxTTL is long.
+func (t *Timebase) slid(c int64, now clock.Instant) int64 {
+	most := int64(0)
+	if t.known && !t.moved {
+		most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing
+	}
+	t.slidAt = now
+	return t.anchor + max(-most, min(c-t.anchor, most))
 }
 
 // idle: what this client believes in was granted by other stamps, if anything, and is over.
@@ -147,26 +174,39 @@ func (t *Timebase) adopt(c int64, now clock.Instant) {
 // clocks do; not ok if they are no majority. Each of them has half a window to spare. A lying minority may
 // agree with some of the right ones, and make as many as all of these are: then those count that are
 // closer to the stamps so far or, where there are none, to each other.
+//
+// Right clocks that need nearly all of the window may be read as further apart. So where no majority agrees, two
+// readings may differ by what they may be wrong by, too.
 func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
-	var buf [32]int64
-	offsets := buf[:0]
+	var buf [32]sample
+	all := buf[:0]
 	for _, s := range t.samples {
 		kept := sampleKept
 		if t.known && abs(s.offset-t.base) > t.window {
 			kept = strayKept
 		}
 		if s.known && now.Sub(s.at) < kept {
-			offsets = append(offsets, s.offset)
+			all = append(all, s)
 		}
 	}
-	slices.SortFunc(offsets, cmp.Compare[int64])
-	most, least, first := 0, int64(0), 0
-	for last := range offsets {
-		for offsets[last]-offsets[first] > t.window {
+	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(a.offset, b.offset) })
+	if middle, ok = t.middle(all, 0); !ok {
+		middle, ok = t.middle(all, 1)
+	}
+	return middle, ok
+}
+
+// middle is that of the most of all, which are sorted, of which any two lie within a window, and blur times what they
+// may be wrong by.
+func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
+	most, least := 0, int64(0)
+	for last := range all {
+		first := 0
+		for all[last].offset-all[first].offset > t.window+blur*(all[last].within+all[first].within) {
 			first++
 		}
-		n, m := last-first+1, (offsets[first]+offsets[last])/2
-		far := offsets[last] - offsets[first]
+		n, m := last-first+1, (all[first].offset+all[last].offset)/2
+		far := all[last].offset - all[first].offset
 		if t.known {
 			far = abs(m - t.base)
 		}
@@ -177,29 +217,112 @@ func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	return middle, most >= t.need
 }
 
-// Stamp draws a stamp for an acquire or an admission. It fails while no majority of
-// clocks is known, or while a new correction settles.
+// Stamp draws a stamp for an acquire. It fails while no majority of clocks is known, or while a new correction settles.
 func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
-	if t.moved && now.Sub(t.movedAt) >= t.settle {
-		t.adopt(t.moving, now)
-	}
-	if !t.known {
-		return 0, Unsettled{}
-	}
-	if t.moved {
-		return 0, Unsettled{Moved: time.Duration(t.moving-t.anchor) * time.Microsecond, Left: t.settle - now.Sub(t.movedAt)}
+	if err := t.settled(now); err != nil {
+		return 0, err
 	}
 	t.everDrawn, t.lastDrawn = true, now
 	return t.draw(now), nil
 }
 
+// Admission returns a stamp for an admission, and within: by how much the clock of the node may differ from it, a window
+// at most. It fails as Stamp does, and with Unsettled.Off where the clocks are known too badly. Unlike Stamp it ignores
+// Raise: nothing but time may move the begin or the end of a quarantine.
+//
+// A grant is right whatever its stamp, because a right node took it. An admission has one node, which may be wrong. So
+// the stamp must be right itself: with what it may be off, within comes to two windows at most.
+func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Duration, err error) {
+	if err := t.settled(now); err != nil {
+		return 0, 0, err
+	}
+	window, off := time.Duration(t.window)*time.Microsecond, t.off(now)
+	if within = min(window, 2*window-off); within <= 0 {
+		return 0, 0, Unsettled{Off: off, Window: window}
+	}
+	t.everDrawn, t.lastDrawn = true, now
+	return t.StampAt(now), within, nil
+}
+
+// off is by how much the stamps may differ from a right clock. One of any majority of nodes is right, and so is one of
+// the majority that differs least.
+func (t *Timebase) off(now clock.Instant) time.Duration {
+	var buf [32]int64
+	all := buf[:0]
+	for _, s := range t.samples {
+		if s.known {
+			all = append(all, abs(s.offset-t.base)+s.within+now.Sub(s.at).Microseconds()/parting)
+		}
+	}
+	slices.Sort(all)
+	return time.Duration(all[t.need-1]) * time.Microsecond
+}
+
+// settled is why no stamp can be drawn, or nil. A correction that has settled is adopted.
+func (t *Timebase) settled(now clock.Instant) error {
+	if t.moved && now.Sub(t.movedAt) >= t.settle {
+		t.adopt(t.moving, now)
+	}
+	if !t.known {
+		return t.unknown()
+	}
+	if t.Overdue(now) {
+		return Unsettled{Unread: now.Sub(t.readAt())}
+	}
+	if t.moved {
+		return Unsettled{Moved: time.Duration(t.moving-t.anchor) * time.Microsecond, Left: t.settle - now.Sub(t.movedAt)}
+	}
+	return nil
+}
+
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
 
-// Unread is for how long the clocks need not be read, though the client has nothing to do; 0: they are to be
-// read now. What is read before the next stamp is drawn is adopted at once; afterwards it would not be.
+// unknown says why no majority of clocks is known: perhaps those that are missing answered too late.
+func (t *Timebase) unknown() Unsettled {
+	var slow []time.Duration
+	known := 0
+	for _, s := range t.samples {
+		switch {
+		case s.known:
+			known++
+		case s.slow > 0:
+			slow = append(slow, s.slow)
+		}
+	}
+	if missing := t.need - known; missing > 0 && missing <= len(slow) {
+		slices.Sort(slow)
+		return Unsettled{Took: slow[missing-1], Window: time.Duration(t.window) * time.Microsecond}
+	}
+	return Unsettled{}
+}
+
+// Unread is for how long the clocks need not be read; 0: they are to be read now. It counts from when those of a
+// majority were. What is read before the next stamp is drawn is adopted at once; afterwards it would not be.
 func (t *Timebase) Unread(now clock.Instant) time.Duration {
-	return max(t.agreedAt.Add(t.readEvery).Sub(now), 0)
+	if !t.known {
+		return 0
+	}
+	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
+}
+
+// Overdue reports whether the clocks were not read for so long, as when the host was suspended, that they may have parted
+// by a window. A stamp that was drawn before they are read again would keep the client from following them for MaxTTL + W.
+func (t *Timebase) Overdue(now clock.Instant) bool {
+	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
+}
+
+// readAt is when the clocks of a majority had been read, the last time; some of a majority are known.
+func (t *Timebase) readAt() clock.Instant {
+	var buf [32]clock.Instant
+	at := buf[:0]
+	for _, s := range t.samples {
+		if s.known {
+			at = append(at, s.at)
+		}
+	}
+	slices.Sort(at)
+	return at[len(at)-t.need]
 }
 
 // StampHeld draws a stamp for what is held already: renewals go on by the clock the
@@ -238,10 +361,25 @@ func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 type Unsettled struct {
 	Moved time.Duration // by how much the majority's clocks moved; 0: not known yet
 	Left  time.Duration // until the move is adopted
+
+	Took   time.Duration // a majority answers, but within this time only; 0: it does not
+	Off    time.Duration // stamps may be off by so much, as read; 0: that is no reason
+	Unread time.Duration // the clocks were not read for so long that they may have parted by a window; 0: that is no reason
+	Window time.Duration // which is too long, or too much, for this window
 }
 
 func (u Unsettled) Error() string {
-	if u.Moved == 0 {
+	switch {
+	case u.Took > 0:
+		return fmt.Sprintf("a majority of the nodes takes %s to answer; with Window = %s a round trip may take less than %s: "+
+			"this machine, the nodes or the network are too busy, or far apart: then set a Window above %s for all clients",
+			u.Took.Round(time.Millisecond), u.Window, LongestTrip(u.Window), (u.Took / 2).Round(time.Millisecond))
+	case u.Off > 0:
+		return fmt.Sprintf("the nodes' clocks are read as up to %s off the middle, half of a round trip included: too much for Window = %s; set a Window above %s for all clients, or set the clocks right",
+			u.Off.Round(time.Millisecond), u.Window, u.Off.Round(time.Millisecond))
+	case u.Unread > 0:
+		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
+	case u.Moved == 0:
 		return "it answers, but fewer than a majority of the nodes do, or their clocks differ by more than the window"
 	}
 	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,10 +149,68 @@ func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 }
 
 func TestASlowAnswerSaysNothing(t *testing.T) {
-	tb := NewTimebase(1, w, maxTTL)
-	tb.Read(at(w+time.Millisecond), Reading{0, epoch, at(0), at(w + time.Millisecond)})
+	const took = 2*w + time.Millisecond
+	tb := NewTimebase(3, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	for node := 1; node < 3; node++ {
+		tb.Read(at(took), Reading{node, epoch, at(0), at(took).Add(time.Duration(node))})
+	}
+	_, err := tb.Stamp(at(took))
 	if tb.Known() {
-		t.Error("a reading that took longer than W was used")
+		t.Error("a reading that took longer than 2 W was used")
+	}
+	for _, said := range []string{"501ms", "Window = 250ms", "500ms", "set a Window above 251ms"} {
+		if err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%v: it does not say %q", err, said)
+		}
+	}
+}
+
+// A stamp is late by half of what an answer takes, whichever way takes longer: by a window, at most.
+func TestAReadingOfNearlyTwoWindowsIsUsed(t *testing.T) {
+	for _, there := range []time.Duration{0, w, 2 * w} { // of a round trip of 2 W
+		tb := NewTimebase(1, w, maxTTL)
+		tb.Read(at(2*w), Reading{0, epoch + there.Microseconds(), at(0), at(2 * w)})
+		s, err := tb.Stamp(at(2 * w))
+		if late := epoch + at(2*w).Micros() + there.Microseconds() - s; err != nil || abs(late) != w.Microseconds() {
+			t.Errorf("%s on its way there, a stamp arrives %d µs late; %v", there, late, err)
+		}
+	}
+}
+
+// Two right clocks may need nearly all of the window, and be misread by half of what the answers took.
+func TestRightClocksThatAreMisreadAsFurtherApartAgree(t *testing.T) {
+	const apart, took = w * 96 / 100, 40 * time.Millisecond
+	for _, beyond := range []time.Duration{0, time.Second} { // what nobody misreads
+		tb := NewTimebase(3, w, maxTTL)
+		// The first answer was all that time on its way back, the second on its way there.
+		tb.Read(at(took), Reading{0, epoch, at(0), at(took)})
+		tb.Read(at(took), Reading{1, epoch + (took + apart + beyond).Microseconds(), at(0), at(took)})
+		s, err := tb.Stamp(at(took))
+		if right := epoch + at(took).Micros() + apart.Microseconds()/2; (err == nil) != (beyond == 0) || err == nil && s != right {
+			t.Errorf("two of three nodes whose clocks are %s apart: stamps are %d µs off their middle; %v", apart+beyond, s-right, err)
+		}
+	}
+}
+
+// ntpd slews a clock by 500 µs a second, and two that it sets right in opposite directions part by a millisecond.
+func TestClocksThatAreSetRightAreNoMove(t *testing.T) {
+	for _, window := range []time.Duration{10 * time.Millisecond, w} {
+		for _, maxTTL := range []time.Duration{8 * window, time.Hour} {
+			tb, now := NewTimebase(3, window, maxTTL), at(time.Second)
+			for range 5000 {
+				for node := range 3 {
+					tell(tb, node, time.Duration(now/1000), now)
+				}
+				for range 10 {
+					s, err := tb.Stamp(now)
+					if off := s - epoch - now.Micros() - now.Micros()/1000; err != nil || abs(off) > window.Microseconds()/4 {
+						t.Fatalf("window %s, MaxTTL %s: after %s stamps are %d µs off; %v", window, maxTTL, time.Duration(now), off, err)
+					}
+					now = now.Add(ReadEvery(window) / 10)
+				}
+			}
+		}
 	}
 }
 
@@ -173,6 +232,25 @@ func TestStampsAreNeverRepeated(t *testing.T) {
 	tb.Raise(epoch+int64(time.Hour/time.Microsecond), at(time.Millisecond))
 	if s, _ := tb.Stamp(at(time.Millisecond)); s != epoch+100_002 {
 		t.Errorf("a token an hour ahead was followed: %d", s-epoch)
+	}
+}
+
+// What clocks that are being set right may part by counts from the last reading. Where MaxTTL is long it would pile up to
+// more than a short lease lasts, and a leap would be followed at once.
+func TestALeapIsAMoveHoweverLongTheClocksWereRight(t *testing.T) {
+	tb := NewTimebase(1, w, 30*time.Minute)
+	now := at(0)
+	for now < at(29*time.Minute) {
+		tell(tb, 0, 0, now)
+		if _, err := tb.Stamp(now); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(ReadEvery(w))
+	}
+	tell(tb, 0, w+time.Second, now)
+	var unsettled Unsettled
+	if _, err := tb.Stamp(now); !errors.As(err, &unsettled) {
+		t.Errorf("after a leap of %s: %v; want that it is waited for", w+time.Second, err)
 	}
 }
 
@@ -235,9 +313,9 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
-// Clocks part by 100 µs a second at most: by a quarter of a small window, and by 60 ms of a large one.
+// Clocks that are set right part by 1 ms a second at most.
 func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
-	for window, every := range map[time.Duration]time.Duration{w: 10 * time.Minute, time.Millisecond: 2500 * time.Millisecond} {
+	for window, every := range map[time.Duration]time.Duration{w: 62500 * time.Millisecond, time.Millisecond: 250 * time.Millisecond, time.Minute: 10 * time.Minute} {
 		tb := NewTimebase(1, window, 8*window)
 		tell(tb, 0, 0, at(time.Second))
 		for after, want := range map[time.Duration]time.Duration{0: every, every / 2: every / 2, every: 0, 2 * every: 0} {
@@ -245,6 +323,23 @@ func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
 				t.Errorf("window %s, %s after they were read: %s is left, want %s", window, after, got, want)
 			}
 		}
+	}
+}
+
+// One node that was read for another reason says nothing of the others.
+func TestTheClocksAreReadWhenThoseOfAMajorityWereNot(t *testing.T) {
+	tb := NewTimebase(3, w, maxTTL)
+	every := ReadEvery(w)
+	for node := range 3 {
+		tell(tb, node, 0, at(time.Second))
+	}
+	tell(tb, 0, 0, at(time.Second+every/2))
+	if left := tb.Unread(at(time.Second + every)); left != 0 {
+		t.Errorf("two of three clocks were not read for %s: %s is left", every, left)
+	}
+	tell(tb, 1, 0, at(time.Second+every/2))
+	if left := tb.Unread(at(time.Second + every)); left != every/2 {
+		t.Errorf("two of three clocks were read %s ago: %s is left", every/2, left)
 	}
 }
 
@@ -316,5 +411,46 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 	s, err := tb.Stamp(at(180 * time.Second))
 	if err != nil || s > int64(1e15)+at(181*time.Second).Micros() {
 		t.Errorf("stamp %d (%+d µs), %v", s, s-int64(1e15)-at(180*time.Second).Micros(), err)
+	}
+}
+
+// A quarantine begins and ends by stamps of clients, and only those say how right they are: no right node vouches for
+// them. What they may be off by, and what the node's clock may be off them, come to two windows.
+func TestAnAdmissionIsNarrowerWhereItsStampMayBeFurtherOff(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		off    time.Duration // of the second node, the first has none
+		took   time.Duration // by both
+		within time.Duration
+	}{
+		{"near, and together", 0, 0, w},
+		{"near, and a window apart", w, 0, w},
+		{"as far as can be, and together", 0, 2 * w, w},
+		{"far, and half a window apart", w / 2, 2 * w, 3 * w / 4},
+		{"far, and two windows apart", 2 * w, 3 * w / 2, w / 4},
+		{"far, and 2.8 windows apart", 28 * w / 10, 19 * w / 10, 0},
+	} {
+		tb := NewTimebase(3, w, maxTTL)
+		tb.Read(at(c.took), Reading{0, epoch + (c.took / 2).Microseconds(), at(0), at(c.took)},
+			Reading{1, epoch + (c.took / 2).Microseconds() + c.off.Microseconds(), at(0), at(c.took)})
+		_, within, err := tb.Admission(at(c.took))
+		if (within-c.within).Abs() > 10*time.Microsecond || (err == nil) != (c.within > 0) {
+			t.Errorf("%s: within %s, %v; want %s", c.name, within, err, c.within)
+		}
+		tell(tb, 2, c.off/2, at(c.took))
+		tell(tb, 0, 0, at(c.took)) // a majority is near by now
+		if _, within, _ := tb.Admission(at(c.took)); c.off <= w && within != w {
+			t.Errorf("%s, and a majority near: within %s", c.name, within)
+		}
+	}
+
+	tb := NewTimebase(1, w, maxTTL)
+	tell(tb, 0, 0, at(0))
+	tb.Raise(epoch+w.Microseconds(), at(0))
+	if stamp, _, err := tb.Admission(at(0)); err != nil || stamp != epoch {
+		t.Errorf("a token that a node reported moved the stamp of an admission by %dµs, %v", stamp-epoch, err)
+	}
+	if _, within, _ := tb.Admission(at(4 * time.Hour)); within >= w {
+		t.Errorf("clocks that were read hours ago count as if they were read now: within %s", within)
 	}
 }

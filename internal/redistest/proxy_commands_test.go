@@ -7,14 +7,37 @@ import (
 	"time"
 )
 
-// once treats the first command called name, and no other.
-func once(name string, t Treatment) func([]string) Treatment {
+// once treats the first command called name, and no other. It closes met when that command has come; the proxy has
+// queued it before it takes another one.
+func once(name string, t Treatment) (treat func([]string) Treatment, met chan struct{}) {
+	met = make(chan struct{})
 	var done atomic.Bool
 	return func(command []string) Treatment {
 		if len(command) > 0 && strings.EqualFold(command[0], name) && done.CompareAndSwap(false, true) {
+			close(met)
 			return t
 		}
 		return Treatment{}
+	}, met
+}
+
+// counted waits until the proxy has counted the commands that came until now: it counts one after it wrote it, so its
+// client may have the answer by then.
+func counted(t *testing.T, p *Proxy, came *atomic.Int64) {
+	t.Helper()
+	Eventually(t, patience, "the proxy has counted what passed", func() (ok bool) {
+		p.set(func() { ok = p.passed == came.Load() })
+		return ok
+	})
+}
+
+// come waits for what once met.
+func come(t *testing.T, met chan struct{}) {
+	t.Helper()
+	select {
+	case <-met:
+	case <-time.After(patience):
+		t.Fatal("the command did not come")
 	}
 }
 
@@ -22,10 +45,11 @@ func TestADelayedCommandIsOvertakenByOtherConnections(t *testing.T) {
 	t.Parallel()
 	s, p := behind(t)
 	slow, quick := dial(t, p), dial(t, p)
-	p.Treat(once("RPUSH", Treatment{Delay: 300 * time.Millisecond}))
+	treat, met := once("RPUSH", Treatment{Delay: 2 * time.Second})
+	p.Treat(treat)
 	first := make(chan error, 1)
 	go func() { first <- slow.RPush(within(t, patience), "order", "first").Err() }()
-	time.Sleep(50 * time.Millisecond)
+	come(t, met)
 	if err := quick.RPush(t.Context(), "order", "second").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +64,15 @@ func TestADelayedCommandIsOvertakenByOtherConnections(t *testing.T) {
 func TestACommandWaitsUntilOthersHavePassed(t *testing.T) {
 	t.Parallel()
 	s, p := behind(t)
+	var came atomic.Int64
+	p.Treat(func([]string) Treatment { came.Add(1); return Treatment{} })
 	slow, quick := dial(t, p), dial(t, p)
-	p.Treat(once("RPUSH", Treatment{Overtaken: 2, Delay: patience}))
+	counted(t, p, &came) // the greetings of the two: or they would count among those that pass
+	treat, met := once("RPUSH", Treatment{Overtaken: 2, Delay: patience})
+	p.Treat(treat)
 	first := make(chan error, 1)
 	go func() { first <- slow.RPush(within(t, patience), "order", "first").Err() }()
-	time.Sleep(50 * time.Millisecond)
+	come(t, met)
 	for range 2 {
 		if got := s.MustDo(t, "LLEN", "order"); got != int64(0) {
 			t.Errorf("%v commands arrived before two others had passed", got)
@@ -62,7 +90,8 @@ func TestCopiesAreExecutedAndTheirAnswersSwallowed(t *testing.T) {
 	t.Parallel()
 	s, p := behind(t)
 	c := dial(t, p)
-	p.Treat(once("INCR", Treatment{Copies: []time.Duration{0, 50 * time.Millisecond}}))
+	treat, _ := once("INCR", Treatment{Copies: []time.Duration{0, 50 * time.Millisecond}})
+	p.Treat(treat)
 	if err := c.Incr(t.Context(), "n").Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +39,7 @@ func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
 		case renewals == 1:
 			replies[i].Value = "E"
 		default:
-			replies[i].Value = strings.Repeat(nodescript.Part("E", nil), renewals)
+			replies[i].Value = nodescript.Join(slices.Repeat([]string{"E"}, renewals))
 		}
 	}
 	return replies

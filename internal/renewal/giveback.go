@@ -3,6 +3,7 @@ package renewal
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 // ErrNoQuorum is the fact that too few nodes answered; see [NoQuorumError].
 var ErrNoQuorum = errors.New("no quorum of nodes")
 
+// ErrUnknown is returned where the caller's context ended before the outcome was known.
+var ErrUnknown = errors.New("the context ended before the outcome was known")
+
 // NoQuorumError says what each node answered. It matches ErrNoQuorum.
 type NoQuorumError struct{ Answers []nodescript.Answer }
 
@@ -25,13 +29,14 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
 // Pass offers a lease that has ended to a waiter of this process; it reports whether one
-// takes it, and with it the duty to release what remains.
-type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) bool
+// takes it, and with it the duty to release what remains. Else gap is for how long the name is to be left to clients
+// of other libraries before it is handed on.
+type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
 // Release ends the lease and gives the name back on every node, in the background
 // where a node does not answer now. It returns nil if a majority confirmed, ErrLost
 // if the lease was over before, ErrReleased if it was given back before, ErrNoQuorum,
-// or ctx's cause. The lease is over in any case. If pass is not nil and takes it, nothing
+// or ErrUnknown. The lease is over in any case. If pass is not nil and takes it, nothing
 // is given back: the name goes to a waiter of this process.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	e.mu.Lock()
@@ -40,16 +45,23 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 		defer e.mu.Unlock()
 		return e.end
 	}
-	b := newGiveback(e.keeper.fan.N())
+	b := newGiveback(e)
 	e.endLocked(ErrReleased, func() {
 		// Whoever is next in this process and is not passed the lease joins the queues before the
 		// release hands it on.
 		e.keeper.fan.Together(func() {
-			if pass != nil && pass(e.lock, e.grant, e.highest, e.over) {
-				b.is(nil)
-				return
+			passed, gap := false, time.Duration(0)
+			if pass != nil {
+				passed, gap = pass(e.lock, e.grant, e.highest, e.over)
 			}
-			e.send(e.releaseCall(), b)
+			switch {
+			case passed:
+				b.is(nil)
+			case gap > 0:
+				e.leaveGap(gap, b)
+			default:
+				e.send(e.releaseCall(), b)
+			}
 		})
 	})
 	e.mu.Unlock()
@@ -67,7 +79,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	}
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
-	b := newGiveback(e.keeper.fan.N())
+	b := newGiveback(e)
 	// A node that did not have the lease may yet get a late acquire or renewal of it:
 	// only a release leaves a tombstone for them.
 	// Also where it says so only when it is told again.
@@ -101,6 +113,7 @@ func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().W
 // giveback counts the answers to a release.
 type giveback struct {
 	outcome
+	lease   *Lease
 	message fanout.Message
 	lost    lost // Leave: what to do where the lease was not there; may be nil
 
@@ -110,8 +123,9 @@ type giveback struct {
 	done, not, left int
 }
 
-func newGiveback(n int) *giveback {
-	return &giveback{outcome: outcome{done: make(chan struct{})}, n: n, left: n}
+func newGiveback(e *Lease) *giveback {
+	n := e.keeper.fan.N()
+	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
 }
 
 // Answered takes a node's answer.
@@ -139,7 +153,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.done >= need:
 		b.is(nil)
 	case b.not >= need:
-		b.is(ErrLost)
+		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
 	case b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
 		b.is(nil)
@@ -179,11 +193,17 @@ func (o *outcome) is(err error) {
 	}
 }
 
+// get returns the result if it is known, whether ctx has ended or not, and else waits for it: ErrUnknown if ctx ends
+// first.
 func (o *outcome) get(ctx context.Context) error {
 	select {
 	case <-o.done:
-		return o.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		select {
+		case <-o.done: // both are ready: select would draw lots
+		default:
+			return ErrUnknown
+		}
 	}
+	return o.err
 }

@@ -2,6 +2,7 @@ package renewal
 
 import (
 	"container/heap"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -26,22 +27,39 @@ const mostOut = 1024
 // together.
 type Keeper struct {
 	fan *fanout.Fanout
+	// Explain makes what callers are told of a loss; it may not call the lease's methods that lock. nil: the LostError
+	// itself. It is set before the first lease is kept.
+	Explain func(e *Lease, why *LostError) error
+
+	// Refused is called where a node did not repair a lease because another has a part of the name: it will hand the name
+	// to the lease's owner, who is to hear of that, and then [Keeper.Repair] is to be called. nil: nobody hears. It is set
+	// before the first lease is kept.
+	Refused func()
+
+	timers clock.Clock // the clock that timers run on: it stops while the host is suspended
 
 	mu     sync.Mutex
 	fresh  []*Lease // not looked at yet: most locks are given back before they are due
 	heap   dueHeap
 	out    int           // renewals under way that the scheduler sent
-	armed  clock.Instant // when the scheduler wakes by itself
+	armed  clock.Instant // when the scheduler wakes by itself, by timers
 	soon   clock.Instant // the earliest due of those added since it last woke, also of those gone; 0: none
 	wake   chan struct{}
 	closed bool
+	gaps   map[*gap]struct{} // under way
+	wants  map[string]*Lease // by owner: a node refused to repair them, and may hand them the name
 	stop   chan struct{}
 	wait   sync.WaitGroup
+
+	lostMu sync.Mutex
+	lost   []*Lease // announced, but the nodes are not told yet
+	tells  bool     // a goroutine tells them
+	atOnce bool     // they are told at once: the keeper is closed
 }
 
 // NewKeeper returns a keeper; Close ends it.
 func NewKeeper(f *fanout.Fanout) *Keeper {
-	k := &Keeper{fan: f, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	k := &Keeper{fan: f, timers: clock.Monotonic(), wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	k.wait.Go(k.run)
 	return k
 }
@@ -53,7 +71,35 @@ func (k *Keeper) Held() []*Lease {
 	return slices.Concat(k.fresh, k.heap)
 }
 
-// Close ends the renewal of all leases, which are not given back: see Held. One that is to be
+// Repair renews the lease of an owner at once, to which a node has handed the name: it refused to repair it before. It
+// reports whether such a lease is kept.
+func (k *Keeper) Repair(owner string) bool {
+	k.mu.Lock()
+	e := k.wants[owner]
+	k.mu.Unlock()
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	first := e.highest == e.grant.Token
+	e.mu.Unlock()
+	return !first && e.renew(newOutcome())
+}
+
+// refused notes that a node did not repair a lease, which may be over by now.
+func (k *Keeper) refused(e *Lease) {
+	k.mu.Lock()
+	if e.index >= 0 {
+		if k.wants == nil {
+			k.wants = map[string]*Lease{}
+		}
+		k.wants[e.grant.Owner] = e
+	}
+	k.mu.Unlock()
+	k.Refused()
+}
+
+// Close ends the renewal of all leases, which are not given back: see Held; and all gaps. A lease that is to be
 // kept later is ended at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
@@ -61,7 +107,16 @@ func (k *Keeper) Close() {
 		k.closed = true
 		close(k.stop)
 	}
+	gaps := k.gaps
+	k.gaps = nil
 	k.mu.Unlock()
+	for g := range gaps {
+		g.timer.Stop()
+		g.end()
+	}
+	k.lostMu.Lock()
+	k.atOnce = true
+	k.lostMu.Unlock()
 	k.wait.Wait()
 }
 
@@ -114,6 +169,41 @@ func (k *Keeper) drop(e *Lease) {
 	e.fresh, e.index = false, -1
 }
 
+// later has the nodes told of a loss that was announced. e.mu is held.
+func (k *Keeper) later(e *Lease) {
+	k.lostMu.Lock()
+	defer k.lostMu.Unlock()
+	if k.atOnce {
+		e.forgetLocked()
+		return
+	}
+	k.lost = append(k.lost, e)
+	if !k.tells {
+		k.tells = true
+		k.wait.Go(k.tellLost)
+	}
+}
+
+// tellLost tells the nodes of all losses that were announced. It lets other goroutines go first: they announce others.
+func (k *Keeper) tellLost() {
+	for {
+		k.lostMu.Lock()
+		lost := k.lost
+		k.lost = nil
+		k.tells = len(lost) > 0
+		k.lostMu.Unlock()
+		if len(lost) == 0 {
+			return
+		}
+		for _, e := range lost {
+			runtime.Gosched()
+			e.mu.Lock()
+			e.forgetLocked()
+			e.mu.Unlock()
+		}
+	}
+}
+
 func (k *Keeper) remove(e *Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -123,6 +213,7 @@ func (k *Keeper) remove(e *Lease) {
 	case e.index >= 0:
 		heap.Remove(&k.heap, e.index)
 	}
+	delete(k.wants, e.grant.Owner)
 }
 
 // watch looks at the fresh leases: their deadlines get timers, and they are renewed in
@@ -145,12 +236,19 @@ func (k *Keeper) watch() {
 // leases come and go it wakes every watchEvery anyway, before most are due: so
 // taking a lock costs no switch to another goroutine.
 func (k *Keeper) nudge(e *Lease) {
-	if e.due < k.armed {
+	if k.sleepsPast(e.due) {
 		select {
 		case k.wake <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// sleepsPast reports whether the scheduler wakes by itself only after due. The comparison is by the clock that its
+// timer runs on: after a suspension the instant for which the timer was set is in the past by the client's clock,
+// and the timer fires that much later all the same. k.mu is held.
+func (k *Keeper) sleepsPast(due clock.Instant) bool {
+	return k.timers().Add(due.Sub(k.fan.Now())) < k.armed
 }
 
 func (k *Keeper) run() {
@@ -188,7 +286,7 @@ func (k *Keeper) decided() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.out--
-	if k.out == mostOut/2 && len(k.heap) > 0 && k.heap[0].due < k.armed {
+	if k.out == mostOut/2 && len(k.heap) > 0 && k.sleepsPast(k.heap[0].due) {
 		select {
 		case k.wake <- struct{}{}:
 		default:
@@ -229,7 +327,7 @@ func (k *Keeper) pause() time.Duration {
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0
 	}
-	k.armed = now.Add(pause)
+	k.armed = k.timers().Add(pause)
 	return pause
 }
 

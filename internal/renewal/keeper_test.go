@@ -10,7 +10,7 @@ import (
 func TestLeasesThatComeAndGoDoNotWakeTheScheduler(t *testing.T) {
 	for _, ttl := range []time.Duration{time.Second, time.Hour} {
 		suspended(t, time.Hour, func(e *Lease, _ *mute, _ func(time.Duration)) {
-			k := &Keeper{fan: e.keeper.fan, wake: make(chan struct{}, 1)}
+			k := &Keeper{fan: e.keeper.fan, timers: e.keeper.timers, wake: make(chan struct{}, 1)}
 			k.pause() // nothing is held, and nothing was
 			woken := 0
 			for range 100 {

@@ -14,8 +14,19 @@ import (
 // Causes of a lease's end. The root package gives them their public names.
 var (
 	ErrLost     = errors.New("lock lost")
-	ErrReleased = errors.New("lock released")
+	ErrReleased = errors.New("lock already given back")
 )
+
+// LostError says how a lease was lost. It matches ErrLost.
+type LostError struct {
+	Gone    bool                // a majority said that it did not have it any more; else its deadline passed
+	Answers []nodescript.Answer // by node: the last answers to renewals since one won, or to the release
+}
+
+func (e *LostError) Error() string { return ErrLost.Error() }
+
+// Unwrap returns ErrLost.
+func (e *LostError) Unwrap() error { return ErrLost }
 
 // Looked is told of a lease that has been held for a moment, and returns what to do when it
 // ends.
@@ -33,6 +44,7 @@ type Lease struct {
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // when the nodes' expiry has passed for certain
 	end      error         // nil while held
+	tries    []*renewal    // since one won
 	timer    *time.Timer   // at the deadline; nil while the keeper has not looked at the lease
 	looked   Looked        // what to do when it does; what it returns undoes that at the end
 	undo     func()
@@ -123,13 +135,33 @@ func (e *Lease) check() {
 
 func (e *Lease) checkLocked() {
 	if e.end == nil && e.keeper.fan.Now() >= e.deadline {
-		e.loseLocked()
+		e.loseLocked(e.lost(&LostError{Answers: answersTo(e.tries, e.keeper.fan.N())}))
 	}
 }
 
-// loseLocked announces the loss, then sees to it that nothing of the lease stays.
-func (e *Lease) loseLocked() {
-	e.endLocked(ErrLost, func() { e.tell(e.releaseCall(), nil) })
+// lost is what callers are told of a loss.
+func (e *Lease) lost(why *LostError) error {
+	if e.keeper.Explain == nil {
+		return why
+	}
+	return e.keeper.Explain(e, why)
+}
+
+// Name is the lock's name, with its prefix.
+func (e *Lease) Name() string { return e.lock.Name }
+
+// loseLocked announces the loss, then sees to it that nothing of the lease stays: not at once, because thousands may be
+// lost together, and all of them are announced before the nodes are told.
+func (e *Lease) loseLocked(why error) {
+	e.announceLocked(why)
+	e.keeper.later(e)
+}
+
+// forgetLocked tells the nodes of a loss that was announced.
+func (e *Lease) forgetLocked() {
+	e.tell(e.releaseCall(), nil) // a minority may have it still
+	// Last: a client that is closed gives its nodes up when it keeps no lease.
+	e.keeper.remove(e)
 }
 
 func (e *Lease) releaseCall() nodescript.Call {
@@ -138,6 +170,13 @@ func (e *Lease) releaseCall() nodescript.Call {
 
 // endLocked ends the belief in the lease, then tells the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
+	e.announceLocked(why)
+	tell()
+	e.keeper.remove(e) // last: see forgetLocked
+}
+
+// announceLocked ends the belief in the lease.
+func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()
 	if e.undo != nil {
@@ -150,7 +189,4 @@ func (e *Lease) endLocked(why error, tell func()) {
 	if e.ctx != nil {
 		e.cancel(why)
 	}
-	tell()
-	// Last: a client that is closed gives its nodes up when it keeps no lease.
-	e.keeper.remove(e)
 }

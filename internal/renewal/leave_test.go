@@ -53,7 +53,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				set := nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"}
 				micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 				n := &away{Node: nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)}
-				n.Set(nodescript.TrustKey, "run", 0)
+				n.Serve()
 				fan := fanout.New(fanout.Config{
 					Nodes: []node.Node{n}, Set: set, Timeout: 100 * time.Millisecond, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 				})

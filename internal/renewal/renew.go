@@ -2,7 +2,7 @@ package renewal
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,7 +23,11 @@ type renewal struct {
 	mu      sync.Mutex
 	votes   quorum.Renewal
 	told    bool                // an outcome
-	answers []nodescript.Answer // kept only if somebody waits
+	answers []nodescript.Answer // nil while all said yes
+	yes     uint64              // nodes that did
+	verdict error               // what wait is told,
+	decided bool                // when this is true and no answer to come may change it, or bound fires
+	bound   *time.Timer         // nil: not set
 }
 
 // renew sends a renewal and arms the next one; it reports whether it did: not if the lease
@@ -40,18 +44,14 @@ func (e *Lease) renew(wait *outcome) bool {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
 	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, votes: quorum.NewRenewal(k.fan.N())}
-	if wait != nil {
-		r.answers = make([]nodescript.Answer, k.fan.N())
-	}
+	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
 	e.over = max(e.over, sent.Add(e.ttl))
 	k.fan.Send(&fanout.Message{
 		Call: nodescript.ExtendCall(e.lock, e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
 		To:   r, SendBy: k.fan.SendBy(sent),
 	}, nil)
-	// If nothing is decided until then, another one goes out beside it: half a pace
-	// leaves room for three before the deadline.
-	k.arm(e, sent.Add(k.pace(e.ttl)/2))
+	k.arm(e, sent.Add(e.againLocked(sent)))
 	return true
 }
 
@@ -62,22 +62,75 @@ func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
+// againLocked is how long after a renewal another one goes out beside it if nothing is decided until then. Half a
+// pace leaves room for three before the deadline. A quarter of what is left of the deadline is the same for the first;
+// it is less where the deadline is not yet what Extend asked for, or where a suspension took of it. (After less than a
+// window the answers to the one before may still count.)
+func (e *Lease) againLocked(sent clock.Instant) time.Duration {
+	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
+}
+
 // Answered takes a node's answer.
 func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	r.mu.Lock()
-	if r.answers != nil {
+	if a.Verdict == nodescript.Extended {
+		r.yes |= 1 << node
+	} else {
+		if r.answers == nil {
+			r.answers = make([]nodescript.Answer, r.lease.keeper.fan.N())
+		}
 		r.answers[node] = a
 	}
 	out := r.votes.Answer(a)
 	first := out != quorum.Open && !r.told
 	r.told = r.told || first
 	r.mu.Unlock()
+	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && k.Refused != nil {
+		k.refused(r.lease)
+	}
 	if first && r.wait == nil {
 		defer r.lease.keeper.decided() // when its next one is armed
 	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
+	} else if r.wait != nil {
+		r.tell(false)
 	}
+}
+
+// decide sets what the caller of Extend is told, unless answers to come say that the lease is gone: the caller would
+// go on with a lease that is lost a moment later. What comes later than a window says nothing: a node refuses a stamp
+// that is older. e.mu is held.
+func (r *renewal) decide(verdict error) {
+	if r.wait == nil {
+		return
+	}
+	r.mu.Lock()
+	r.verdict, r.decided = verdict, true
+	if r.votes.MayBeGone() && r.bound == nil {
+		k := r.lease.keeper
+		r.bound = time.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.tell(true) })
+	}
+	r.mu.Unlock()
+	r.tell(false)
+}
+
+// tell tells the caller of Extend the verdict, if there is one and it cannot change, or late says that it has waited
+// for long enough.
+func (r *renewal) tell(late bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.decided || r.votes.MayBeGone() && !late {
+		return
+	}
+	if r.bound != nil {
+		r.bound.Stop()
+	}
+	verdict := r.verdict
+	if errors.Is(verdict, ErrNoQuorum) {
+		verdict = &NoQuorumError{r.into(make([]nodescript.Answer, r.lease.keeper.fan.N()))}
+	}
+	r.wait.is(verdict)
 }
 
 // renewed takes the outcome of a renewal.
@@ -92,22 +145,24 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	switch out {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
+		e.tries = nil
 		// The deadline's timer is left as it is: when it fires it finds the new deadline.
-		e.keeper.arm(e, r.sent.Add(e.keeper.pace(e.ttl)))
-		r.wait.is(nil)
+		// Not by the TTL alone: it may have been raised meanwhile, and the deadline is by that of this renewal.
+		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
+		r.decide(nil)
 	case quorum.Gone:
-		e.loseLocked()
-		r.wait.is(ErrLost)
+		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
+		r.wait.is(e.end)
 	case quorum.Failed:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.wait.is(&NoQuorumError{slices.Clone(r.answers)})
+		r.decide(ErrNoQuorum)
 	}
 }
 
 // Extend sets the TTL of this and later renewals and renews now. It returns nil if a
 // majority agreed, ErrLost or ErrReleased if the lease is over, ErrNoQuorum if too few
-// nodes answered (the lease then still stands until its deadline), or ctx's cause.
+// nodes answered (the lease then still stands until its deadline), or ErrUnknown if ctx
+// ended first. Where a node answered that it did not have the lease, it waits for answers that may still make a
+// majority of these, for a window at most.
 func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	e.mu.Lock()
 	e.ttl = ttl
@@ -115,4 +170,28 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	o := newOutcome()
 	e.renew(o)
 	return o.get(ctx)
+}
+
+// answersTo are the last answers of n nodes to some renewals.
+func answersTo(tries []*renewal, n int) []nodescript.Answer {
+	answers := make([]nodescript.Answer, n)
+	for _, r := range tries {
+		r.mu.Lock()
+		r.into(answers)
+		r.mu.Unlock()
+	}
+	return answers
+}
+
+// into puts the answers that came into others. r.mu is held.
+func (r *renewal) into(answers []nodescript.Answer) []nodescript.Answer {
+	for i := range answers {
+		switch {
+		case r.yes>>i&1 != 0:
+			answers[i] = nodescript.Answer{Verdict: nodescript.Extended}
+		case r.answers != nil && r.answers[i].Verdict != nodescript.Unanswered:
+			answers[i] = r.answers[i]
+		}
+	}
+	return answers
 }

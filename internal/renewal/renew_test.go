@@ -1,8 +1,10 @@
 package renewal
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/quorum"
@@ -35,6 +37,53 @@ func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 		e.renewed(r, quorum.Won)
 		if d := e.Deadline().Sub(r.sent); d > ttl {
 			t.Errorf("believes for %s; the nodes were asked for %s", d, ttl)
+		}
+	})
+}
+
+// What an Extend asks for does not pace the tries before it is granted: the deadline is still the old one.
+func TestAFailedExtendIsTriedAgainWhileThereIsTime(t *testing.T) {
+	const ttl = 4 * time.Second
+	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
+		time.Sleep(ttl / 20)
+		if err := e.Extend(context.Background(), time.Hour); !errors.Is(err, ErrNoQuorum) {
+			t.Fatalf("Extend on a node that nobody can reach: %v", err)
+		}
+		synctest.Wait()
+		before := n.calls.Load()
+		<-e.Context().Done()
+		if tries := n.calls.Load() - before; tries < 3 {
+			t.Errorf("after a failed Extend the node was asked %d times before the deadline; want three times at least", tries)
+		}
+	})
+}
+
+// Extend may raise the TTL while a renewal for the old one is under way, which wins.
+func TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime(t *testing.T) {
+	const ttl = 4 * time.Second
+	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
+		time.Sleep(ttl / 20)
+		r := &renewal{lease: e, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1)}
+		_ = e.Extend(context.Background(), time.Hour)
+		e.renewed(r, quorum.Won)
+		synctest.Wait()
+		before := n.calls.Load()
+		<-e.Context().Done()
+		if tries := n.calls.Load() - before; tries < 3 {
+			t.Errorf("the node was asked %d times before the deadline; want three times at least", tries)
+		}
+	})
+}
+
+// A host that wakes shortly before a deadline has lost its connections, as a rule: the first try fails.
+func TestThereIsMoreThanOneTryInWhatIsLeftAfterASuspension(t *testing.T) {
+	const ttl = 10 * time.Minute
+	suspended(t, ttl, func(e *Lease, n *mute, sleep func(time.Duration)) {
+		time.Sleep(time.Minute)
+		sleep(e.Deadline().Sub(e.keeper.fan.Now()) - time.Minute)
+		<-e.Context().Done()
+		if n.calls.Load() < 3 {
+			t.Errorf("the node was asked %d times in the last minute; want three times at least", n.calls.Load())
 		}
 	})
 }

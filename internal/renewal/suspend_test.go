@@ -116,6 +116,41 @@ func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
 	})
 }
 
+// With nothing held the scheduler sleeps for an hour, by a clock that stands while the host is suspended. What
+// comes after that is renewed when it is due, and ends at its deadline: whether the host slept for longer than the
+// scheduler meant to, or for less, and also where another lease is held meanwhile.
+func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing.T) {
+	const ttl, window = time.Second, 100 * time.Millisecond
+	for _, slept := range []time.Duration{watchEvery / 2, time.Minute, 40 * time.Minute, 5 * time.Hour} {
+		for _, alone := range []bool{true, false} {
+			suspended(t, time.Hour, func(first *Lease, n *mute, sleep func(time.Duration)) {
+				k := first.keeper
+				first.mu.Lock()
+				first.deadline = first.deadline.Add(24 * time.Hour)
+				first.mu.Unlock()
+				if alone {
+					_ = first.Release(context.Background(), func(nodescript.Lock, waiting.Grant, int64, clock.Instant) (bool, time.Duration) { return true, 0 })
+				}
+				time.Sleep(30*time.Minute + watchEvery/4) // the scheduler has looked, and sleeps
+				synctest.Wait()
+				n.calls.Store(0)
+				sleep(slept)
+				now, woken := k.fan.Now(), time.Now()
+				e := k.Keep(t.Context(), nodescript.Lock{Name: "y"}, waiting.Grant{
+					Owner: "a~b~d", Token: 2, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
+				}, ttl, nil)
+				<-e.Context().Done()
+				if took := time.Since(woken); took != quorum.Validity(ttl, window) {
+					t.Errorf("slept for %s, alone=%v: its loss was announced after %s; want %s", slept, alone, took, quorum.Validity(ttl, window))
+				}
+				if calls := n.calls.Load(); calls < 3 {
+					t.Errorf("slept for %s, alone=%v: the node was asked %d times; want three times at least", slept, alone, calls)
+				}
+			})
+		}
+	}
+}
+
 // The deadline's own timer, without any help of the watch.
 func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	const ttl = 10 * time.Second

@@ -18,11 +18,19 @@ func (w *world) act(a *Actor) {
 			d := dice(luck(w.plan.Seed, 'g', uint64(a.ID), uint64(w.now())))
 			time.Sleep(op.Rush - w.now()%op.Rush + d.below(w.plan.Slow/2))
 		}
+		var h *host
+		if !a.Foreign {
+			h = w.host(a.Client)
+		}
+		w.enters()
 		if a.Foreign {
 			w.foreign(a, op)
+			w.exits()
 			continue
 		}
-		if w.lock(w.host(a.Client), a, op, w.now()) && a.Once {
+		got := w.lock(h, a, op, w.now())
+		w.exits()
+		if got && a.Once {
 			break
 		}
 	}
@@ -51,7 +59,13 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	if op.Look != 0 {
+		w.ends.Go(func() { w.look(h, op) })
+	}
 	switch {
+	case op.Dead:
+		w.rare(DeadCall)
+		cancel()
 	case op.Patience == 0:
 	case op.Cancel:
 		defer time.AfterFunc(op.Patience, cancel).Stop()
@@ -61,19 +75,27 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 		defer stop()
 	}
 	ttl := w.plan.Clients[h.slot].TTL
-	opts := []holdfast.Option{holdfast.OnWait(w.told)}
+	opts := []holdfast.Option{holdfast.OnWait(func(err error) { w.told(err); w.settles(h, err); w.onWait(op) })}
 	if op.TTL != 0 {
 		ttl = op.TTL
 		opts = append(opts, holdfast.WithTTL(ttl))
 	}
-	m := h.client.Mutex(w.plan.Names[op.Name], opts...)
+	m := h.client.Mutex(w.called(h, op.Name), opts...)
 	asked := w.asks(h, a, op, wanted)
+	if op.Do {
+		return w.do(ctx, m, asked, ttl)
+	}
 	var lease *holdfast.Lease
 	var err error
-	if op.Wait {
-		lease, err = m.Lock(ctx)
-	} else {
-		lease, err = m.TryLock(ctx)
+	panicked := recovers(func() {
+		if op.Wait {
+			lease, err = m.Lock(ctx)
+		} else {
+			lease, err = m.TryLock(ctx)
+		}
+	})
+	if panicked {
+		err = errPanicked
 	}
 	if h.gone() {
 		w.vanished(asked)
@@ -90,6 +112,13 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 
 // hold keeps a lease for a while, and gives it back.
 func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
+	if w.keep(l, lease, op) {
+		w.giveBack(l, lease, op)
+	}
+}
+
+// keep holds a lease for a while, and reports whether it is still its holder's then.
+func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 	h := l.h
 	pause := func(d time.Duration) bool {
 		t := time.NewTimer(d)
@@ -110,7 +139,7 @@ func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 	before := lease.Deadline()
 	if op.Extend != 0 {
 		if !pause(op.Hold / 2) {
-			return
+			return false
 		}
 		err := lease.Extend(context.Background(), op.Extend)
 		w.mu.Lock()
@@ -118,28 +147,34 @@ func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 		w.mu.Unlock()
 		switch {
 		case h.gone():
-			return
+			return false
 		case err == nil:
 			w.count(Extended)
 		case errors.Is(err, holdfast.ErrLost), errors.Is(err, holdfast.ErrReleased):
 			w.lost(l, err)
-			return
+			return false
 		}
-		op.Hold /= 2
+		op.Hold = op.Hold/2 + op.Then
 	}
-	if !pause(op.Hold) {
-		return
-	}
-	if h.gone() {
-		return
+	if !pause(op.Hold) || h.gone() {
+		return false
 	}
 	if lease.Deadline().After(before) {
 		w.count(Renewed)
 	}
+	return true
+}
+
+// giveBack ends a lease that its holder believes in.
+func (w *world) giveBack(l *held, lease *holdfast.Lease, op Op) {
+	h := l.h
 	w.gives(l, op.Left)
 	bounded, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 	defer stop()
 	var err error
+	if op.AtOnce {
+		defer w.atOnce(l, lease)()
+	}
 	if op.Left > 0 {
 		err = lease.UnlockAt(bounded, time.Now().Add(op.Left))
 	} else {
@@ -173,6 +208,9 @@ func (w *world) twins(err error) {
 		if strings.Contains(n.Said, "same server") {
 			w.count(Duplicated)
 		}
+		if strings.Contains(n.Said, "stop the old server") {
+			w.count(Strange)
+		}
 	}
 }
 
@@ -190,6 +228,8 @@ func outcome(err error) Outcome {
 		return Granted
 	case errors.Is(err, holdfast.ErrClosed):
 		return ClientClosed
+	case errors.Is(err, errPanicked):
+		return Panicked
 	case errors.Is(err, context.Canceled):
 		return Cancelled
 	case errors.Is(err, context.DeadlineExceeded):

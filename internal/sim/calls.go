@@ -30,11 +30,20 @@ func (w *world) asked(h *host, calls []node.Call) {
 				}
 			}
 		case extends(c):
+			for i := 0; i < len(c.Args); i += 5 {
+				if b := h.owners[c.Args[i]]; b != nil {
+					b.tries(c.Args[i : i+5])
+				}
+			}
 		case releases(c):
 			for i := 0; i < len(c.Args); i += width {
 				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) { // 0 declines: it should be over
 					b.ended = true
 				}
+			}
+		case lefts(c):
+			if !h.visitor && w.plan.Clients[h.slot].Gap > 0 && len(c.Keys) == 1 {
+				w.result.Tally.Rare[GapLeft]++
 			}
 		case len(c.Args) == 1: // a quit
 			if b := h.owners[c.Args[0]]; b != nil {
@@ -65,7 +74,7 @@ func lefts(c node.Call) bool {
 }
 
 // answered counts what nodes answer.
-func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
+func (w *world) answered(l *link, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := &w.result.Tally.Outcomes
@@ -76,21 +85,31 @@ func (w *world) answered(h *host, calls []node.Call, replies []node.Reply) {
 		case code == node.OOM:
 			out[OutOfMemory]++
 		}
-		each(r.Value, func(n int, answer string) { w.one(calls[i], n, answer) })
+		each(calls[i], r.Value, func(n int, answer string) {
+			w.one(calls[i], n, answer)
+			if extends(calls[i]) {
+				w.renewed(l.h, l.index, calls[i].Args[5*n:5*n+5], answer)
+			}
+		})
 	}
 }
 
 // each hands out the answers of a call, of which there may be several, see
 // [nodescript.Together].
-func each(value string, to func(n int, answer string)) {
-	for n := 0; value != ""; n++ {
-		if value[0] < '0' || value[0] > '9' || len(value) <= 3 {
-			to(n, value)
-			return
-		}
-		size := int(value[0]-'0')*100 + int(value[1]-'0')*10 + int(value[2]-'0')
-		to(n, value[3:3+size])
-		value = value[3+size:]
+func each(c node.Call, value string, to func(n int, answer string)) {
+	several := 1
+	switch {
+	case extends(c):
+		several = len(c.Args) / 5
+	case acquires(c), releases(c):
+		several = len(c.Args) / width
+	}
+	switch {
+	case value == "":
+	case several == 1 || value == "N":
+		to(0, value)
+	default:
+		nodescript.Parts(value, several, to)
 	}
 }
 
@@ -102,7 +121,7 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	defer w.mu.Unlock()
 	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
 	for i, c := range calls {
-		each(replies[i].Value, func(n int, answer string) {
+		each(c, replies[i].Value, func(n int, answer string) {
 			owner, stamp, yes := "", int64(0), false
 			switch {
 			case acquires(c):
@@ -163,6 +182,10 @@ func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 		switch {
 		case p.text == nodescript.HelloText():
 			what = "hello"
+		case p.text == nodescript.PeersText():
+			what = "peers"
+		case p.text == nodescript.TrustText():
+			what = "trust"
 		case p.text != "":
 			what = "admit"
 		case acquires(c):

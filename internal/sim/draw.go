@@ -23,19 +23,39 @@ var themes = [][]Kind{
 
 // Draw makes the plan of a seed.
 func Draw(seed uint64) *Plan {
+	if hasLatecomers(seed) {
+		return drawLatecomers(seed)
+	}
 	if isTight(seed) {
 		return drawTight(seed)
+	}
+	if isHiccup(seed) {
+		return drawHiccup(seed)
+	}
+	if isCrowd(seed) {
+		return drawCrowd(seed)
 	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond
 	shortest := 8 * p.Window
 	p.MaxTTL = (shortest + d.below(2*shortest)).Round(time.Millisecond)
+	x := dice(luck(seed, 'x', 'w'))
+	if isWide(seed) {
+		p.widen(&x)
+		shortest = 8 * p.Window
+	}
 	p.Slow = d.between(100*time.Microsecond, min(p.Window/8, 4*time.Millisecond))
 	p.Timeout = min(pick(&d, 8*p.Slow+20*time.Millisecond, 100*time.Millisecond, 500*time.Millisecond), p.MaxTTL)
 	p.Heal = d.between(time.Second, 6*time.Second) + 2*p.MaxTTL
+	if p.Rare.has(LongIdle) {
+		p.Heal = x.between(time.Hour, 6*time.Hour)
+	}
 	p.Durable = d.hit(0.12)
 	names := pick(&d, 1, 1, 2, 3)
+	if p.Rare.has(ManyNames) {
+		names = 500
+	}
 	for i := range names {
 		p.Names = append(p.Names, fmt.Sprintf(pick(&d, "name%d", "{tag}%d", "a:%d"), i))
 	}
@@ -44,15 +64,28 @@ func Draw(seed uint64) *Plan {
 	if p.N <= 3 && d.hit(0.5) {
 		clients = d.n(10) + 3
 	}
+	if p.Rare.has(LongIdle) {
+		clients = x.n(3) + 2
+	}
 	for range clients {
 		c := ClientPlan{TTL: shortest, Retry: pick[time.Duration](&d, 20, 100) * time.Millisecond, Fair: fair, Private: private}
 		if d.hit(0.5) {
 			c.TTL = shortest + d.below(p.MaxTTL-shortest+1)
 		}
+		if p.Rare.has(LongSleep) {
+			c.Retry = 100 * time.Millisecond
+		}
 		p.Clients = append(p.Clients, c)
 	}
+	p.widenClients(&x)
 	p.drawActors(&d)
 	p.drawFaults(&d)
+	p.drawSpare()
+	p.widenOps()
+	p.drawControls()
+	p.drawDozes()
+	p.drawOutage()
+	p.drawGaps()
 	return p
 }
 
@@ -61,8 +94,12 @@ func (p *Plan) drawActors(d *dice) {
 	if d.hit(0.2) {
 		rush = pick[time.Duration](d, 50, 200) * time.Millisecond
 	}
+	actors := []int{1, 1, 2, 4}
+	if p.Rare.has(LongIdle) {
+		each, actors = d.n(6)+3, []int{1}
+	}
 	for c := range p.Clients {
-		for range pick(d, 1, 1, 2, 4) {
+		for range pick(d, actors...) {
 			a := Actor{ID: len(p.Actors), Client: c}
 			for range each {
 				a.Ops = append(a.Ops, p.drawOp(d, p.Clients[c].TTL, p.Heal/time.Duration(each)))
@@ -155,6 +192,12 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	}
 	f := Fault{ID: id, Kind: k, At: d.below(p.Heal * 9 / 10), Nodes: some(p.N), Clients: some(len(p.Clients))}
 	f.For = 1 + d.below(pick(d, p.Window, p.MaxTTL, 2*p.MaxTTL, 2*time.Second))
+	if p.Rare.has(LongSleep) && d.hit(0.5) {
+		f.For = 1 + d.below(pick(d, 10*time.Minute, 40*time.Minute))
+		if k == Suspend || k == Pause {
+			f.For = 1 + d.below(time.Minute)
+		}
+	}
 	switch k {
 	case Loss, Delay, Duplicate, Tear, News:
 		f.For = 1 + d.below(p.Heal)
@@ -188,4 +231,33 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	}
 	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // over when all is healed
 	return f
+}
+
+// drawSpare gives some clients another list than the rest have, where node 0, which all lists have, hears every report
+// and forgets none: what is kept from all that the lists share is not promised.
+func (p *Plan) drawSpare() {
+	d := dice(luck(p.Seed, 's'))
+	often := 0.8
+	for _, f := range p.Faults {
+		switch f.Kind {
+		case Crash, Close, Inbox, News, ScriptFlush, Pause, Suspend:
+		case Loss, Delay, Tear, Cut, CutOut, CutBack, Forget, Partial, Restart, Flush, Hang, Full:
+			often = 0.3
+		default:
+			return
+		}
+	}
+	if p.N == 1 || len(p.Faults) == 0 || !d.hit(often) {
+		return // where nothing goes wrong at all, more is promised than such clients get
+	}
+	p.Spare = uint32(d.next()) & (1<<len(p.Clients) - 1)
+	for i := range p.Faults {
+		switch f := &p.Faults[i]; f.Kind {
+		case Crash, Close, Inbox, News, ScriptFlush, Pause, Suspend, Full:
+		default:
+			if f.Nodes &^= 1; f.Nodes == 0 || d.hit(0.3) {
+				f.Nodes |= 1 << (p.N - 1)
+			}
+		}
+	}
 }

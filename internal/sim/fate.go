@@ -7,11 +7,12 @@ type fate struct {
 	there time.Duration // until it arrives
 	lost  bool
 	again time.Duration // until it arrives once more; 0: it does not
+	kept  bool          // by a proxy, until a server runs
 	by    []Kind        // of what befell it
 }
 
 // fate draws it.
-func (w *world) fate(l *link, s *server, now time.Duration, d *dice) (f fate) {
+func (w *world) fate(l *link, s *server, control bool, now time.Duration, d *dice) (f fate) {
 	w.mu.Lock()
 	departs := max(now, l.h.held)
 	w.mu.Unlock()
@@ -20,20 +21,40 @@ func (w *world) fate(l *link, s *server, now time.Duration, d *dice) (f fate) {
 		f.lost = d.hit(0.6) // the rest is in some buffer until then
 		f.there += open - departs
 	}
-	if w.strikes(Loss, l, false, d) != nil {
+	if w.strikes(Loss, l, false, control, d) != nil {
 		f.lost, f.by = true, append(f.by, Loss)
 	}
-	if late := w.late(l, false, d); late > 0 {
+	if late := w.late(l, false, control, d); late > 0 {
 		f.there, f.by = f.there+late, append(f.by, Delay)
 	}
-	if w.strikes(Duplicate, l, false, d) != nil {
+	switch hit := w.strikes(Duplicate, l, false, control, d); {
+	case hit == nil:
+	case hit.Control:
+		f.again, f.by = w.longLate(d), append(f.by, Duplicate)
+	default:
 		f.again, f.by = 1+w.long(d), append(f.by, Duplicate)
+	}
+	if w.strikes(Relay, l, false, control, d) != nil {
+		f.kept, f.there, f.by = true, f.there+min(w.long(d), max(w.plan.Heal-now-f.there, 0)), append(f.by, Relay)
 	}
 	return f
 }
 
 // befalls counts what befell a message that was on its way: one that is lost is neither late nor doubled.
-func (w *world) befalls(f fate) {
+func (w *world) befalls(f fate, kinds uint32) {
+	w.mu.Lock()
+	for _, k := range f.by {
+		switch {
+		case k == Delay && !f.lost:
+			w.treatedLocked(kinds, Late)
+		case k == Duplicate && !f.lost:
+			w.treatedLocked(kinds, Repeated)
+		}
+	}
+	if f.lost {
+		w.treatedLocked(kinds, Missed)
+	}
+	w.mu.Unlock()
 	for _, k := range f.by {
 		if k == Loss || !f.lost {
 			w.struck(k)
@@ -42,10 +63,12 @@ func (w *world) befalls(f fate) {
 }
 
 // late is how much longer than usual a message takes.
-func (w *world) late(l *link, back bool, d *dice) time.Duration {
-	switch f := w.strikes(Delay, l, back, d); {
+func (w *world) late(l *link, back, control bool, d *dice) time.Duration {
+	switch f := w.strikes(Delay, l, back, control, d); {
 	case f == nil:
 		return 0
+	case f.Control:
+		return w.longLate(d)
 	case f.By > 0:
 		return f.By - d.below(f.By/20+1)
 	}
@@ -58,17 +81,17 @@ func (w *world) long(d *dice) time.Duration {
 }
 
 // wayBack is how long an answer takes.
-func (w *world) wayBack(l *link, s *server, d *dice) (time.Duration, bool) {
-	now := w.now()
+func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, bool) {
+	now, control := w.now(), p.control()
 	back := l.home + d.below(l.home/2+time.Microsecond)
 	f := fate{lost: w.openAgain(l, s, true, now) > now}
-	if w.strikes(Loss, l, true, d) != nil {
+	if w.strikes(Loss, l, true, control, d) != nil {
 		f.lost, f.by = true, append(f.by, Loss)
 	}
-	if late := w.late(l, true, d); late > 0 {
+	if late := w.late(l, true, control, d); late > 0 {
 		back, f.by = back+late, append(f.by, Delay)
 	}
-	w.befalls(f)
+	w.befalls(f, p.kinds())
 	return back, f.lost
 }
 
@@ -93,11 +116,11 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 }
 
 // strikes is the fault of messages that hits this one; nil: none does.
-func (w *world) strikes(k Kind, l *link, back bool, d *dice) *Fault {
+func (w *world) strikes(k Kind, l *link, back, control bool, d *dice) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.active[k] {
-		if f.Back == back && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
+		if f.Back == back && (control || !f.Control) && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
 			return f
 		}
 	}

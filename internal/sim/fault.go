@@ -15,6 +15,7 @@ const (
 	Loss        Kind = iota // messages get lost
 	Delay                   // or take long
 	Duplicate               // or come twice
+	Relay                   // a proxy keeps messages, and hands them to the incarnation that runs by then
 	Tear                    // the commands of a batch travel on connections of their own
 	Cut                     // nothing passes between these clients and these nodes
 	CutOut                  // nothing passes to the nodes
@@ -32,28 +33,34 @@ const (
 	Drift                   // a clock runs at the wrong speed
 	Freeze                  // a clock stands
 	Pause                   // a client's messages are held back, in both directions
-	Suspend                 // a client's host sleeps: its timers stand, its clock does not
+	Suspend                 // a client's host sleeps
+	Doze                    // all clients' hosts do: their timers stand, their clocks do not
 	Crash                   // a client vanishes
 	Close                   // a client is closed
 	Inbox                   // a client's subscriptions break
 	News                    // what is published to a client gets lost
 	Full                    // a node's memory is full
 	Stranger                // a client with another configuration comes
+	Voucher                 // nodes lose their memory while no lock is alive, and an operator says so
 	Twin                    // an address of a client leads to another node's server
+	Latecomers              // FLUSHALL, and requests to admit a node come that were sent before
+	Crossing                // a node restarts with the guard and without locks, and they come with their scripts
 	kinds
 )
 
 var kindNames = [kinds]string{
-	"message lost", "message delayed", "message doubled", "batch torn", "partition", "partition, to nodes", "partition, from nodes",
+	"message lost", "message delayed", "message doubled", "message relayed", "batch torn", "partition", "partition, to nodes", "partition, from nodes",
 	"restart without memory", "restart with a part of it", "restart with memory", "boot with a wrong clock", "FLUSHALL", "SCRIPT FLUSH", "eviction", "node hangs",
-	"clock step", "clock blip", "clock drift", "clock frozen", "client paused", "client suspended", "client crash", "client closed",
-	"inbox broken", "news lost", "memory full", "stranger", "twin address",
+	"clock step", "clock blip", "clock drift", "clock frozen", "client paused", "client suspended", "all suspended", "client crash", "client closed",
+	"inbox broken", "news lost", "memory full", "stranger", "voucher", "twin address", "late admission", "admission over a restart",
 }
 
 func (k Kind) String() string { return kindNames[k] }
 
 // forgets: the node may lose what it kept.
-func (k Kind) forgets() bool { return k == Forget || k == Partial || k == Flush || k == Evict }
+func (k Kind) forgets() bool {
+	return k == Forget || k == Partial || k == Flush || k == Latecomers || k == Crossing || k == Evict || k == Voucher
+}
 
 // Fault is one item of a schedule.
 type Fault struct {
@@ -64,6 +71,7 @@ type Fault struct {
 	Clients uint32
 	P       float64       // of messages
 	Back    bool          // of messages: answers; else questions
+	Control bool          // of messages: control messages only, and long delays
 	Stays   bool          // of a clock step: it was wrong before, and is right now
 	By      time.Duration // how far a clock is moved, how late a message is; 0: drawn
 }
@@ -82,7 +90,7 @@ func (f Fault) String() string {
 	list("node", f.Nodes)
 	list("client", f.Clients)
 	if f.P != 0 {
-		fmt.Fprintf(&b, " p=%.2f back=%v", f.P, f.Back)
+		fmt.Fprintf(&b, " p=%.2f back=%v control=%v", f.P, f.Back, f.Control)
 	}
 	if f.By != 0 {
 		fmt.Fprintf(&b, " by %s", f.By)

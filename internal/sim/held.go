@@ -27,10 +27,13 @@ type held struct {
 	lease lease
 	ctx   context.Context
 	ttl   time.Duration
+	first time.Duration // the ttl that it was granted for
 	since time.Duration
 	given time.Duration // when it was given back
 	over  bool          // given back, or its process is dead
+	close bool          // given back by Close
 	cap   time.Duration // when it ends for certain, as known when its host fell asleep
+	look  *time.Timer   // whether its loss was announced
 }
 
 // lost ends a belief that was ended by the lock.
@@ -46,10 +49,13 @@ func (w *world) lost(l *held, cause error) {
 	case errors.Is(cause, holdfast.ErrLost):
 		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
 		w.result.Tally.Outcomes[Lost]++
+		w.hadTime(l)
 		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
 			w.violated(l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
 		}
+		w.mustKeep(l)
 	case l.h.closing:
+		l.close = true
 		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
 	default:
 		w.violated(l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
@@ -60,6 +66,9 @@ func (w *world) lost(l *held, cause error) {
 // w.mu is held.
 func (w *world) ended(l *held, late bool) {
 	l.over = true
+	if l.look != nil {
+		l.look.Stop()
+	}
 	until := w.now()
 	if late {
 		until += l.ttl + w.plan.Window
@@ -77,6 +86,8 @@ func (w *world) gives(l *held, left time.Duration) {
 	}
 	if left > 0 {
 		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+	} else if gap := w.plan.Clients[l.h.slot].Gap; gap > 0 {
+		w.names[l.name].freeFrom(w.now() + gap + w.plan.Window)
 	}
 	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
 }
@@ -98,12 +109,13 @@ func (w *world) gave(l *held, op Op, err error) {
 	default:
 		o = UnlockUnheard
 		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
+		w.mustHear(l, err)
 	}
 	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
 	w.result.Tally.Outcomes[o]++
 	left := w.now()
-	if op.Left > 0 {
-		left += op.Left + w.plan.Window
+	if gap := w.plan.Clients[l.h.slot].Gap; op.Left > 0 || gap > 0 {
+		left += max(op.Left, gap) + w.plan.Window
 	}
 	w.leaves(l.h, l.name, left)
 }

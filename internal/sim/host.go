@@ -26,8 +26,10 @@ type host struct {
 	closing  bool          // Close was called
 	held     time.Duration // nothing passes to or from it until then
 	asleep   bool          // its host is suspended:
-	sleeping time.Duration // its clock is read as it was then
+	sleeping time.Duration // its clock is read as it was then,
+	stood    time.Duration // when all had dozed for so long
 	woke     time.Duration // when it was last resumed
+	settled  time.Duration // when it last told that it waits for what it knows the end of, see settles
 	off      time.Duration // when a node last told it that its clock is off
 	bids     int           // owners seen
 	calls    int
@@ -43,6 +45,10 @@ type bid struct {
 	repeated bool          // a request of it came twice
 	ended    bool          // a release or quit of it was sent, or its lease was passed on
 	won      time.Duration // when it got the lock; 0: it has not
+
+	renewals map[int64]*try // by stamp
+	until    int64          // stamp time until which the last one that won asked for the lease,
+	ttl      time.Duration  // for so long; 0: none won
 }
 
 // ambient is what its client takes for time and chance.
@@ -56,8 +62,9 @@ func (h *host) ambient() ambient.Ambient {
 func (h *host) clock() clock.Instant {
 	now := h.w.now()
 	h.w.clocks.Lock()
+	now += h.w.dozed
 	if h.asleep {
-		now = h.sleeping
+		now = h.sleeping + h.stood
 	}
 	h.w.clocks.Unlock()
 	return clock.Instant(h.base + int64(float64(now)*h.speed))
@@ -70,17 +77,20 @@ func (h *host) gone() bool {
 	return h.dead
 }
 
+// slewed is by how much the clock of a client may part from those of the nodes: it reads them as often as clocks need
+// that part by a tenth more. One that left the window before would have to wait for MaxTTL + W, as when a majority of
+// their clocks moves.
+const slewed = 900e-6
+
 // newHost starts a process and its client.
 func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visitor bool) (*host, error) {
 	d := dice(luck(w.plan.Seed, 'h', uint64(slot), uint64(life)))
 	h := &host{
 		w: w, slot: slot, life: life, random: newChance(w.plan.Seed, 'r', uint64(slot), uint64(life)),
-		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8, owners: map[string]*bid{}, uses: make([]use, len(w.names)), visitor: visitor, over: make(chan struct{}),
+		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady(), owners: map[string]*bid{}, uses: make([]use, len(w.names)), visitor: visitor, over: make(chan struct{}),
 	}
-	if len(w.plan.Faults) > 0 && d.hit(0.4) {
-		// A bad clock. Not so bad that it leaves the window before the client reads the nodes' anew:
-		// then it would wait for MaxTTL + W, as when a majority of their clocks moves.
-		h.speed = 1 + (float64(d.n(2001))-1000)/1000*w.plan.Window.Seconds()/2/120
+	if len(w.plan.Faults) > 0 && d.hit(0.4) && !w.plan.Rare.has(LongSleep) {
+		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // a bad clock
 	}
 	if !visitor && w.plan.Clients[slot].Speed != 0 {
 		h.speed = w.plan.Clients[slot].Speed
@@ -103,7 +113,7 @@ func (w *world) config(c ClientPlan) holdfast.Config {
 	p := w.plan
 	return holdfast.Config{
 		TTL: c.TTL, MaxTTL: w.configs()[0].MaxTTL, Window: p.Window, Durable: p.Durable, NodeTimeout: p.Timeout, Cluster: cluster,
-		Label: "sim", Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry,
+		Label: "sim", Prefix: c.Prefix, Private: c.Private, Fair: c.Fair, Logger: silent, RetryDelay: c.Retry, PollGap: c.Gap,
 	}
 }
 
@@ -112,6 +122,9 @@ func (w *world) launch(slot, life int) {
 	targets := make([]int, w.plan.N)
 	for i := range targets {
 		targets[i] = i
+	}
+	if has(w.plan.Spare, slot) {
+		targets[len(targets)-1] = w.plan.N
 	}
 	h, err := w.newHost(slot, life, w.config(w.plan.Clients[slot]), targets, false)
 	w.mu.Lock()
@@ -151,6 +164,7 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 		return
 	}
 	h.closing = true
+	mustForget := w.mustForget(h)
 	if vanishes {
 		h.dead = true
 		for _, l := range h.leases {
@@ -168,7 +182,8 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 	}
 	close(h.over)
 	w.ends.Go(func() {
-		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business
+		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business, and the judge's of what can be reached
+		mustForget()
 		w.mu.Lock()
 		w.note("is gone", h.slot, -1, -1, 0, 0)
 		h.dead = true

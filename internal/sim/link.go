@@ -26,8 +26,10 @@ type link struct {
 	addr  string
 
 	sent   atomic.Uint64 // calls so far
+	latest uint64        // the last of them that came to its server; under the world's lock
 	closed atomic.Bool
 	twin   atomic.Int32 // leads there instead; -1: not
+	heard  atomic.Int64 // when an answer last came, since the world began
 	led    atomic.Bool  // there once: what was told the node meanwhile never reached it
 }
 
@@ -62,11 +64,11 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	l.w.asked(l.h, calls)
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
-	if len(calls) > 1 && l.w.strikes(Tear, l, false, &d) != nil {
+	if len(calls) > 1 && l.w.strikes(Tear, l, false, false, &d) != nil {
 		l.w.struck(Tear)
-		return l.torn(ctx, calls, d)
+		return l.torn(ctx, calls, n, d)
 	}
-	replies, err := l.exchange(ctx, parcel{calls: calls}, d)
+	replies, _, err := l.exchange(ctx, parcel{calls: calls, seq: n}, d)
 	if err != nil {
 		replies = make([]node.Reply, len(calls))
 		for i := range replies {
@@ -74,21 +76,23 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 		}
 		return replies
 	}
-	l.w.answered(l.h, calls, replies)
+	l.heard.Store(int64(l.w.now()))
+	l.w.answered(l, calls, replies)
 	return replies
 }
 
 // torn sends each call on a connection of its own.
-func (l *link) torn(ctx context.Context, calls []node.Call, d dice) []node.Reply {
+func (l *link) torn(ctx context.Context, calls []node.Call, n uint64, d dice) []node.Reply {
 	replies := make([]node.Reply, len(calls))
 	var wait sync.WaitGroup
 	for i := range calls {
 		own := dice(luck(uint64(d), uint64(i)))
 		wait.Go(func() {
-			one, err := l.exchange(ctx, parcel{calls: calls[i : i+1]}, own)
+			one, _, err := l.exchange(ctx, parcel{calls: calls[i : i+1], seq: n}, own)
 			if replies[i].Err = err; err == nil {
 				replies[i] = one[0]
-				l.w.answered(l.h, calls[i:i+1], one)
+				l.heard.Store(int64(l.w.now()))
+				l.w.answered(l, calls[i:i+1], one)
 			}
 		})
 	}
@@ -98,14 +102,28 @@ func (l *link) torn(ctx context.Context, calls []node.Call, d dice) []node.Reply
 
 // Eval implements [node.Node].
 func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
-	n := l.sent.Add(1)
-	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
-	replies, err := l.exchange(ctx, parcel{calls: []node.Call{call}, text: text, load: load}, d)
-	if err != nil {
-		return node.Reply{Err: err}
+	ask := func(p parcel) (node.Reply, *answer) {
+		p.seq = l.sent.Add(1)
+		d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), p.seq))
+		replies, from, err := l.exchange(ctx, p, d)
+		if err != nil {
+			return node.Reply{Err: err}, nil
+		}
+		l.heard.Store(int64(l.w.now()))
+		return replies[0], from
 	}
-	return replies[0]
+	r, from := ask(parcel{calls: []node.Call{call}, text: text, then: load})
+	if len(load) == 0 || !l.w.follows(r) {
+		return r
+	}
+	if loaded, _ := ask(parcel{load: load, over: from}); loaded.Err != nil {
+		return loaded
+	}
+	return r
 }
+
+// follows reports whether the scripts that are to be loaded behind a script are sent when it was answered so.
+func (w *world) follows(r node.Reply) bool { return r.Err == nil || w.plan.Broken.Hasty }
 
 var (
 	errRefused = node.NotSent(fmt.Errorf("connect: %w", syscall.ECONNREFUSED))
@@ -115,6 +133,9 @@ var (
 
 // noteOff notes that the node keeps its client out because of its clock.
 func (l *link) noteOff(p parcel, replies []node.Reply) {
+	if len(p.load) > 0 {
+		return
+	}
 	heard := func(_ int, answer string) {
 		if len(answer) == 17 && answer[0] == 'O' {
 			l.w.mu.Lock()
@@ -122,9 +143,9 @@ func (l *link) noteOff(p parcel, replies []node.Reply) {
 			l.w.mu.Unlock()
 		}
 	}
-	for _, r := range replies {
+	for i, r := range replies {
 		if p.text == "" {
-			each(r.Value, heard)
+			each(p.calls[i], r.Value, heard)
 		} else {
 			heard(0, r.Value)
 		}
@@ -133,9 +154,9 @@ func (l *link) noteOff(p parcel, replies []node.Reply) {
 
 // exchange sends a parcel and waits for the answer, as long as ctx allows. It returns a
 // moment before ctx ends, at an instant of its own.
-func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, error) {
+func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *answer, error) {
 	if l.closed.Load() {
-		return nil, node.ErrClosed
+		return nil, nil, node.ErrClosed
 	}
 	w := l.w
 	now := w.now()
@@ -145,73 +166,93 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 		end = until.Sub(w.start) - d.between(1, 50*time.Microsecond)
 	}
 	s := l.server()
-	f := w.fate(l, s, now, &d)
+	if p.over != nil {
+		s = p.over.server
+	}
+	f := w.fate(l, s, p.control(), now, &d)
 	w.mu.Lock()
-	epoch, up, dead := s.epoch, s.up, l.h.dead
+	up, dead := s.up, l.h.dead
+	p.from, p.epoch, p.kept = l, s.epoch, f.kept
+	if p.over != nil { // no proxy takes what belongs to a connection over to another
+		up, p.epoch, p.kept, f.kept = up && s.epoch == p.over.epoch, p.over.epoch, false, false
+	}
 	backoff := now >= w.plan.Heal && now < w.plan.Heal+w.plan.Broken.Backoff
 	w.mu.Unlock()
 	switch {
 	case dead:
-		return nil, errDead
-	case !up, backoff:
+		return nil, nil, errDead
+	case !up && !f.kept, backoff:
 		if !l.rest(ctx, min(l.way+d.below(20*time.Microsecond), end-now)) {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
-		return nil, errRefused
+		if p.over != nil {
+			return nil, nil, errBroke
+		}
+		return nil, nil, errRefused
 	}
-	w.befalls(f)
+	w.befalls(f, p.kinds())
 	arrives := now + f.there
 	if f.lost {
-		return nil, l.timeout(ctx, end)
+		return nil, nil, l.timeout(ctx, end)
 	}
 	if f.again > 0 {
-		copied := p.kept()
+		copied := p.copied()
 		time.AfterFunc(f.there+f.again, func() {
 			w.repeats(l.h, copied)
-			s.deliver(copied, epoch)
+			s.deliver(copied)
 		})
 	}
 	if arrives >= end {
-		copied := p.kept()
-		time.AfterFunc(f.there, func() { s.deliver(copied, epoch) })
-		return nil, l.timeout(ctx, end)
+		copied := p.copied()
+		time.AfterFunc(f.there, func() { s.deliver(copied) })
+		return nil, nil, l.timeout(ctx, end)
 	}
 	if !l.rest(ctx, f.there) {
-		copied := p.kept() // it is on its way all the same
-		time.AfterFunc(max(arrives-w.now(), 0)+d.below(20*time.Microsecond), func() { s.deliver(copied, epoch) })
-		return nil, ctx.Err()
+		copied := p.copied() // it is on its way all the same
+		time.AfterFunc(max(arrives-w.now(), 0)+d.below(20*time.Microsecond), func() { s.deliver(copied) })
+		return nil, nil, ctx.Err()
 	}
 	for {
 		w.mu.Lock()
-		hung, broke := s.stands(w.now()), !s.up || s.epoch != epoch
+		hung, broke := s.stands(w.now()), !s.up || s.epoch != p.epoch
+		if p.kept && broke {
+			if broke = false; !s.up {
+				hung = max(hung, keptFor)
+			}
+		}
 		w.mu.Unlock()
 		if broke {
-			return nil, errBroke
+			w.treated(p, Missed)
+			return nil, nil, errBroke
 		}
 		if hung <= 0 {
 			break
 		}
 		hung += d.below(20 * time.Microsecond)
 		if w.now()+hung >= end {
-			copied := p.kept()
-			time.AfterFunc(hung, func() { s.deliver(copied, epoch) })
-			return nil, l.timeout(ctx, end)
+			copied := p.copied()
+			time.AfterFunc(hung, func() { s.deliver(copied) })
+			return nil, nil, l.timeout(ctx, end)
 		}
 		if !l.rest(ctx, hung) {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 	}
+	w.keepRequest(s, p)
+	w.mu.Lock()
+	from := &answer{s, s.epoch}
+	w.mu.Unlock()
 	replies := s.take(p)
 	l.noteOff(p, replies)
 	if w.trace != nil {
 		w.traced(l, p, replies)
 	}
-	back, lost := w.wayBack(l, s, &d)
+	back, lost := w.wayBack(l, s, p, &d)
 	if lost || w.now()+back >= end {
-		return nil, l.timeout(ctx, end)
+		return nil, nil, l.timeout(ctx, end)
 	}
 	if !l.rest(ctx, back) {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	for {
 		w.mu.Lock()
@@ -219,14 +260,14 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, er
 		w.mu.Unlock()
 		switch {
 		case broke:
-			return nil, errBroke
+			return nil, nil, errBroke
 		case held <= 0:
-			return replies, nil
+			return replies, from, nil
 		case w.now()+held >= end:
-			return nil, l.timeout(ctx, end)
+			return nil, nil, l.timeout(ctx, end)
 		}
 		if !l.rest(ctx, held+d.below(20*time.Microsecond)) {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 	}
 }

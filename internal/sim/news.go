@@ -38,7 +38,9 @@ func (l *link) Listen(ctx context.Context, channel string, on func(string)) erro
 	n := l.sent.Add(1)
 	d := dice(luck(w.plan.Seed, 's', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
 	s := l.server()
-	f := w.fate(l, s, w.now(), &d)
+	f := w.fate(l, s, false, w.now(), &d)
+	f.again, f.by = 0, slices.DeleteFunc(f.by, func(k Kind) bool { return k != Delay })
+	w.befalls(f, 1<<Listen)
 	if 2*f.there > hungAfter && !f.lost {
 		if !l.rest(ctx, hungAfter+d.below(20*time.Microsecond)) {
 			return ctx.Err()
@@ -100,8 +102,9 @@ func (sub *subscription) push(m string) {
 	d := dice(luck(sub.seed, sub.sent))
 	now := w.now()
 	w.handed(sub.l.h, m)
-	if w.strikes(News, sub.l, true, &d) != nil {
+	if w.strikes(News, sub.l, true, false, &d) != nil {
 		w.struck(News)
+		w.treatedNews(Missed)
 		return
 	}
 	at := max(now+sub.l.home+d.below(50*time.Microsecond)+1, sub.last+1)
@@ -112,12 +115,24 @@ func (sub *subscription) push(m string) {
 		}
 		at = max(at, open+d.below(time.Millisecond))
 	}
-	if w.strikes(Delay, sub.l, true, &d) != nil {
+	if w.strikes(Duplicate, sub.l, false, false, &d) != nil {
+		w.treatedNews(Repeated)
+		sub.arrive(m, at-now+1+w.long(&d))
+	}
+	if w.strikes(Delay, sub.l, true, false, &d) != nil {
 		w.struck(Delay)
+		w.treatedNews(Late)
 		at += d.below(4 * w.plan.Window)
 	}
 	sub.last = at
 	sub.arrive(m, at-now)
+}
+
+// treatedNews counts what became of a hand-off.
+func (w *world) treatedNews(how Treatment) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.treatedLocked(1<<Handoff, how)
 }
 
 // arrive puts a message into the client's hands when it is there, unless the client stands.

@@ -11,8 +11,9 @@ import (
 // wrong and every client is fair. w.mu is held.
 func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	ticket, ok := nodescript.Ticket(owner)
-	foreign := slices.ContainsFunc(w.plan.Actors, func(a Actor) bool { return a.Foreign }) // after them there is no order
-	if foreign || !x.op.Wait || !ok || len(w.plan.Faults) > 0 || !w.plan.Clients[x.h.slot].Fair {
+	// After foreigners there is no order, nor where some clients are not fair.
+	mixed := slices.ContainsFunc(w.plan.Clients, func(c ClientPlan) bool { return !c.Fair })
+	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
 		return
 	}
 	// From its call until it stands in every queue: a client that never waited asks first and
@@ -22,6 +23,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	exact := 3 * w.plan.Slow
 	if x.since < w.opens() || !x.alone {
 		return // while nodes do not vote yet there is no queue; the others in line join it later
+	}
+	if x.op.OnWait == SlowOnWait {
+		return // its turn may have passed while its own OnWait slept
 	}
 	if x.h.off > 0 && x.h.off > x.since-time.Second {
 		return // a node whose clock was off for it believes so for a second, and has it in no queue

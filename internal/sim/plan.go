@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,13 +16,17 @@ type Plan struct {
 	Timeout time.Duration // of a node
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
+	Spare   uint32 // clients whose last node is another server, under the same address; 0: there is none
 	Names   []string
 	Clocks  []time.Duration // what each node's is off by; nil: drawn
 	Clients []ClientPlan
-	Actors  []Actor
-	Faults  []Fault
-	Heal    time.Duration // when all faults are over
-	Broken  Broken        // what is false of this world, to see that it is noticed
+
+	Latecomers bool  // requests of admission are kept, to come again
+	Rare       Rares // settings of a wide world
+	Actors     []Actor
+	Faults     []Fault
+	Heal       time.Duration // when all faults are over
+	Broken     Broken        // what is false of this world, to see that it is noticed
 }
 
 // ClientPlan is a client's process; after a crash or a Close another one takes its place.
@@ -30,7 +35,9 @@ type ClientPlan struct {
 	Retry   time.Duration
 	Fair    bool
 	Private bool
-	Speed   float64 // of its clock; 0: drawn
+	Gap     time.Duration // its PollGap; 0: none
+	Prefix  string        // of its names, which are those of the plan with it
+	Speed   float64       // of its clock; 0: drawn
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.
@@ -55,7 +62,16 @@ type Op struct {
 	Hold     time.Duration
 	TTL      time.Duration // 0: the client's
 	Extend   time.Duration // renew for this by hand after half of Hold; 0: not
+	Then     time.Duration // and hold for so much longer after that
 	Left     time.Duration // keep the name taken for this long after; 0: Unlock
+
+	// Rare calls, see [Rare].
+	Dead   bool // the context is dead before the call
+	Do     bool // by Mutex.Do,
+	Panic  bool // whose work panics in the end
+	OnWait Rare // SlowOnWait, BadOnWait; 0: it only listens
+	AtOnce bool // Extend and several Unlocks, at once
+	Look   Rare // LookAtNodes, LookAtLock, meanwhile; 0: none
 }
 
 // Broken is what is false of a world on purpose: an assumption of the protocol. A checker
@@ -67,6 +83,7 @@ type Broken struct {
 	Taken   bool // a key of nobody is in the way when all is healed
 	Unfair  bool // nodes take the last of a queue for the first
 	Long    bool // nodes that forget do not vote for twice as long
+	Hasty   bool // drivers load scripts behind an error, too
 
 	// Backoff is for how long clients do not try to reach a node when all faults are over.
 	Backoff time.Duration
@@ -78,6 +95,25 @@ func (p *Plan) ops() (n int) {
 		n += len(a.Ops) + len(a.Wish)
 	}
 	return n
+}
+
+// lasts is for how long actors pause and hold locks, all of it one after the other, where the longest pauses count.
+func (p *Plan) lasts() time.Duration {
+	var holds, pauses time.Duration
+	for _, a := range p.Actors {
+		var own time.Duration
+		for _, o := range a.Ops {
+			holds += o.Hold
+			own += o.Pause
+		}
+		pauses = max(pauses, own)
+	}
+	return holds + pauses
+}
+
+// foreign reports whether a foreign Redlock client is there.
+func (p *Plan) foreign() bool {
+	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return a.Foreign })
 }
 
 // quarantine is how long a node that may have forgotten does not vote.
@@ -93,8 +129,14 @@ func (p *Plan) String() string {
 	if p.Clocks != nil {
 		fmt.Fprintf(&b, "nodes' clocks off by %s\n", p.Clocks)
 	}
+	if p.Spare != 0 {
+		fmt.Fprintf(&b, "the last address of clients %b leads to another server\n", p.Spare)
+	}
 	for i, c := range p.Clients {
-		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v", i, c.TTL, c.Retry, c.Fair, c.Private)
+		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v prefix=%q", i, c.TTL, c.Retry, c.Fair, c.Private, c.Prefix)
+		if c.Gap != 0 {
+			fmt.Fprintf(&b, " gap=%s", c.Gap)
+		}
 		if c.Speed != 0 {
 			fmt.Fprintf(&b, " clock at %.3f of its speed", c.Speed)
 		}

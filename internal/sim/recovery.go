@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
@@ -15,7 +16,7 @@ import (
 //
 //   - what the dead left on it is over: the longest TTL after the healing, at the latest, and
 //   - a majority of the nodes votes. One that lost its memory does so a quarantine after somebody found out, which
-//     is within noticesIn where that majority takes it.
+//     is within noticesIn where that majority takes it; and not before the places of servers that are gone are free.
 //
 // So where a majority kept its memory, a name is granted within TTL + 1 s after the healing. On top come a claim
 // of a second for each hand-off to a bid that was over, and what others do with the name who are alive.
@@ -35,6 +36,7 @@ func (w *world) heal() {
 	votes, doubtful := make([]time.Duration, len(w.servers)), make([]bool, len(w.servers))
 	for i, s := range w.servers {
 		votes[i], doubtful[i] = s.votesFrom()
+		votes[i] = max(votes[i], w.placeOf(s))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +48,7 @@ func (w *world) heal() {
 	}
 	for _, h := range w.all {
 		for name, u := range h.uses {
-			if u.calls == 0 {
+			if u.calls == 0 && u.until > 0 {
 				w.willLook(h, name, u.until)
 			}
 		}
@@ -78,12 +80,46 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 			case a["run"] != s.run() || a["config"] != config.String() || until == 0:
 			case evicted: // it begins another quarantine
 			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: likewise
+			case left > s.w.plan.MaxTTL*1000: // nobody has answered its challenge
 			default:
 				return s.w.now() + min(max(left, 0), s.w.plan.quarantine()), false
 			}
 		}
 	}
 	return unnoticed, false
+}
+
+// id is what a node is known by; "" before its first admission.
+func (s *server) id() string {
+	for _, k := range s.model.Keys() {
+		if k.Name == nodescript.AdmissionKey {
+			return fields(k)["id"]
+		}
+	}
+	return ""
+}
+
+// placeOf is when each node has a place for a server: those that lost their memory have another id than before, and the
+// old ones keep theirs for a while.
+func (w *world) placeOf(s *server) (at time.Duration) {
+	alive, id, config := map[string]bool{}, s.id(), w.configs()[0]
+	for _, o := range w.servers {
+		alive[o.id()] = true
+	}
+	for _, o := range w.servers[:w.plan.N] {
+		for _, k := range o.model.Keys() {
+			if k.Name != nodescript.PeersKey || strings.Contains(k.Text, " "+id+" ") {
+				continue
+			}
+			for line := range strings.Lines(k.Text) {
+				f := strings.Fields(line)
+				if seen, err := strconv.ParseInt(f[0], 10, 64); err == nil && !alive[f[1]] {
+					at = max(at, w.now()+time.Duration(seen-o.clock())*time.Microsecond+config.MemberKept())
+				}
+			}
+		}
+	}
+	return at
 }
 
 // fields are those of a hash.
@@ -105,28 +141,32 @@ func (w *world) admits(s *server, answer string) {
 	}
 	w.doubtful[s.index] = false
 	now := w.now()
-	since := now
+	since, most := now, noticesIn
 	for _, n := range w.names {
+		most = max(most, noticesIn+w.pauses(n))
 		for _, o := range n.waits {
 			since = min(since, max(o.wanted, w.since))
 		}
 	}
 	if needed := w.open() == unnoticed; needed {
-		w.result.Tally.NoticedM = max(w.result.Tally.NoticedM, (now - since).Milliseconds())
-		if now-since > noticesIn {
-			w.violated(-1, "node%d had forgotten, and nobody found out for %s although somebody wanted a name; at most %s would do", s.index, now-since, noticesIn)
+		if most == noticesIn {
+			w.result.Tally.NoticedM = max(w.result.Tally.NoticedM, (now - since).Milliseconds())
+		}
+		if now-since > most {
+			w.violated(-1, "node%d had forgotten, and nobody found out for %s although somebody wanted a name; at most %s would do", s.index, now-since, most)
 		}
 	}
 	w.votes[s.index] = now
 	if answer[0] == 'Q' {
 		w.votes[s.index] += w.plan.quarantine()
 	}
+	w.votes[s.index] = max(w.votes[s.index], w.placeOf(s))
 	w.forgot = w.forgot || w.open() > w.since
 }
 
 // open is when a majority votes. w.mu is held.
 func (w *world) open() time.Duration {
-	return slices.Sorted(slices.Values(w.votes))[w.plan.majority()-1]
+	return slices.Sorted(slices.Values(w.votes[:w.plan.N]))[w.plan.majority()-1]
 }
 
 // served checks that nobody had to wait for a name that was free, once all faults are over. w.mu is held.
@@ -142,24 +182,41 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 			free = wanted
 		}
 	}
+	pauses := w.pauses(n)
 	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
 	gap, most := now-max(free, calm), wakesIn
-	if free <= calm {
+	switch {
+	case pauses > 0: // not as prompt
+	case free <= calm:
 		r := &t.Recoveries[0]
 		if w.forgot {
 			r = &t.Recoveries[1]
 		}
 		r.add(now-max(free, w.since), gap, spent > 0)
 		most = recoversIn
-	} else {
+	default:
 		t.Waits++
 		t.LongestM = max(t.LongestM, gap.Milliseconds())
 	}
-	if most += spent; gap > most {
+	if most += spent + pauses; gap > most {
 		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
 			x.name, gap, x.h.slot, x.actor, most)
 	}
 }
+
+// pauses is what those who wait for a name may pause for longer than usual, where no quorum answered: nodes
+// that were away tell nobody that they are back. w.mu is held.
+func (w *world) pauses(n *name) (d time.Duration) {
+	for _, x := range n.waits {
+		if retry := w.plan.Clients[x.h.slot].Retry; retry > usualRetry {
+			d = max(d, 3*retry/2)
+		}
+	}
+	return d
+}
+
+// usualRetry is the longest RetryDelay of which recovery is as prompt as promised.
+const usualRetry = 100 * time.Millisecond
 
 // handed notes a hand-off to an owner. One for a bid that is over costs those who wait a round trip, in which it
 // is declined: nodes that lost a part of their memory, or were away when the bid ended, may have it in a queue
@@ -168,15 +225,19 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 func (w *world) handed(h *host, news string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.result.Tally.Outcomes[HandedOff]++
 	of, _ := nodescript.ParseHandoff(news)
+	if of.Wanted {
+		w.result.Tally.Wanted++
+		return
+	}
+	w.result.Tally.Outcomes[HandedOff]++
 	b := h.owners[of.Owner]
 	if b == nil || !b.ended && !h.dead {
 		return
 	}
 	w.result.Tally.Spent++
-	cost := nodescript.Claim
-	if w.over && !h.dead && !h.closing && (b.won == 0 || w.now()-b.won > nodescript.Claim+w.plan.Slow) {
+	cost := w.configs()[0].Claim()
+	if w.over && !h.dead && !h.closing && (b.won == 0 || w.now()-b.won > w.configs()[0].Claim()+w.plan.Slow) {
 		w.result.Tally.Declined++
 		cost = 4 * w.plan.Slow
 	}

@@ -30,22 +30,25 @@ type server struct {
 
 	liar atomic.Bool // it was wrong once
 
+	vouched bool // it votes from the beginning
+
 	// Of the world, under its lock.
-	up      bool
-	hung    time.Duration // it stands still until then,
-	stopped *Fault        // because of this
-	epoch   int           // incarnations
-	starts  int
-	subs    map[*subscription]bool
-	order   []*subscription  // of subs, as they came
-	back    map[string]int64 // owners that gave back here, and the highest stamp that covered
-	capped  map[string]bool  // those whose tombstone is none for a late acquire: see took
+	up       bool
+	hung     time.Duration // it stands still until then,
+	stopped  *Fault        // because of this
+	epoch    int           // incarnations
+	starts   int
+	subs     map[*subscription]bool
+	order    []*subscription  // of subs, as they came
+	back     map[string]int64 // owners that gave back here, and the highest stamp that covered
+	requests []request        // to admit it
+	capped   map[string]bool  // those whose tombstone is none for a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
 	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, capped: map[string]bool{}}
-	s.own = 1 + (float64(d.n(2001))-1000)/1e8 // ± 10 µs a second
+	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // ± 10 µs a second
 	s.speed = s.own
 	half := rightClocks(w.plan.Window)
 	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
@@ -56,8 +59,8 @@ func newServer(w *world, i int) *server {
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
 	}, w.configs()...)
-	if d.hit(0.9) || w.plan.Clocks != nil { // nothing was ever locked on it
-		s.model.Set(nodescript.TrustKey, s.run(), 0)
+	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // nothing was ever locked on it
+		s.model.Serve()
 	}
 	return s
 }
@@ -65,6 +68,14 @@ func newServer(w *world, i int) *server {
 // rightClocks is how far from the middle a right clock is at most. They are within W of each
 // other, also at the end of a world: at 20 µs a second.
 func rightClocks(window time.Duration) time.Duration { return window/2 - window/50 }
+
+// steady is 1, and less in worlds so long, or with windows so short, that right clocks would part by more than
+// what [rightClocks] leaves them.
+func (p *Plan) steady() float64 {
+	const apart = 2000 // windows, after which right clocks are W apart
+	long := max(p.Heal+6*p.MaxTTL, 40*time.Second)
+	return min(1, float64(apart*p.Window)/float64(long))
+}
 
 // run is the run id of this incarnation: no two servers share one.
 func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
@@ -114,15 +125,27 @@ func (s *server) right() {
 	s.said, s.at, s.speed = s.true0+int64(float64(now)*s.own), now, s.own
 }
 
-// parcel is what goes to a node in one piece: calls by digest, or a script's text.
+// parcel is what goes to a node in one piece: calls by digest, a script's text, or scripts to load.
 type parcel struct {
 	calls []node.Call
 	text  string
+	then  []string // scripts to load when it is answered
 	load  []string
+	from  *link
+	seq   uint64  // of what the link sent
+	epoch int     // of the server when it was sent
+	kept  bool    // by a proxy, until a server runs
+	over  *answer // the connection that it goes over; nil: one that is made for it
 }
 
-// kept is a copy that outlives the call it was made for.
-func (p parcel) kept() parcel {
+// answer is where one came from: what follows it over its connection reaches the same incarnation, or none.
+type answer struct {
+	server *server
+	epoch  int
+}
+
+// copied is a copy that outlives the call it was made for.
+func (p parcel) copied() parcel {
 	calls := make([]node.Call, len(p.calls))
 	for i, c := range p.calls {
 		calls[i] = node.Call{SHA: c.SHA, Keys: append([]string(nil), c.Keys...), Args: append([]string(nil), c.Args...)}
@@ -134,9 +157,13 @@ func (p parcel) kept() parcel {
 // take runs a parcel on the node.
 func (s *server) take(p parcel) []node.Reply {
 	s.w.delivered()
+	s.w.arrived(s, p)
+	if len(p.load) > 0 {
+		return []node.Reply{{Err: s.model.Load(s.w.ctx, p.load...)}}
+	}
 	if p.text != "" {
-		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0], p.load...)
-		if p.text != nodescript.HelloText() {
+		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
+		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {
 			s.w.admits(s, reply.Value)
 		}
 		return []node.Reply{reply}
@@ -149,15 +176,23 @@ func (s *server) take(p parcel) []node.Reply {
 	return replies
 }
 
+// keptFor is how often a proxy tries to reach a server that is down.
+const keptFor = 5 * time.Millisecond
+
 // deliver runs a parcel whose sender does not wait for it any more, or for this copy.
-func (s *server) deliver(p parcel, epoch int) {
+func (s *server) deliver(p parcel) {
 	s.w.mu.Lock()
-	left, gone := s.stands(s.w.now()), !s.up || s.epoch != epoch
+	left, gone := s.stands(s.w.now()), !s.up || s.epoch != p.epoch
+	if p.kept && gone {
+		if gone = false; !s.up {
+			left = max(left, keptFor)
+		}
+	}
 	s.w.mu.Unlock()
 	switch {
 	case gone:
 	case left > 0:
-		time.AfterFunc(left+time.Duration(s.w.serial()), func() { s.deliver(p, epoch) })
+		time.AfterFunc(left+time.Duration(s.w.serial()), func() { s.deliver(p) })
 	default:
 		s.take(p)
 	}
@@ -165,7 +200,7 @@ func (s *server) deliver(p parcel, epoch int) {
 
 // spoil changes calls for a node that is broken on purpose.
 func (s *server) spoil(p parcel) parcel {
-	p = p.kept()
+	p = p.copied()
 	for _, c := range p.calls {
 		for i := 0; i+2 < len(c.Args); i += 3 {
 			switch {

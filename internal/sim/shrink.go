@@ -69,6 +69,7 @@ func parts(n int, drop func(i, j int) bool) {
 var promises = []string{
 	"two holders", "was told of its loss", "is not above", "while somebody waited", "was served", "ghost", "never got", "does not know",
 	"another configuration", "nobody found out", "before what UnlockAt", "although nothing went wrong", "ended with", "error of no kind",
+	"Status does not see", "second Unlock", "with which nothing is wrong",
 }
 
 // Breaks reports whether a result breaks the promise that another does.

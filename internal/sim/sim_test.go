@@ -76,7 +76,10 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	}
 	if *flagN == 0 {
 		*flagN = 12_000
-		if raced {
+		switch {
+		case raced && testing.Short():
+			*flagN = 2000
+		case raced:
 			*flagN = 6000
 		}
 	}

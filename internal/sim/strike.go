@@ -35,7 +35,7 @@ func (w *world) strikeAll() {
 // wellFrom is when what is promised for the time after the last fault holds: where there is none, as
 // soon as all nodes vote. (A foreigner's half of a lock is nothing that a judge sees.)
 func (w *world) wellFrom() time.Duration {
-	if len(w.plan.Faults) > 0 || w.plan.Broken != (Broken{}) || slices.ContainsFunc(w.plan.Actors, func(a Actor) bool { return a.Foreign }) {
+	if len(w.plan.Faults) > 0 || w.plan.Broken != (Broken{}) || w.plan.foreign() {
 		return w.plan.Heal
 	}
 	return min(w.plan.Heal, w.opens())
@@ -49,7 +49,7 @@ func (w *world) strike(f *Fault) {
 	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
 	hit := true // anything at all
 	switch f.Kind {
-	case Loss, Delay, Duplicate, Tear, News:
+	case Loss, Delay, Duplicate, Relay, Tear, News:
 		w.during(f) // counted when a message is hit
 		return
 	case Cut, CutOut, CutBack:
@@ -60,6 +60,12 @@ func (w *world) strike(f *Fault) {
 		return
 	case Flush:
 		w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
+	case Latecomers:
+		w.each(f.Nodes, func(s *server) { w.latecomers(s, f) })
+		return // counted for each that comes
+	case Crossing:
+		w.each(f.Nodes, w.crossing)
+		return
 	case ScriptFlush:
 		w.each(f.Nodes, func(s *server) { s.model.ScriptFlush() })
 	case Evict:
@@ -111,6 +117,8 @@ func (w *world) strike(f *Fault) {
 	case Suspend:
 		hit = false
 		w.eachHost(f.Clients, func(h *host) { hit = w.suspend(h, f.For) || hit })
+	case Doze:
+		w.doze(f.By)
 	case Crash, Close:
 		hit = w.eachHost(f.Clients, func(h *host) { w.retire(h, f.Kind == Crash, f.For) })
 	case Inbox:
@@ -124,6 +132,9 @@ func (w *world) strike(f *Fault) {
 			s.model.Fill(true)
 			time.AfterFunc(f.For, func() { s.model.Fill(false) })
 		})
+	case Voucher:
+		w.ends.Go(func() { w.vouch(f) })
+		return // counted if it comes to that
 	case Stranger:
 		w.ends.Go(func() { w.visit(f) })
 		return // counted if it comes
@@ -245,6 +256,7 @@ func (w *world) forgets(s *server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(s.back)
+	w.unplaced(s)
 }
 
 // forget deletes keys of a node that goes on, all but those that keeps names.

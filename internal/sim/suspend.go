@@ -17,11 +17,14 @@ func (w *world) suspend(h *host, d time.Duration) bool {
 		return false
 	}
 	h.held = now + d
+	if d > 20*time.Second {
+		w.result.Tally.Rare[LongSleep]++
+	}
 	for _, l := range h.leases {
 		l.cap = now + time.Until(l.lease.Deadline())
 	}
 	w.clocks.Lock()
-	h.asleep, h.sleeping = true, now
+	h.asleep, h.sleeping, h.stood = true, now, w.dozed
 	w.clocks.Unlock()
 	time.AfterFunc(d, func() {
 		w.mu.Lock()

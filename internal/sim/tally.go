@@ -20,8 +20,10 @@ const (
 	Misconfigured
 	OffClock
 	Duplicated
+	Strange
 	Cancelled
 	TimedOut
+	Panicked
 	ClientClosed
 
 	Unlocked
@@ -47,8 +49,8 @@ const (
 )
 
 var outcomeNames = [outcomes]string{
-	"granted", "held", "held by a foreigner", "contended", "unavailable", "quarantined", "misconfigured", "clock off", "twin refused",
-	"cancelled", "timed out", "client closed",
+	"granted", "held", "held by a foreigner", "contended", "unavailable", "quarantined", "misconfigured", "clock off", "twin refused", "stranger refused",
+	"cancelled", "timed out", "callback panicked", "client closed",
 	"unlocked", "unlock unheard", "left taken", "lost", "extended by hand", "renewed", "granted to a foreigner",
 	"passed in process", "handed off", "repaired", "stale", "node: clock off", "node: not admitted", "node: lease not here", "node: NOSCRIPT",
 	"node: OOM", "node: reserved for another", "node: joined a queue",
@@ -63,10 +65,17 @@ type Tally struct {
 	Messages   int // to nodes
 	Outcomes   [outcomes]int
 	Faults     [kinds]int
+	Rare       [rares]int
+	Treated    [messages][treatments]int
 	Looks      int         // for what a process that had stopped using a name had left behind
+	Reaches    int         // leases that were lost at their deadline, of which it was asked whether a majority could be reached
 	Orders     int         // pairs of grants whose order was compared with that of their tickets
+	Overtakes  int         // grants before an older ticket that stood in line
+	Silences   int         // waiters that were told of an outage,
+	UntoldM    int64       // and how long after the time that is promised, at most, ms
 	Spent      int         // hand-offs to bids that were over
 	Declined   int         // of these, such as cost no claim
+	Wanted     int         // parts that a holder wanted back
 	NoticedM   int64       // for how long nobody found out that a node had forgotten which the others needed, ms
 	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority had kept its memory, or not
 	Waits      int         // grants of a name for which somebody waited, when all was well:
@@ -101,8 +110,13 @@ func (t *Tally) Add(o *Tally) {
 	t.Waits += o.Waits
 	t.Looks += o.Looks
 	t.Orders += o.Orders
+	t.Overtakes += o.Overtakes
+	t.Reaches += o.Reaches
+	t.Silences += o.Silences
+	t.UntoldM = max(t.UntoldM, o.UntoldM)
 	t.Spent += o.Spent
 	t.Declined += o.Declined
+	t.Wanted += o.Wanted
 	for i := range t.Recoveries {
 		r, o := &t.Recoveries[i], &o.Recoveries[i]
 		r.Grants, r.LongestM, r.PastM, r.ClaimedM = r.Grants+o.Grants, max(r.LongestM, o.LongestM), max(r.PastM, o.PastM), max(r.ClaimedM, o.ClaimedM)
@@ -115,7 +129,18 @@ func (t *Tally) Add(o *Tally) {
 	for i := range t.Faults {
 		t.Faults[i] += o.Faults[i]
 	}
+	for i := range t.Rare {
+		t.Rare[i] += o.Rare[i]
+	}
+	for m := range messages {
+		for how := range treatments {
+			t.Treated[m][how] += o.Treated[m][how]
+		}
+	}
 }
+
+// manyAttempts are those of which even what is rarest is demanded.
+const manyAttempts = 300_000
 
 // Missing are the kinds of outcomes and faults that did not occur.
 func (t *Tally) Missing() (names []string) {
@@ -129,11 +154,24 @@ func (t *Tally) Missing() (names []string) {
 			names = append(names, "fault "+kindNames[i])
 		}
 	}
+	for m := range messages {
+		for how := range treatments {
+			if t.Attempts >= manyAttempts && t.Treated[m][how] == 0 && !notDrawn[m][how] {
+				names = append(names, messageNames[m]+" "+treatmentNames[how])
+			}
+		}
+	}
+	for i, n := range t.Rare {
+		if n == 0 && (t.Attempts >= manyAttempts || Rare(i) < HolderSeen) {
+			names = append(names, "rare "+rareNames[i])
+		}
+	}
 	for _, n := range [...]struct {
 		what string
 		n    int
 	}{
-		{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"hand-off declined", t.Declined},
+		{"look for what was left behind", t.Looks}, {"pair served in turn", t.Orders}, {"place in line overtaken", t.Overtakes}, {"waiter told of an outage", t.Silences}, {"hand-off declined", t.Declined}, {"part wanted back", t.Wanted},
+		{"lease lost at its deadline", t.Reaches},
 		{"recovery", t.Recoveries[0].Grants}, {"recovery of lost memories", t.Recoveries[1].Grants}, {"wait when all was well", t.Waits},
 	} {
 		if n.n == 0 {
@@ -147,23 +185,28 @@ func (t *Tally) Missing() (names []string) {
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)
-	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were compared with the order in which they came; %d times nothing was left of who had stopped using a name; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
-		t.LongestM, t.Waits, t.Orders, t.Looks, t.Spent, t.Declined)
+	fmt.Fprintf(&b, "when all was well a name for which somebody waited was free for up to %d ms (of %d grants); %d pairs of waiters were compared with the order in which they came; %d times nothing was left of who had stopped using a name; %d leases were lost at their deadline, and could not be renewed; %d hand-offs went to bids that were over, and %d of these cost no claim\n",
+		t.LongestM, t.Waits, t.Orders, t.Looks, t.Reaches, t.Spent, t.Declined)
 	for i, where := range [...]string{"of the nodes voted when the faults were over", "had lost its memory"} {
 		r := t.Recoveries[i]
 		fmt.Fprintf(&b, "where a majority %s, a name was granted after %d ms at most, which is %d ms after it had to be free, and %d ms where bids that were over had claims (of %d grants)\n",
 			where, r.LongestM, r.PastM, r.ClaimedM, r.Grants)
 	}
+	fmt.Fprintf(&b, "%d times somebody was served before one who stood in line; %d waiters were told of an outage, %d ms later than promised at most, a second of which is the pause between two questions\n", t.Overtakes, t.Silences, t.UntoldM)
 	fmt.Fprintf(&b, "that a node had forgotten was found out within %d ms\n", t.NoticedM)
-	for i := range max(int(outcomes), int(kinds)) {
-		left, right := "", ""
+	for i := range max(int(outcomes), int(kinds), int(rares)) {
+		left, right, rare := "", "", ""
+		if i < int(rares) {
+			rare = fmt.Sprintf("%-26s %9d", rareNames[i], t.Rare[i])
+		}
 		if i < int(outcomes) {
 			left = fmt.Sprintf("%-28s %9d", outcomeNames[i], t.Outcomes[i])
 		}
 		if i < int(kinds) {
 			right = fmt.Sprintf("%-26s %9d", kindNames[i], t.Faults[i])
 		}
-		fmt.Fprintf(&b, "  %-40s   %s\n", left, right)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-40s   %-38s   %s", left, right, rare), " ") + "\n")
 	}
+	b.WriteString(t.table())
 	return b.String()
 }

@@ -43,7 +43,7 @@ func drawTight(seed uint64) *Plan {
 			p.Clocks = append(p.Clocks, d.between(-e.half, e.half))
 		}
 	}
-	p.Heal = 4 * p.Window // until then nodes that an operator vouched for do not vote: two windows
+	p.Heal = 4 * p.Window // until then the clients meet the nodes
 	last := e.client(0)
 	if d.hit(0.15) {
 		p.Heal = e.leap(p.Heal)
@@ -74,8 +74,9 @@ func (e *edge) round(at time.Duration) time.Duration {
 	e.move(at-w/8, -e.half-behind)
 	misread := p.N == 1 || e.sharp || d.hit(0.3) // what is read of the clocks is half a window off, each time it is
 	if misread {
-		e.add(Fault{Kind: Delay, At: at - w/8, For: 4 * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
-		holds += 4 * w
+		// For as long as the meeting takes: three greetings, a report of the members and an admission, each delayed.
+		e.add(Fault{Kind: Delay, At: at - w/8, For: 5 * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
+		holds += 5 * w
 		sent = holds
 	}
 	how := d.n(7)
@@ -114,7 +115,7 @@ func (e *edge) round(at time.Duration) time.Duration {
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
 	if misread && p.N > 1 {
-		e.add(Fault{Kind: Delay, At: meets - w/16, For: min(3*w, over-4*w-meets), Clients: rival, P: 1, By: e.share(w) * 9 / 10})
+		e.add(Fault{Kind: Delay, At: meets - w/16, For: min(4*w, over-4*w-meets), Clients: rival, P: 1, By: e.share(w) * 9 / 10})
 	}
 	if d.hit(0.3) {
 		e.move(meets+w/4, ahead+e.share(w))
@@ -170,7 +171,22 @@ func (e *edge) leap(at time.Duration) time.Duration {
 		hungry.Once = false
 	}
 	p.Actors = append(p.Actors, hungry)
+	e.givesBack(leaps, holder)
 	return leaps + 2*settle + 4*w
+}
+
+// givesBack has the holder give something back that it has since before the leap, when it knows of that: somebody
+// looks at the nodes, and they may have lost their scripts, so that it cannot have them admitted. It needs no vote.
+func (e *edge) givesBack(leaps time.Duration, holder uint32) {
+	p, d, w := e.p, e.d, e.p.Window
+	p.Names = append(p.Names, "name2", "name3")
+	locks := leaps - d.between(w/2, 2*w)
+	p.Actors = append(p.Actors,
+		Actor{ID: len(p.Actors), Client: first(holder), Ops: []Op{{At: locks, Name: 2, Hold: leaps - locks + d.between(w/4, w)}}},
+		Actor{ID: len(p.Actors) + 1, Client: first(holder), Ops: []Op{{At: leaps + w/8, Name: 3, Look: LookAtNodes}}})
+	if d.hit(0.7) {
+		e.add(Fault{Kind: ScriptFlush, At: leaps + d.below(w/4)})
+	}
 }
 
 // share is nearly all of a span, or less of it: less than the right clocks are apart. Who meets the nodes

@@ -35,7 +35,11 @@ type world struct {
 	ends    sync.WaitGroup // clients being closed
 	timers  sync.Pool      // of messages on their way: two for each, so they are used again
 
-	clocks sync.Mutex // of the hosts; nothing else is locked under it
+	gate   chan struct{} // closed when calls may begin again; nil: they may. Under mu
+	inside int           // calls that began, with what they got; under mu
+
+	clocks sync.Mutex    // of the hosts; nothing else is locked under it
+	dozed  time.Duration // for how long all hosts slept: by so much their clocks are ahead of their timers
 
 	mu       sync.Mutex
 	hosts    []*host         // by slot, the present ones
@@ -64,6 +68,14 @@ func Run(p *Plan, trace io.Writer) *Result {
 	for i := range p.N {
 		w.servers = append(w.servers, newServer(w, i))
 	}
+	if p.Spare != 0 {
+		w.servers = append(w.servers, newServer(w, p.N))
+	}
+	for k := range DeadCall {
+		if p.Rare.has(k) {
+			w.rare(k)
+		}
+	}
 	w.hosts, w.ready = make([]*host, len(p.Clients)), make([]chan struct{}, len(p.Clients))
 	for slot := range p.Clients {
 		w.ready[slot] = make(chan struct{})
@@ -87,7 +99,7 @@ func Run(p *Plan, trace io.Writer) *Result {
 func (w *world) awaitActors() {
 	done := make(chan struct{})
 	go func() { w.acts.Wait(); close(done) }()
-	t := time.NewTimer(w.plan.Heal + time.Duration(w.plan.ops())*3*time.Second + 5*time.Minute)
+	t := time.NewTimer(w.plan.Heal + time.Duration(w.plan.ops())*3*time.Second + w.plan.lasts() + 5*time.Minute)
 	defer t.Stop()
 	select {
 	case <-done:

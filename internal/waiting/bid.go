@@ -46,12 +46,21 @@ type bid struct {
 	stands  nodes         // it has a place in their queues, or may have
 	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
 	spare   spare         // nodes that the next rounds of all leave out
+	again   again         // because it hears them again
 	whole   bool          // the current round asks all nodes, but for those
 	taken   bool          // the lease went to the caller: what comes later is not for us
 	ended   bool          // and is over
 	late    *late         // what the lease knows of it
 	err     error         // no stamp could be drawn
 	from    *handed       // what is being passed to this owner; nil: nothing
+	passes  int           // by which the lease will have come, in a row, if it does
+	waited  bool          // the name was handed to owner
+}
+
+// again are nodes for which a bid has asked lately because it hears them again.
+type again struct {
+	nodes nodes
+	since clock.Instant // within a second from then on
 }
 
 func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration) *bid {
@@ -70,11 +79,30 @@ func (b *bid) askAll() {
 // askAgain begins another round with all nodes unless one is under way: where they take
 // longer to answer, or to be given up, than a waiter to ask again, none would ever end. Nor, for as
 // long as other waiters pause, while a node of which it has a part owes an answer: nothing would be known of the part.
-func (b *bid) askAgain() {
+// A waiter that asks more often, see [Locker.askEvery], does not do so either while only a minority has answered: it
+// would never know that the others do not.
+func (b *bid) askAgain(every time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	owed := b.whole && b.which(b.votes.Pending)&b.part != 0 && b.fan.Now().Sub(b.sent) < askEvery
+	few, all := b.few()
+	owed := b.whole && b.fan.Now().Sub(b.sent) < askEvery &&
+		(b.which(b.votes.Pending)&b.part != 0 || every < askEvery && few && !all)
 	if b.state != open && !owed || !b.whole {
+		b.askNodes()
+	}
+}
+
+// heardAgain begins a round because a node is heard again. Not a second time within a second for the
+// same node: it asks once a second anyway, and a subscription that flaps is no reason to ask more often.
+func (b *bid) heardAgain(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.fan.Now()
+	if now.Sub(b.again.since) >= askEvery {
+		b.again.nodes, b.again.since = 0, now
+	}
+	if !b.again.nodes.has(node) {
+		b.again.nodes = b.again.nodes.with(node)
 		b.askNodes()
 	}
 }
@@ -196,6 +224,7 @@ func (b *bid) handed(node int) {
 	if b.state == over || b.state == won {
 		return
 	}
+	b.waited = true
 	b.halved = 0 // the others may follow
 	if b.state == open && !b.votes.Asked(node) && b.fan.Now().Sub(b.sent) < b.fan.Set().Window/2 {
 		b.askNode(node)
@@ -232,14 +261,20 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 		if b.taken && ans.Verdict != nodescript.Granted {
 			b.drop(func(i int) bool { return i == node })
 		}
+		b.notify() // an attempt may wait to know why it failed
 	case b.state != open:
-		if b.state == idle && b.whole && tag == b.tag && b.split() {
-			b.notify() // what was not there when the others' answers were looked at
+		// What was not there when the others' answers were looked at.
+		switch now := b.state == idle && b.whole && tag == b.tag; {
+		case now && b.alone():
+			b.become(failed) // a minority had said that the name is held, and nobody else answered
+		case now && b.split():
+			b.notify()
 		}
 	case tag != b.tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
 		b.askNode(node) // granted to an earlier stamp: only the current one counts
 	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
 		// Those before us in the queue were gone, so this very question was handed the name.
+		b.waited = true
 		b.claimed = b.claimed.with(node)
 		b.ask(b.mine(), false)
 		b.notify()
@@ -300,17 +335,10 @@ func (b *bid) outcome(cut bool) (Grant, *Refusal) {
 	return Grant{}, b.refused(cut)
 }
 
-// refusal is why the current round has no majority. cut says that it was ended before.
-func (b *bid) refusal(cut bool) *Refusal {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.refused(cut)
-}
-
-// refused is refusal with b.mu held.
+// refused is why the current round has no majority. cut says that it was ended before. b.mu is held.
 func (b *bid) refused(cut bool) *Refusal {
 	r := refusal(b.votes.Answers(), b.err, cut && b.state == open)
-	if b.state == won {
+	if r.asked = b.sent; b.state == won {
 		r.late()
 	}
 	return r

@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"maps"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/fanout"
@@ -14,6 +15,7 @@ type past struct {
 	// nodes, a majority is enough, and the news of the others come later.
 	since map[string]clock.Instant
 	swept clock.Instant
+	claim time.Duration // how long one lasts
 
 	waits map[int64]*between // by ticket, those that go on after a bid
 }
@@ -32,8 +34,8 @@ type kept struct {
 
 // won notes that owner got the lock.
 func (p *past) won(owner string, now clock.Instant) {
-	if now.Sub(p.swept) > nodescript.Claim {
-		maps.DeleteFunc(p.since, func(_ string, since clock.Instant) bool { return now.Sub(since) > nodescript.Claim })
+	if now.Sub(p.swept) > p.claim {
+		maps.DeleteFunc(p.since, func(_ string, since clock.Instant) bool { return now.Sub(since) > p.claim })
 		p.swept = now
 	}
 	p.since[owner] = now
@@ -42,7 +44,7 @@ func (p *past) won(owner string, now clock.Instant) {
 // justWon reports whether owner got the lock within a claim's time.
 func (p *past) justWon(owner string, now clock.Instant) bool {
 	since, ok := p.since[owner]
-	return ok && now.Sub(since) <= nodescript.Claim
+	return ok && now.Sub(since) <= p.claim
 }
 
 // decline answers a hand-off to an owner that nobody bids under any more. A node that came back with the memory of a
@@ -63,7 +65,7 @@ func (b *Inbox) answer(next *bid, all []kept) {
 		placed := next == nil || next.joinFirst() || next.got()
 		for _, k := range all {
 			if placed || !b.keep(k) {
-				b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(nodescript.Claim)})
+				b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})
 			}
 		}
 	})

@@ -9,6 +9,7 @@
 //	refusal.go   why an attempt failed, and what that means for the next
 //	locker.go    TryLock and Lock: attempts, then the line
 //	line.go      the waiters of one name in this process: only the first asks the nodes
+//	outage.go    and what it finds of an outage counts for all of them
 //	inbox.go     hand-offs from the nodes to the waiters they are for
 //	decline.go   and those for bids that are over
 //	turn.go      the first in line: in the nodes' queues, until a majority is its own

@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/fanout"
@@ -17,7 +18,21 @@ type Grant struct {
 	Deadline clock.Instant
 	Others   bool // somebody stood in a queue behind it
 
-	late *late // nil if its bid has all answers
+	by     nodes // that granted it, before it was won
+	passes int   // by which it came, in a row, since the nodes handed the name to this process
+	waited bool  // it was handed over
+	late   *late // nil if its bid has all answers
+}
+
+// refusal is what others of the process are told who want the lock meanwhile: what the nodes that granted it know.
+func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
+	answers := make([]nodescript.Answer, n)
+	for i := range answers {
+		if g.by.has(i) {
+			answers[i] = nodescript.Answer{Verdict: nodescript.Held, Owner: g.Owner, Left: g.Sent.Add(ttl).Sub(now), Rank: -1}
+		}
+	}
+	return refusal(answers, nil, true)
 }
 
 // late is a bid that was won before every node had answered.
@@ -43,7 +58,7 @@ func (b *bid) take() (Grant, bool) {
 		return Grant{}, false
 	}
 	b.state, b.taken = over, true
-	g := Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting()}
+	g := Grant{Owner: b.owner, Token: b.stamp, Sent: b.sent, Deadline: deadline, Others: b.votes.Waiting(), waited: b.waited, passes: b.passes}
 	for i := range b.fan.N() {
 		if b.votes.Pending(i) {
 			if b.late == nil {
@@ -53,6 +68,7 @@ func (b *bid) take() (Grant, bool) {
 			continue
 		}
 		if b.votes.Granted(i) {
+			g.by = g.by.with(i)
 			continue
 		}
 		if b.stands.has(i) {
@@ -80,7 +96,10 @@ func (b *bid) quit(node int) {
 // giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,
 // is released in the background. A release that overtakes its acquire leaves a
 // tombstone that the acquire meets. No bid has nothing to end.
-func (b *bid) giveUp() {
+func (b *bid) giveUp() { b.endBid(true) }
+
+// endBid is giveUp. drop keeps the current round from nodes it was not sent to yet; else their answers tell how they stand.
+func (b *bid) endBid(drop bool) {
 	if b == nil {
 		return
 	}
@@ -93,7 +112,9 @@ func (b *bid) giveUp() {
 	if b.stamp == 0 {
 		return
 	}
-	b.unsend()
+	if drop {
+		b.unsend()
+	}
 	b.drop(nil)
 	where := b.votes.Touched
 	if b.ticket != 0 {

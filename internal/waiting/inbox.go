@@ -18,6 +18,9 @@ import (
 type Inbox struct {
 	fan    *fanout.Fanout
 	client string
+	// Repair has the lease of an owner renewed to which a node handed the name: its repair was refused there before. It
+	// reports whether there is such a lease. It is set before the inbox is opened; nil: there is none.
+	Repair func(owner string) bool
 
 	mu     sync.Mutex
 	opened bool
@@ -33,21 +36,26 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client, by the name that its owners carry.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{claim: f.Set().Claim(), since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
 }
 
 // open subscribes on every node, the first time, and waits until enough hear.
 func (b *Inbox) open(ctx context.Context) {
+	b.Subscribe()
+	select {
+	case <-b.enough:
+	case <-ctx.Done():
+	}
+}
+
+// Subscribe subscribes on every node, the first time, and does not wait for that.
+func (b *Inbox) Subscribe() {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if !b.opened {
 		b.opened = true
 		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.stands)
 		time.AfterFunc(b.fan.Timeout(), b.suffice)
-	}
-	b.mu.Unlock()
-	select {
-	case <-b.enough:
-	case <-ctx.Done():
 	}
 }
 
@@ -82,7 +90,7 @@ func (b *Inbox) hears(owner string, node int) bool {
 }
 
 // stands notes that a subscription stands or broke. What was handed over while it was
-// broken was lost: all ask again when it is back.
+// broken was lost: all ask again when it is back, see [bid.heardAgain].
 func (b *Inbox) stands(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
@@ -107,7 +115,7 @@ func (b *Inbox) stands(node int, is bool) {
 	}
 	slices.SortFunc(again, func(a, b *bid) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.owner, b.owner)) })
 	for _, t := range again {
-		t.askAll()
+		t.heardAgain(node)
 	}
 }
 
@@ -120,6 +128,15 @@ func (b *Inbox) heard(node int, message string) {
 	b.mu.Lock()
 	t := b.bids[h.Owner]
 	b.mu.Unlock()
+	if h.Wanted {
+		if t != nil {
+			t.wanted(node, h.Seen)
+		}
+		return
+	}
+	if t == nil && b.Repair != nil && b.Repair(h.Owner) {
+		return
+	}
 	if t != nil {
 		b.fan.Raise(h.Seen)
 		t.handed(node)

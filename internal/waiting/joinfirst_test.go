@@ -81,12 +81,12 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 					t.Fatal("the inbox hears nothing")
 				}
 				b := l.bid(t)
-				l.lines.enter("x", b)
+				l.lines.enter(Want{Lock: b.lock}, b, 0)
 				c.before(l, b)
 				time.Sleep(time.Millisecond) // long enough for a second connection to be used
 				synctest.Wait()
 				l.Fan.Together(func() {
-					if l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0) {
+					if passed, _ := l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0); passed {
 						t.Error("passed although the client is fair")
 					}
 					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock, "holder~", 1)}, nil)

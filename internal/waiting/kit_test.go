@@ -58,7 +58,12 @@ func (l *Locker) taken(t *testing.T, lock nodescript.Lock, ttl time.Duration, on
 
 // voting are nodes that vote, whose clocks are so far ahead.
 func voting(ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
-	set := nodescript.Config{N: len(ahead), MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+	return votingWithin(250*time.Millisecond, ahead...)
+}
+
+// votingWithin is voting, with a window.
+func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
+	set := nodescript.Config{N: len(ahead), MaxTTL: 40 * window, Window: window, Cluster: "test"}
 	var nodes []*nodemodel.Node
 	for i, ahead := range ahead {
 		run := fmt.Sprintf("run%d", i)
@@ -68,6 +73,7 @@ func voting(ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
 		m.HSet(nodescript.AdmissionKey, "run", run)
 		m.HSet(nodescript.AdmissionKey, "config", set.String())
 		m.HSet(nodescript.AdmissionKey, "evicted", "0")
+		m.HSet(nodescript.AdmissionKey, "id", "id-"+run)
 		nodes = append(nodes, m)
 	}
 	return set, nodes

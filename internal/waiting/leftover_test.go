@@ -67,11 +67,12 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
-		l.lines.enter("x", l.bid(t))
-		p := l.lines.enter("x", nil)
-		l.lines.leave("x", true) // the first has the lock now
+		want := Want{Lock: nodescript.Lock{Name: "x"}}
+		l.lines.enter(want, l.bid(t), 0)
+		p, _ := l.lines.enter(want, nil, 0)
+		l.lines.leave("x", l.nothing(), 0) // the first has the lock now
 		b := l.bid(t)
-		l.lines.gets("x", p, b)
+		l.lines.gets(p, b)
 		if passed, _ := l.lines.pass("x", handed{owner: "holder", over: l.Fan.Now().Add(time.Second)}, false, false); !passed {
 			t.Error("the lock was not passed to the first in line")
 		}

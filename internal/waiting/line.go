@@ -2,7 +2,10 @@ package waiting
 
 import (
 	"context"
+	"slices"
 	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
 // lines are the waiters of this process, by name: first come, first served. Only the
@@ -12,58 +15,60 @@ type lines struct {
 	byName map[string]*line
 }
 
-// line is the waiters of one name; first is not in others.
+// line is the waiters of one name, and what the first of them learned for all.
 type line struct {
-	first  *bid // of the first
-	others []*place
-	passes int  // how often the lock was passed on in here, in a row
-	near   bool // who was first before has the lock, and will pass it on
+	own    place // of who began it
+	first  *place
+	others []*place // behind it
+	near   bool     // who was first before has the lock, and will pass it on
+	outage outage
+	last   *Refusal // what was found last; nil: nothing yet
 }
 
-// place is that of a waiter who is not the first.
+// place is that of a waiter.
 type place struct {
-	turn chan struct{} // closed when it becomes the first
+	turn chan struct{} // closed when it becomes the first, or its wait is over; nil: it began the line
 	bid  *bid
+	want Want
+	came clock.Instant
+	over *Refusal // why its wait is over before its turn came
 }
 
-// enter gives the caller the last place in line for name, whose turn is to be waited for; nil: it
-// is the first. b is its bid, to which the lock may be passed as soon as it is the first; nil: its
-// client has not met the nodes yet, see gets.
-func (l *lines) enter(name string, b *bid) *place {
+// enter gives the caller the last place in line for a name. first says that it is its turn; else that is to be waited
+// for. b is its bid, to which the lock may be passed as soon as it is the first; nil: its client has not met the
+// nodes yet, see gets.
+func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ln, there := l.byName[name]
-	if !there {
-		if l.byName == nil {
-			l.byName = map[string]*line{}
-		}
-		l.byName[name] = &line{first: b}
-		return nil
+	if ln, there := l.byName[want.Lock.Name]; there {
+		p = &place{turn: make(chan struct{}), bid: b, want: want, came: now}
+		ln.others = append(ln.others, p)
+		return p, false
 	}
-	p := &place{turn: make(chan struct{}), bid: b}
-	ln.others = append(ln.others, p)
-	return p
+	if l.byName == nil {
+		l.byName = map[string]*line{}
+	}
+	ln := &line{own: place{bid: b, want: want, came: now}}
+	ln.first = &ln.own
+	l.byName[want.Lock.Name] = ln
+	return ln.first, true
 }
 
-// gets notes the bid of a waiter that entered the line without one.
-func (l *lines) gets(name string, p *place, b *bid) {
+// gets notes the bid of a waiter that entered the line without one, or whose last one is over.
+func (l *lines) gets(p *place, b *bid) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.bid = b
-	select {
-	case <-p.turn:
-		l.byName[name].first = b
-	default:
-	}
 }
 
-// turn waits until p is the first in line for name, and reports whether it is: not, if ctx or stop
-// ended first. leave must be called by whoever is. draw is called when met is closed.
-func (l *lines) turn(ctx context.Context, stop <-chan struct{}, name string, p *place, met <-chan struct{}, draw func()) bool {
+// turn waits until p is the first in line, and reports whether it is. If ctx or stop ended before, or the wait is
+// over, it returns what the first learned last; nil: nothing. leave must be called by whoever is the first. draw is
+// called when met is closed.
+func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
 		case <-p.turn:
-			return true
+			return p.over == nil, p.over
 		case <-met:
 			met = nil
 			draw()
@@ -74,31 +79,37 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, name string, p *
 		}
 	}
 	l.mu.Lock()
-	ln := l.byName[name]
-	for i, other := range ln.others {
-		if other == p {
-			ln.others = append(ln.others[:i], ln.others[i+1:]...)
-			l.mu.Unlock()
-			return false
-		}
+	if p.over != nil {
+		defer l.mu.Unlock()
+		return false, p.over
+	}
+	ln := l.byName[p.want.Lock.Name]
+	last := ln.last
+	if i := slices.Index(ln.others, p); i >= 0 {
+		ln.others = slices.Delete(ln.others, i, i+1)
+		l.mu.Unlock()
+		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(name, false) // its turn came at the same moment
-	return false
+	l.leave(p.want.Lock.Name, nil, 0) // its turn came at the same moment
+	return false, last
 }
 
-// leave makes the next waiter for name the first. won says that the caller has the lock.
-func (l *lines) leave(name string, won bool) {
+// leave makes the next waiter for name the first. held is not nil if the caller has the lock and will pass it on: it
+// is what the others are told meanwhile.
+func (l *lines) leave(name string, held *Refusal, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
-	ln.first, ln.near = nil, won
+	if ln.near = held != nil; ln.near {
+		ln.learn(held, now)
+	}
 	if len(ln.others) == 0 {
 		delete(l.byName, name)
 		return
 	}
-	ln.first = ln.others[0].bid
-	close(ln.others[0].turn)
+	ln.first = ln.others[0]
+	close(ln.first.turn)
 	ln.others[0] = nil
 	ln.others = ln.others[1:]
 }
@@ -111,37 +122,28 @@ func (l *lines) isNear(name string) bool {
 	return l.byName[name].near
 }
 
-// bids notes that the first in line for name has another bid.
-func (l *lines) bids(name string, b *bid) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.byName[name].first = b
-}
-
 // mostPasses is how often in a row a lock goes from one waiter of a process to the next
-// while waiters of others stand in the queue.
+// while waiters of others stand in the queue. The lease carries the count, see [Grant]: the line
+// of a process is empty whenever its goroutines pause, so a count kept there would begin anew. Passes
+// count from the first, also before others came: those are served at the next Unlock then.
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first in line for name. others says
 // that waiters of other processes are in the queue. If it is not passed, next is who may
-// still have to join the nodes' queues, before it is given back there.
-func (l *lines) pass(name string, from handed, others, fair bool) (passed bool, next *bid) {
+// still have to join the nodes' queues, before it is given back there. never says that it is not passed.
+func (l *lines) pass(name string, from handed, others, never bool) (passed bool, next *bid) {
 	l.mu.Lock()
 	ln := l.byName[name]
-	if ln == nil || ln.first == nil {
+	if ln == nil || ln.first.bid == nil {
 		l.mu.Unlock()
 		return false, nil
 	}
-	b := ln.first
-	if fair || others && ln.passes >= mostPasses {
-		ln.passes, ln.near = 0, false
+	b := ln.first.bid
+	if never || others && from.passes >= mostPasses {
+		ln.near = false
 		l.mu.Unlock()
 		return false, b
 	}
-	if !others {
-		ln.passes = 0
-	}
-	ln.passes++
 	l.mu.Unlock()
 	return b.pass(from), nil
 }

@@ -18,9 +18,17 @@ const (
 	// splitDelay is the mean of the first pause after a split; it doubles up to the
 	// retry delay. Redlock: "retry after a random delay in order to desynchronize".
 	splitDelay = 4 * time.Millisecond
-	// patience is for how long a Lock looks for a quorum that it has not met yet.
-	patience = time.Second
+	// splitMost bounds the pauses of TryLock: it tries for a moment, however long a Lock may pause.
+	splitMost = 100 * time.Millisecond
 )
+
+// Want is what a Lock waits for.
+type Want struct {
+	Lock    nodescript.Lock
+	TTL     time.Duration
+	Through bool           // it waits through outages
+	Told    func(*Refusal) // of each refusal
+}
 
 // Locker gets locks for one client. It is safe for concurrent use.
 type Locker struct {
@@ -29,7 +37,8 @@ type Locker struct {
 	NewOwner   func(ticket int64) string // a new one for every bid
 	Stop       <-chan struct{}           // closed when the client is: every wait ends
 	Inbox      *Inbox
-	Fair       bool // no passes
+	Fair       bool          // no passes
+	Gap        time.Duration // left to polling clients of other libraries now and then, see gapDue; 0: none
 
 	lines lines
 }
@@ -46,7 +55,7 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
 			return Grant{}, r
 		}
-		pause = min(2*pause, l.RetryDelay)
+		pause = min(2*pause, l.RetryDelay, splitMost)
 	}
 }
 
@@ -54,10 +63,16 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
 // told is called with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
+	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
+}
+
+// WaitFor is Wait, for a wish that may have more to it.
+func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
-	b, _ := l.waiter(lock, ttl, &ticket) // nil: the nodes were not met yet
+	name := want.Lock.Name
+	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the nodes were not met yet
 	// Its place in here is by when it called, whoever of the process draws a ticket first.
-	p := l.lines.enter(lock.Name, b)
+	p, first := l.lines.enter(want, b, l.Fan.Now())
 	// Whatever ended the wait: as soon as b was the first in line the lock may have been
 	// passed to it, and it may have won before anybody looked.
 	defer func() {
@@ -73,56 +88,65 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 	// Not when it is the first in here: then it would stand behind all who came to other
 	// processes meanwhile.
 	draw := func() {
-		if b, _ = l.waiter(lock, ttl, &ticket); b != nil {
-			l.lines.gets(lock.Name, p, b)
+		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
+			l.lines.gets(p, b)
 		}
 	}
-	if p != nil && !l.lines.turn(ctx, l.Stop, lock.Name, p, met, draw) {
-		return Grant{}, l.nothing()
+	if !first {
+		if is, last := l.lines.turn(ctx, l.Stop, p, met, draw); !is {
+			if b != nil {
+				if g, r := b.outcome(true); r == nil { // it was passed the lock at the moment at which ctx ended
+					return g, nil
+				}
+			}
+			return Grant{}, cmp.Or(last, l.nothing())
+		}
 	}
-	won := false
-	defer func() { l.lines.leave(lock.Name, won && !l.Fair) }()
+	var held *Refusal // by whom, when the lock was got and will be passed on
+	defer func() { l.lines.leave(name, held, l.Fan.Now()) }()
 	again := false
 	defer func() {
 		if again {
 			l.Inbox.ends(ticket)
 		}
 	}()
-	allowed, outage := patience, time.Time{}
-	var last *Refusal
 	after := func(r *Refusal) {
-		last = r
 		if r.Kind != Unavailable {
-			allowed, outage = max(patience, ttl), time.Time{}
+			l.lines.learned(name, r, l.Fan.Now())
 		}
-		told(r)
+		want.Told(r)
 	}
 	for {
-		g, r := l.inLine(ctx, lock, ttl, &ticket, b, after)
+		began := l.Fan.Now()
+		g, r := l.inLine(ctx, p, &ticket, b, after)
 		if r == nil {
-			won = true
+			if !l.Fair {
+				held = g.refusal(l.Fan.N(), want.TTL, l.Fan.Now())
+			}
 			return g, nil
 		}
 		b.giveUp()
 		b = nil
 		if ctx.Err() != nil || l.stopped() {
-			if r.cut && last != nil {
-				r = last // what is known, though a moment old
-			}
-			return Grant{}, r
+			return Grant{}, l.lines.known(name, r)
 		}
 		again = true
 		hurry := l.Inbox.goesOn(ticket)
-		after(r)
-		pause := jitter(l.Fan, l.RetryDelay)
-		switch votesIn, ok := r.VotesIn(); {
+		// However long RetryDelay is: that there is no quorum is told in time, and found out when there is.
+		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
+		switch votesIn, ok := l.recall(r).VotesIn(); {
 		case r.Kind != Unavailable:
 		case ok:
 			// Somebody else may restart or vouch for the node meanwhile.
-			outage, pause = time.Time{}, min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
-		case outage.IsZero():
-			outage = time.Now()
-		case time.Since(outage) >= allowed:
+			pause = min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
+			l.lines.learned(name, r, now)
+		default:
+			var next time.Duration
+			over, next = l.lines.failed(name, r, cmp.Or(r.asked, began), l.Fan.Greeted(), now)
+			pause = min(pause, next)
+		}
+		after(r)
+		if over {
 			return Grant{}, r
 		}
 		if !l.sleep(ctx, pause, hurry) {
@@ -132,18 +156,18 @@ func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Durati
 }
 
 // inLine asks, and joins the nodes' queues if somebody has the lock.
-func (l *Locker) inLine(ctx context.Context, lock nodescript.Lock, ttl time.Duration, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) inLine(ctx context.Context, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
 			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 		}
 		var err error
-		if b, err = l.waiter(lock, ttl, ticket); err != nil {
+		if b, err = l.waiter(p.want.Lock, p.want.TTL, ticket); err != nil {
 			r := l.nothing()
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r
 		}
-		l.lines.bids(lock.Name, b)
+		l.lines.gets(p, b)
 	}
 	defer l.Inbox.forget(b) // who gives the lock back in here may have made it expect
 	defer b.giveUp()        // first: who finds it over later forgets it, see Pass
@@ -187,7 +211,38 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 	}
 	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
 	defer b.giveUp()
-	return l.ask(ctx, b)
+	g, r := l.ask(ctx, b)
+	if r == nil || !r.doubt || ctx.Err() != nil || l.stopped() {
+		return g, r
+	}
+	// Whoever keeps what it has of the nodes while it waits would keep it from others, and from a holder's repair.
+	b.endBid(false)
+	return Grant{}, l.settled(ctx, b)
+}
+
+// settled is why a bid that is over failed, when the answers have come that may tell whether somebody has the lock. It waits for
+// two windows at most: a node refuses a stamp that comes later than one, and the answer takes as long.
+func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
+	b.mu.Lock()
+	r, late := b.refused(false), b.sent.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
+	b.mu.Unlock()
+	timer := time.NewTimer(late)
+	defer timer.Stop()
+	for more := true; more && r.doubt; {
+		select {
+		case <-b.wake:
+		case <-timer.C:
+			more = false
+		case <-ctx.Done():
+			more = false
+		case <-l.Stop:
+			more = false
+		}
+		b.mu.Lock()
+		r = b.refused(false)
+		b.mu.Unlock()
+	}
+	return r
 }
 
 // jitter draws between half and one and a half of d.
@@ -203,12 +258,14 @@ func (l *Locker) stopped() bool {
 }
 
 // Pass offers a lease that its owner has ended to a waiter of this process, and reports
-// whether one takes it: then it releases what remains of it, too.
-func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) bool {
+// whether one takes it: then it releases what remains of it, too. Else gap is for how long the name is to be left to
+// clients of other libraries before it is handed on; 0: not at all.
+func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
-		return false
+		return false, 0
 	}
-	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over}, g.Others, l.Fair)
+	due := l.gapDue(lock.Name, g.Token)
+	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over, passes: g.passes}, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
 		// It may just have become the first in here, or have waited for a pass. Its place is by its
 		// ticket, so it is to be in the queues before the name is handed on.
@@ -217,7 +274,10 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 			l.Inbox.forget(next) // it was over already: nobody else would
 		}
 	}
-	return passed
+	if due && (next != nil || g.contended()) {
+		gap = l.Gap
+	}
+	return passed, gap
 }
 
 // nothing is the refusal of a wait that ended before anything was asked.

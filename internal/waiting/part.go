@@ -54,6 +54,28 @@ func (b *bid) split() (soon bool) {
 	return false
 }
 
+// wanted gives back what a node granted to stamp: the holder of a lease wants to repair it there. It believed in its lease
+// a moment ago, so the others of a majority are not to be had, whoever came first. Where answers are missing that might
+// still make a majority, this round is over: they may be those of nodes that hang. A round that won is no part.
+func (b *bid) wanted(node int, stamp int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == over || b.state == won || b.from != nil || stamp > b.stamp {
+		return
+	}
+	if b.state == open {
+		b.votes.End()
+		b.become(failed)
+	}
+	b.part = b.part.without(node)
+	if b.part == 0 {
+		b.halved = 0
+	}
+	n := nodes(0).with(node)
+	b.spare.gaveBack(n, b.fan.Now().Add(b.fan.Set().MaxTTL/2))
+	b.release(n.has)
+}
+
 // yields reports whether a node's answer is that somebody has it who has waited for longer. Not a lease that
 // nobody renews: it ends, by each node's own clock, and not in the same moment.
 func (b *bid) yields(a nodescript.Answer) bool {

@@ -164,7 +164,7 @@ func TestWhatWasGivenBackIsNoPart(t *testing.T) {
 		for range 2 {
 			b.askAll()
 			time.Sleep(gather / 10)
-			b.next(time.Second) // the round of all has failed; then the grant comes
+			b.next(time.Second, askEvery) // the round of all has failed; then the grant comes
 			time.Sleep(gather)
 		}
 		b.mu.Lock()

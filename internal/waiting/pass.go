@@ -11,6 +11,7 @@ type handed struct {
 	owner   string
 	highest int64         // the highest stamp sent under it
 	over    clock.Instant // when it has expired on the nodes
+	passes  int           // that it came by, in a row
 }
 
 // pass begins a round that takes the lease over from an owner in this process: one round
@@ -22,7 +23,8 @@ func (b *bid) pass(from handed) bool {
 	if b.state == over || b.state == won || b.from != nil {
 		return false
 	}
-	b.from = &from
+	// Also where the pass fails and the lock comes by a hand-off: a failed one may leave a part with this bid.
+	b.from, b.passes = &from, from.passes+1
 	b.ask(everyNode, false)
 	b.whole = true
 	if b.err != nil {

@@ -63,7 +63,7 @@ func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	t.Helper()
 	set := nodescript.Config{N: 1, MaxTTL: maxTTL, Window: 50 * time.Millisecond, Cluster: "test"}
 	n := &away{Node: nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)}
-	n.Set(nodescript.TrustKey, "run", 0)
+	n.Serve()
 	return locker(t, set, 100*time.Millisecond, n), n
 }
 
@@ -137,7 +137,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 			n.cut.Store(true)
 			time.Sleep(1700 * time.Millisecond) // it asks, is refused, pauses, asks
 			l.lines.mu.Lock()
-			b := l.lines.byName[lock.Name].first
+			b := l.lines.byName[lock.Name].first.bid
 			l.lines.mu.Unlock()
 			b.mu.Lock()
 			if b.state == over {

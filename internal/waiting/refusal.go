@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/clock"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
@@ -24,7 +25,10 @@ type Refusal struct {
 	Answers []nodescript.Answer // by node
 	Err     error               // why no stamp could be drawn, if that was it
 
-	cut bool // its context ended when too few nodes had answered to tell anything
+	asked clock.Instant // when the nodes were; 0: not known
+	doubt bool          // somebody has it if nodes say so that have not answered yet
+	few   bool          // fewer than a majority had answered by then
+	cut   bool          // its context ended when too few nodes had answered to tell anything
 }
 
 // refusal reads the answers of a failed attempt. ended says that its context ended
@@ -51,12 +55,13 @@ func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 			}
 		}
 	}
-	r.cut = ended && free+held < need
+	r.few = free+held < need
+	r.cut = ended && r.few
 	switch {
 	case err != nil, free+held+unanswered < need, held == 0 && r.cut:
 		r.Kind = Unavailable
 	case most > 0 && most+unknown >= need:
-		r.Kind = Held
+		r.Kind, r.doubt = Held, most+unknown-unanswered < need
 	case held > 0 && foreign(answers):
 		// A foreign key says nothing of a quorum: whoever set it holds what it set.
 		r.Kind = Held
@@ -64,6 +69,28 @@ func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 		r.Kind = Contended
 	}
 	return r
+}
+
+// alone reports whether the round of all nodes has found a minority only, and all others have been given up.
+// b.mu is held.
+func (b *bid) alone() bool {
+	few, all := b.few()
+	return few && all
+}
+
+// few reports whether fewer nodes than a majority have answered the current round, and whether all others have been
+// given up. b.mu is held.
+func (b *bid) few() (few, all bool) {
+	answered, all := 0, true
+	for i := range b.fan.N() {
+		switch b.votes.Verdict(i) {
+		case nodescript.Unanswered:
+			all = false
+		case nodescript.Held, nodescript.Granted, nodescript.Stale:
+			answered++
+		}
+	}
+	return answered < quorum.Majority(b.fan.N()), all
 }
 
 // late makes r the refusal of an attempt whose majority of grants came after the

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -59,6 +60,95 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		}
 		if neither > 0 {
 			t.Errorf("of 20 times nobody got it %d times", neither)
+		}
+	})
+}
+
+// road is a node whose questions and answers take their time.
+type road struct {
+	node.Node
+	there, back time.Duration
+}
+
+func (n road) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	time.Sleep(n.there)
+	defer time.Sleep(n.back)
+	return n.Node.EvalSHA(ctx, calls)
+}
+
+// Each of two is granted one node, hears of that late, and before that of the node that the other was granted. Where the two nodes are
+// all that there are, an answer that has not come is no vote for the other.
+func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
+	const ms = time.Millisecond
+	for _, dead := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			clocks := make([]time.Duration, 2, 3)
+			if dead {
+				clocks = append(clocks, 0)
+			}
+			set, models := voting(clocks...)
+			client := func(ways ...[2]time.Duration) *Locker {
+				var nodes []node.Node
+				for i, m := range models {
+					if i < 2 {
+						nodes = append(nodes, road{m, ways[i][0], ways[i][1]})
+					} else {
+						n := &away{Node: m}
+						n.cut.Store(true)
+						nodes = append(nodes, n)
+					}
+				}
+				l := met(t, locker(t, set, time.Second, nodes...))
+				l.RetryDelay = 100 * ms
+				return l
+			}
+			both := []*Locker{
+				client([2]time.Duration{15 * ms, 1 * ms}, [2]time.Duration{5 * ms, 40 * ms}),
+				client([2]time.Duration{5 * ms, 40 * ms}, [2]time.Duration{15 * ms, 1 * ms}),
+			}
+			neither := 0
+			for range 50 {
+				got := make(chan *Refusal, len(both))
+				for _, l := range both {
+					go func() {
+						_, r := l.Try(t.Context(), nodescript.Lock{Name: "x"}, 2*time.Second)
+						got <- r
+					}()
+				}
+				switch a, b := <-got, <-got; {
+				case a == nil && b == nil:
+					t.Fatal("both have it")
+				case a != nil && b != nil:
+					neither++
+				}
+				time.Sleep(10 * time.Second)
+			}
+			if neither > 0 {
+				t.Errorf("a third node is dead: %v; of 50 times nobody got it %d times", dead, neither)
+			}
+		})
+	}
+}
+
+// What an attempt was granted it gives back before it waits to know why it failed.
+func TestAnAttemptThatWaitsForAnswersKeepsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
+		lock := nodescript.Lock{Name: "x", Private: true}
+		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
+		nodes[1].slow = 300 * time.Millisecond // of those that may have it, too
+		nodes[2].cut.Store(true)
+		began := time.Now()
+		a := &apart{t: t, l: l, nodes: nodes, lock: lock}
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			if has := a.holder(1); has != "" {
+				t.Errorf("%q has a node while it waits", has)
+			}
+		}()
+		_, r := l.Try(t.Context(), lock, time.Second)
+		if took := time.Since(began); took < 300*time.Millisecond {
+			t.Errorf("it failed within %s: %v", took, r)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) 
 func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
-	first := askEvery
+	first, every := l.askEvery(), l.askEvery()
 	if l.lines.isNear(b.lock.Name) {
 		first = gather // a pass is likely to save the question
 	} else {
@@ -51,16 +51,16 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	for {
 		select {
 		case <-timer.C:
-			b.askAgain()
-			timer.Reset(l.apart(askEvery))
+			b.askAgain(every)
+			timer.Reset(l.apart(every))
 			continue
 		case <-b.wake:
 		case <-ctx.Done():
-			return Grant{}, b.refusal(true)
+			return b.outcome(true) // it may have been won at the same moment
 		case <-l.Stop:
-			return Grant{}, b.refusal(true)
+			return b.outcome(true)
 		}
-		g, won, r, pause := b.next(l.RetryDelay)
+		g, won, r, pause := b.next(l.RetryDelay, every)
 		if won {
 			return g, nil
 		}
@@ -106,9 +106,9 @@ func (b *bid) joinFirst() bool {
 }
 
 // next takes what was won. Of a round that was not it says when to ask all nodes again: soon, while
-// hand-offs are coming in; else when the holder's lease is over, but every second. The refusal is that of a
+// hand-offs are coming in; else when the holder's lease is over, but at least that often. The refusal is that of a
 // round of all nodes. All of it is one look at the bid, see [bid.outcome].
-func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
+func (b *bid) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g, won = b.take(); won {
@@ -127,18 +127,18 @@ func (b *bid) next(retry time.Duration) (g Grant, won bool, r *Refusal, pause ti
 	case state == idle && soon:
 		return g, false, nil, jitter(b.fan, gather)
 	case state == open, state == idle:
-		return g, false, nil, askEvery
+		return g, false, nil, every
 	case state == failed && !whole && stamped:
 		return g, false, nil, jitter(b.fan, splitDelay)
 	}
 	r = b.refused(false)
 	_, foreign, left := r.Holder()
-	pause = askEvery
+	pause = every
 	if b.pauses++; b.pauses == 2 {
-		pause = b.fan.Draw(askEvery)
+		pause = b.fan.Draw(every)
 	}
 	if foreign || r.Kind == Contended {
-		pause = min(jitter(b.fan, retry), askEvery) // nobody hands a foreign lock over
+		pause = min(jitter(b.fan, retry), every) // nobody hands a foreign lock over
 	}
 	switch {
 	case soon:

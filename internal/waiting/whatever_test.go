@@ -107,8 +107,10 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 			if refused == nil {
 				time.Sleep(min(hold, g.Deadline.Sub(l.Fan.Now())))
 				g.End()
-				if gives && !l.Pass(lock, g, g.Token, g.Sent.Add(ttl)) {
-					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
+				if gives {
+					if passed, _ := l.Pass(lock, g, g.Token, g.Sent.Add(ttl)); !passed {
+						l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
+					}
 				}
 			}
 			ended <- refused == nil

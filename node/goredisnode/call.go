@@ -22,46 +22,87 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	for i := range calls {
 		commands[i] = script(ctx, "evalsha", calls[i].SHA, &calls[i])
 	}
-	return n.send(ctx, commands)
+	replies, err := run(ctx, n, func(within context.Context) []node.Reply {
+		return n.pipe(ctx, within, n.client, commands)
+	})
+	if err != nil {
+		return all(len(calls), err)
+	}
+	return replies
 }
 
-// Eval implements [node.Node].
-func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
-	eval := script(ctx, "eval", text, &call)
-	if len(load) == 0 {
-		return n.send(ctx, []*redis.Cmd{eval})[0]
+// all are so many replies with the same error.
+func all(calls int, err error) []node.Reply {
+	replies := make([]node.Reply, calls)
+	for i := range replies {
+		replies[i].Err = err
 	}
-	// Not go-redis's TxPipeline: it hides why a command was refused when queued.
-	commands := make([]*redis.Cmd, 0, len(load)+3)
-	commands = append(commands, redis.NewCmd(ctx, "multi"), eval)
+	return replies
+}
+
+// Eval implements [node.Node]. A [redis.Conn] has one connection and makes no other when that broke.
+func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	commands := make([]*redis.Cmd, 0, 1+len(load))
+	commands = append(commands, script(ctx, "eval", text, &call))
 	for _, l := range load {
 		commands = append(commands, redis.NewCmd(ctx, "script", "load", l))
 	}
-	exec := redis.NewCmd(ctx, "exec")
-	if err := n.run(ctx, append(commands, exec)); err != nil {
+	reply, err := run(ctx, n, func(within context.Context) node.Reply {
+		if len(load) == 0 {
+			return n.pipe(ctx, within, n.client, commands)[0]
+		}
+		conn := n.client.Conn()
+		defer func() { _ = conn.Close() }() // says only that it was closed before
+		return n.evalThenLoad(ctx, within, conn, commands)
+	})
+	if err != nil {
 		return node.Reply{Err: err}
 	}
-	for i, c := range commands {
-		if err := c.Err(); err != nil {
-			return node.Reply{Err: driver.Part(i-1, n.fault(ctx, err))}
+	return reply
+}
+
+// evalThenLoad sends the first command, and the others when it was answered without an error.
+func (n *redisNode) evalThenLoad(ctx, within context.Context, conn *redis.Conn, commands []*redis.Cmd) node.Reply {
+	answer := n.pipe(ctx, within, conn, commands[:1])[0]
+	if answer.Err != nil {
+		return answer
+	}
+	if ctx.Err() != nil {
+		return node.Reply{Err: driver.ContextError(ctx)}
+	}
+	for i, r := range n.pipe(ctx, within, conn, commands[1:]) {
+		if r.Err != nil {
+			return node.Reply{Err: driver.Part(1+i, r.Err)}
 		}
 	}
-	if err := exec.Err(); err != nil {
-		// EXEC has the first error among its parts as its own as well.
-		if parts, ok := exec.Val().([]any); !ok || len(parts) == 0 {
+	return answer
+}
+
+// Setting implements [node.Configured].
+func (n *redisNode) Setting(ctx context.Context, name string) node.Reply {
+	c := redis.NewCmd(ctx, "config", "get", name)
+	reply, err := run(ctx, n, func(within context.Context) (r node.Reply) {
+		if r.Err = n.exec(ctx, within, n.client, []*redis.Cmd{c}); r.Err != nil {
+			return r
+		}
+		v, err := c.Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
 			return node.Reply{Err: n.fault(ctx, err)}
 		}
-	}
-	parts, _ := exec.Val().([]any)
-	if len(parts) != len(load)+1 {
-		return node.Reply{Err: fmt.Errorf("EXEC answered %d replies, want %d", len(parts), len(load)+1)}
-	}
-	for i, p := range parts {
-		if r := value(p); r.Err != nil {
-			return node.Reply{Err: driver.Part(i, r.Err)}
+		switch all := v.(type) {
+		case map[any]any:
+			r.Value, _ = all[name].(string)
+		case []any: // RESP2
+			if len(all) == 2 {
+				r.Value, _ = all[1].(string)
+			}
 		}
+		return r
+	})
+	if err != nil {
+		return node.Reply{Err: err}
 	}
-	return value(parts[0])
+	return reply
 }
 
 // script makes one command. go-redis takes pointers to strings, which saves an
@@ -78,14 +119,15 @@ func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	return redis.NewCmd(ctx, args...)
 }
 
-func (n *redisNode) send(ctx context.Context, commands []*redis.Cmd) []node.Reply {
-	replies := make([]node.Reply, len(commands))
-	if err := n.run(ctx, commands); err != nil {
-		for i := range replies {
-			replies[i].Err = err
-		}
-		return replies
+// pipeliner is a client, or one connection of it.
+type pipeliner interface{ Pipeline() redis.Pipeliner }
+
+// pipe sends the commands in one pipeline and reads a reply to each. ctx is the call's, within what is left of its time.
+func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) []node.Reply {
+	if err := n.exec(ctx, within, on, commands); err != nil {
+		return all(len(commands), err)
 	}
+	replies := make([]node.Reply, len(commands))
 	for i, c := range commands {
 		switch v, err := c.Result(); {
 		case errors.Is(err, redis.Nil):
@@ -98,36 +140,47 @@ func (n *redisNode) send(ctx context.Context, commands []*redis.Cmd) []node.Repl
 	return replies
 }
 
-// run sends the commands in one pipeline. If it returns an error, that is the error
-// of every command, and the commands must not be touched: they may still be in use.
-func (n *redisNode) run(ctx context.Context, commands []*redis.Cmd) error {
+// exec sends the commands in one pipeline. If it returns an error, that is the error of every command.
+func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) error {
+	pipe := on.Pipeline()
+	for _, c := range commands {
+		_ = pipe.Process(within, c)
+	}
+	_, err := pipe.Exec(within)
+	return n.unattributed(ctx, commands, err)
+}
+
+// run has f work for a call, within what is left of its time. If it returns an error, f may still be at work: what it
+// works on must not be touched.
+func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
 	if n.closed() {
-		return node.ErrClosed
+		return result, node.ErrClosed
 	}
 	if ctx.Err() != nil {
-		return node.NotSent(driver.ContextError(ctx))
-	}
-	pipe := n.client.Pipeline()
-	for _, c := range commands {
-		_ = pipe.Process(ctx, c)
+		return result, node.NotSent(driver.ContextError(ctx))
 	}
 	// A goroutine, because go-redis takes a deadline over from ctx but does not
 	// notice a cancellation while it dials, handshakes, writes or reads. It ends
-	// with the deadline, or after ioTimeout.
-	end := make(chan error, 1)
+	// with the deadline, or after ioTimeout where there is none.
+	end := make(chan T, 1)
 	go func() {
-		_, err := pipe.Exec(ctx)
-		end <- err
+		within := ctx
+		if _, ok := ctx.Deadline(); !ok {
+			var cancel context.CancelFunc
+			within, cancel = context.WithTimeout(ctx, ioTimeout)
+			defer cancel()
+		}
+		end <- f(within)
 	}()
 	select {
 	case <-ctx.Done():
 		n.reconnect()
-		return driver.ContextError(ctx)
-	case err := <-end:
+		return result, driver.ContextError(ctx)
+	case result = <-end:
 		if ctx.Err() != nil {
 			n.reconnect()
 		}
-		return n.unattributed(ctx, commands, err)
+		return result, nil
 	}
 }
 

@@ -38,8 +38,9 @@ func TestOpenNamesTheBadClient(t *testing.T) {
 	defer a.Close()
 	defer b.Close()
 	for want, clients := range map[string][]redis.UniversalClient{
-		"client 2 of 2: go-redis client is nil":                                      {a, nil},
-		"client 3 of 3: node redis://10.0.0.1:6379/0: is listed before, as number 1": {a, b, a},
+		"goredisnode: client 2 of 2: go-redis client is nil":                                      {a, nil},
+		"goredisnode: client 3 of 3: node redis://10.0.0.1:6379/0: is listed before, as number 1": {a, b, a},
+		"goredisnode: no client was given":                                                        nil,
 	} {
 		if nodes, err := goredisnode.Open(clients...); nodes != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v; want %q", nodes, err, want)

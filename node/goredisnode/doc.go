@@ -9,7 +9,8 @@
 //
 //	MaxRetries, DialerRetries   off: a lost call is repeated by who knows what it meant
 //	ContextTimeoutEnabled       on: go-redis ignores deadlines without it
-//	ReadTimeout, WriteTimeout   at most 5 s, so that a hung connection is replaced
+//	ReadTimeout, WriteTimeout,  none: the deadline of the call's context counts. A call without one has 5 s,
+//	PoolTimeout                 so that a hung connection is replaced
 //	PoolSize                    16, and MinIdleConns 0: New does not use the network
 //	Protocol                    2, without maintenance notifications and client caching
 //	Limiter                     none; hooks (AddHook) are not copied either
@@ -23,5 +24,6 @@
 // A server that sends what is not the Redis protocol, strings of more than 8 MiB or answers
 // of more than 16384 elements loses its connection: go-redis would end the process.
 //
-// Two calls at a time use two connections, so nothing is said about their order.
+// Two calls at a time use two connections, so nothing is said about their order. An Eval that loads scripts has one
+// connection for all of it; the scripts follow the answer.
 package goredisnode

@@ -28,7 +28,8 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
 		l := &line{}
 		ctx = context.WithValue(ctx, lineKey{}, l)
-		ps := n.client.Subscribe(ctx) // no channel yet: this one does not tell errors
+		// No channel yet: this one does not tell errors.
+		ps := n.client.WithTimeout(ioTimeout).Subscribe(ctx)
 		// Closing is what interrupts a read.
 		hangUp := func() {
 			l.drop()

@@ -17,7 +17,7 @@ import (
 
 const (
 	poolSize       = 16
-	ioTimeout      = 5 * time.Second
+	ioTimeout      = 5 * time.Second // of a call whose context has no deadline, and of a subscription's handshake
 	connectTimeout = 2 * time.Second
 )
 
@@ -79,9 +79,8 @@ func adapt(o *redis.Options) {
 	}
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
 	o.ContextTimeoutEnabled = true
-	o.ReadTimeout = atMost(ioTimeout, o.ReadTimeout)
-	o.WriteTimeout = atMost(ioTimeout, o.WriteTimeout)
-	o.PoolTimeout = ioTimeout
+	o.ReadTimeout, o.WriteTimeout = -1, -1 // those of the call's context; see run, and Listen
+	o.PoolTimeout = 24 * time.Hour         // likewise
 	o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = poolSize, 0, 0, 0, 0
 	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each makes a second pool
 	o.Protocol = 2                                             // push messages cost a look into the buffer per call
@@ -103,9 +102,9 @@ func atMost(limit, d time.Duration) time.Duration {
 }
 
 // Open makes one node of each client, in their order. The error says which client is
-// bad, or listed twice, and no node is left open then.
+// bad, or listed twice, or that there is none, and no node is left open then.
 func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
-	return driver.Open("client", clients, New)
+	return driver.Open("goredisnode", "client", clients, New)
 }
 
 // Addr implements [node.Node].

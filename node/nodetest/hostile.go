@@ -29,6 +29,12 @@ type manners struct {
 // serve runs a server with these manners for the length of a test, on loopback.
 func (m manners) serve(t testing.TB) (url string) {
 	t.Helper()
+	return serve(t, m.talk)
+}
+
+// serve runs a server that talks so on each connection.
+func serve(t testing.TB, talk func(net.Conn)) (url string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func (m manners) serve(t testing.TB) (url string) {
 			mu.Unlock()
 			wait.Go(func() {
 				defer c.Close()
-				m.talk(c)
+				talk(c)
 			})
 		}
 	})

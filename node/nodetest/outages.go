@@ -51,7 +51,7 @@ func (s suite) refusedConnectionIsUnsent(t *testing.T) {
 		t.Errorf("%v: unsent %v, reason %q", r.Err, node.Unsent(r.Err), node.Reason(r.Err))
 	}
 	if r := n.Eval(within(t, patience), echo, node.Call{}, echo); !errors.Is(r.Err, syscall.ECONNREFUSED) {
-		t.Errorf("transaction: %v", r.Err)
+		t.Errorf("with a load: %v", r.Err)
 	}
 	if err := n.Listen(within(t, patience), "c", func(string) {}); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("listen: %v", err)
@@ -83,7 +83,7 @@ func (s suite) frozenServer(t *testing.T) {
 	unanswered(t, n, call(echo, "a"))
 	begin := time.Now()
 	if r := n.Eval(within(t, short), echo, node.Call{}, echo); !errors.Is(r.Err, context.DeadlineExceeded) || time.Since(begin) > short+grace {
-		t.Errorf("transaction: %v after %v", r.Err, time.Since(begin))
+		t.Errorf("with a load: %v after %v", r.Err, time.Since(begin))
 	}
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")

@@ -50,7 +50,7 @@ func (s suite) loading(t *testing.T) {
 	server.RestartLoading()
 	s.refused(t, n, call(count), node.Loading)
 	r := n.Eval(within(t, patience), count, call(count), echo)
-	wantCode(t, "transaction", r.Err, node.Loading)
+	wantCode(t, "with a load", r.Err, node.Loading)
 }
 
 func (s suite) oom(t *testing.T) {
@@ -66,7 +66,7 @@ func (s suite) oom(t *testing.T) {
 
 func (s suite) noPerm(t *testing.T) {
 	server := redistest.Start(t)
-	const rights = "+hello +ping +select +client|setname +eval +multi +exec +script|load"
+	const rights = "+hello +ping +select +client|setname +eval +script|load"
 	for user, extra := range map[string]string{
 		"command": "~*",                       // may not EVALSHA at all
 		"key":     "~allowed* +evalsha +@all", // may, but not with this key
@@ -109,7 +109,7 @@ func (s suite) busy(t *testing.T) {
 	})
 	s.refused(t, n, call(count), node.Busy)
 	r := n.Eval(within(t, patience), count, call(count), echo)
-	wantCode(t, "transaction", r.Err, node.Busy)
+	wantCode(t, "with a load", r.Err, node.Busy)
 	server.MustDo(t, "SCRIPT", "KILL")
 	<-end
 	if r := one(t, n, call(count)); r.Value != "1" {

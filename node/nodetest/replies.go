@@ -43,9 +43,9 @@ func (s suite) repliesBecomeText(t *testing.T) {
 		if r := n.Eval(within(t, patience), script, node.Call{}); r.Err != nil || r.Value != want {
 			t.Errorf("%s: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
-		// Inside a transaction the same replies take another way.
+		// With loads the same replies take another way.
 		if r := n.Eval(within(t, patience), script, node.Call{}, echo); r.Err != nil || r.Value != want {
-			t.Errorf("%s in a transaction: %q, %v; want %q", script, r.Value, r.Err, want)
+			t.Errorf("%s with a load: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
 	}
 	for script, code := range map[string]string{
@@ -87,7 +87,7 @@ func (s suite) keysAndArgsAreAnyBytes(t *testing.T) {
 	}
 }
 
-func (s suite) evalLoadsInOneTransaction(t *testing.T) {
+func (s suite) evalLoadsOthers(t *testing.T) {
 	_, n := s.start(t)
 	r := n.Eval(within(t, patience), `return KEYS[1] .. ARGV[1]`, node.Call{SHA: "ignored", Keys: []string{"key"}, Args: []string{"arg"}}, echo, count)
 	if r.Err != nil || r.Value != "keyarg" {
@@ -101,6 +101,19 @@ func (s suite) evalLoadsInOneTransaction(t *testing.T) {
 	// An error of the script is the reply's, not hidden by the loads that worked.
 	r = n.Eval(within(t, patience), `return redis.error_reply('MINE is bad')`, node.Call{}, echo)
 	wantCode(t, "failing script", r.Err, "MINE")
+}
+
+// A server whose memory is full refuses whatever is queued for a transaction, also what needs no memory.
+func (s suite) evalLoadsWhereMemoryIsFull(t *testing.T) {
+	server, n := s.start(t)
+	server.MustDo(t, "CONFIG", "SET", "maxmemory", "1")
+	const kept = `redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], '1') return 'kept'`
+	if r := n.Eval(within(t, patience), kept, node.Call{Keys: []string{"x"}}, echo); r.Err != nil || r.Value != "kept" {
+		t.Errorf("%q, %v", r.Value, r.Err)
+	}
+	if r := one(t, n, call(echo, "in")); r.Err != nil || r.Value != "in" {
+		t.Errorf("the loaded script: %q, %v", r.Value, r.Err)
+	}
 }
 
 func (s suite) evalNamesTheBadLoad(t *testing.T) {
@@ -129,7 +142,7 @@ func (s suite) concurrentCallsGetTheirOwnReplies(t *testing.T) {
 					t.Errorf("%s: %v", want, r)
 				}
 				if r := n.Eval(t.Context(), echo, node.Call{Args: []string{want}}, echo); r.Value != want {
-					t.Errorf("%s in a transaction: %v", want, r)
+					t.Errorf("%s with a load: %v", want, r)
 				}
 			}
 		})
@@ -182,5 +195,23 @@ func (s suite) addrHasNoPassword(t *testing.T) {
 		if got := s.node(t, url).Addr(); got != want {
 			t.Errorf("Addr of %s is %s, want %s", url, got, want)
 		}
+	}
+}
+
+func (s suite) settingsAreTold(t *testing.T) {
+	server, n := s.start(t)
+	c, ok := n.(node.Configured)
+	if !ok {
+		return
+	}
+	server.MustDo(t, "CONFIG", "SET", "appendfsync", "everysec")
+	for name, want := range map[string]string{"appendfsync": "everysec", "no-appendfsync-on-rewrite": "no", "no-such-setting": ""} {
+		if r := c.Setting(t.Context(), name); r.Err != nil || r.Value != want {
+			t.Errorf("%s is %q, %v; want %q", name, r.Value, r.Err, want)
+		}
+	}
+	server.MustDo(t, "ACL", "SETUSER", "default", "-config")
+	if r := c.Setting(t.Context(), "appendfsync"); node.Code(r.Err) != node.NoPerm {
+		t.Errorf("a user who may not ask got %q, %v", r.Value, r.Err)
 	}
 }

@@ -62,67 +62,73 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node].
+// Eval implements [node.Node]. One link bears all of it, and a link has one connection: see [errDown].
 func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	l, err := n.take(ctx)
+	if err != nil {
+		return node.Reply{Err: err}
+	}
+	defer n.pool.put(l)
 	b := newBatch()
 	defer b.recycle()
-	eval := builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build()
-	if len(load) == 0 {
-		b.add(eval)
-		results, err := n.send(ctx, b)
-		if err != nil {
-			return node.Reply{Err: err}
+	b.add(builder.Arbitrary("EVAL", text, strconv.Itoa(len(call.Keys))).Args(call.Keys...).Args(call.Args...).Build())
+	answer := n.reply(ctx, l.run(ctx, b)[0])
+	if answer.Err != nil || len(load) == 0 {
+		return answer
+	}
+	if ctx.Err() != nil {
+		return node.Reply{Err: driver.ContextError(ctx)}
+	}
+	loads := newBatch()
+	defer loads.recycle()
+	for _, text := range load {
+		loads.add(builder.Arbitrary("SCRIPT", "LOAD", text).Build())
+	}
+	for i, result := range l.run(ctx, loads) {
+		if r := n.reply(ctx, result); r.Err != nil {
+			return node.Reply{Err: driver.Part(1+i, r.Err)}
 		}
-		return n.reply(ctx, results[0])
 	}
-	b.add(builder.Arbitrary("MULTI").Build())
-	b.add(eval)
-	for _, l := range load {
-		b.add(builder.Arbitrary("SCRIPT", "LOAD", l).Build())
-	}
-	b.add(builder.Arbitrary("EXEC").Build())
+	return answer
+}
+
+// Setting implements [node.Configured].
+func (n *Node) Setting(ctx context.Context, name string) node.Reply {
+	b := newBatch()
+	defer b.recycle()
+	b.add(builder.Arbitrary("CONFIG", "GET", name).Build())
 	results, err := n.send(ctx, b)
 	if err != nil {
 		return node.Reply{Err: err}
 	}
-	// A command refused when it was queued says why; EXEC then only says that
-	// something was refused.
-	for i, r := range results[:len(results)-1] {
-		if reply := n.reply(ctx, r); reply.Err != nil {
-			return node.Reply{Err: driver.Part(i-1, reply.Err)}
-		}
+	if results[0].Error() != nil {
+		return n.reply(ctx, results[0])
 	}
-	parts, err := results[len(results)-1].ToArray()
-	if err != nil {
-		return n.reply(ctx, results[len(results)-1])
-	}
-	if len(parts) != len(load)+1 {
-		return node.Reply{Err: fmt.Errorf("EXEC answered %d replies, want %d", len(parts), len(load)+1)}
-	}
-	for i := range parts {
-		if reply := message(&parts[i]); reply.Err != nil {
-			return node.Reply{Err: driver.Part(i, reply.Err)}
-		}
-	}
-	return message(&parts[0])
+	all, err := results[0].AsStrMap()
+	return node.Reply{Value: all[name], Err: err}
 }
 
 // send runs the commands in one pipeline. The error is that of all of them: nothing
 // was sent.
 func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
-	if n.closed() {
-		return nil, node.ErrClosed
-	}
-	if ctx.Err() != nil {
-		return nil, node.NotSent(driver.ContextError(ctx))
-	}
-	l, err := n.pool.take(ctx)
+	l, err := n.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	results := l.run(ctx, b)
 	n.pool.put(l)
 	return results, nil
+}
+
+// take returns a link, which must be put back into the pool. The error says that nothing was sent.
+func (n *Node) take(ctx context.Context) (*link, error) {
+	if n.closed() {
+		return nil, node.ErrClosed
+	}
+	if ctx.Err() != nil {
+		return nil, node.NotSent(driver.ContextError(ctx))
+	}
+	return n.pool.take(ctx)
 }
 
 // reply reads the answer to one command.

@@ -90,7 +90,7 @@ func (n *Node) dial(ctx context.Context) (conn, socket net.Conn, err error) {
 // (the pool does that) and nothing else that starts rueidis's goroutines.
 func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
-	// For a call whose context has a later deadline, or none.
+	// For a call whose context has no deadline: see wire.SetDeadline.
 	o.ConnWriteTimeout = pingAfter + hungAfter
 }
 

@@ -15,13 +15,15 @@
 // never contain it.
 //
 // Nothing is dialled until the first call. A call has a connection to itself, on which
-// it goes in one pipeline; calls made at the same time may reach the server in any
-// order. So a node keeps as many connections as it has calls under way, two of a Client
-// and at most eight, where further calls wait for one, and one more for each Listen. A
-// connection is replaced when it broke, when its call was given up or found no answer
-// for three seconds, and when it was idle and a ping stayed without answer. Nothing is
-// ever sent twice. A server that sends what is not the Redis protocol, what nobody asked for,
-// strings of more than 8 MiB or answers of more than 16384 elements loses its connection.
+// it goes in one pipeline (Eval in two: the scripts that it loads follow the answer);
+// calls made at the same time may reach the server in any order. So a node keeps as
+// many connections as it has calls under way, two of a Client and at most eight, where
+// further calls wait for one, and one more for each Listen. A connection is replaced
+// when it broke, when its call was given up, and when it was idle and a ping stayed
+// without answer. A call is given up when its context ends; one whose context has no
+// deadline, after three seconds. Nothing is ever sent twice. A server that sends what
+// is not the Redis protocol, what nobody asked for, strings of more than 8 MiB or
+// answers of more than 16384 elements loses its connection.
 //
 // An ACL user needs: +hello +ping +evalsha +eval +script|load +multi +exec +select
 // +subscribe, and what the scripts call.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/internal/driver"
@@ -64,9 +65,14 @@ func New(url string, opts ...Option) (*Node, error) {
 }
 
 // Open makes one node of each URL, in their order. The error says which URL is bad,
-// or listed twice, and no node is left open then.
+// or listed twice, or that there is none, and no node is left open then.
 func Open(urls ...string) ([]node.Node, error) {
-	return driver.Open("URL", urls, func(url string) (*Node, error) { return New(url) })
+	for i, url := range urls { // before any is named: a list that was cut at the comma of a password has pieces of it
+		if !strings.Contains(url, "://") {
+			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), errNoScheme)
+		}
+	}
+	return driver.Open("rueidisnode", "URL", urls, func(url string) (*Node, error) { return New(url) })
 }
 
 // Addr implements [node.Node].

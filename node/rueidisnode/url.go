@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,10 +25,17 @@ type target struct {
 // wrong place, so that no error text shows it.
 var errAmbiguous = errors.New("not a URL; a user or password with one of , / ? # @ : % or a space must be percent-encoded")
 
-// parse reads a URL. Its errors quote only parts that cannot belong to a password.
+// errNoScheme is also what a password with a comma comes to, where a list of URLs was split at commas.
+var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://; a comma in a user or password must be written %2C")
+
+// schemes are those of a node.
+var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
+
+// parse reads a URL. Its errors quote no part of it: who splits a list of URLs at commas may have cut a password in
+// two, and a piece of it can be anywhere in what looks like a URL.
 func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
-		return target{}, errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
+		return target{}, errNoScheme
 	}
 	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
@@ -52,27 +60,27 @@ func parse(text string) (target, error) {
 	case "unix":
 		err = t.readUnix(u, query)
 	default:
-		err = fmt.Errorf("scheme %q is not redis, rediss, valkey, valkeys or unix", u.Scheme)
+		err = errors.New("the scheme is not redis, rediss, valkey, valkeys or unix")
 	}
 	return t, err
 }
 
 func (t *target) readTCP(u *url.URL, query url.Values) error {
-	for name := range query {
-		return fmt.Errorf("unknown parameter %q; %s:// takes none", name, u.Scheme)
+	if len(query) > 0 {
+		return fmt.Errorf("unknown parameter behind the ?; %s:// takes none", u.Scheme)
 	}
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
 		return errors.New("no host")
 	}
 	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsFunc(host, notInName) {
-		return fmt.Errorf("host %q is neither a name nor an address; an IPv6 address stands in [brackets]", host)
+		return errors.New("the host is neither a name nor an address; an IPv6 address stands in [brackets]")
 	}
 	if port == "" {
 		port = driver.DefaultPort
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("port %q is not a number from 1 to 65535", port)
+		return errors.New("the port is not a number from 1 to 65535")
 	}
 	t.network, t.addr = "tcp", net.JoinHostPort(host, port)
 	return t.readDB(strings.Trim(u.Path, "/"))
@@ -90,7 +98,7 @@ func (t *target) readUnix(u *url.URL, query url.Values) error {
 	t.network, t.addr = "unix", u.Path
 	for name, values := range query {
 		if len(values) > 1 {
-			return fmt.Errorf("parameter %q is given twice", name)
+			return errors.New("a parameter is given twice")
 		}
 		switch name {
 		case "db":
@@ -102,7 +110,7 @@ func (t *target) readUnix(u *url.URL, query url.Values) error {
 		case "password":
 			t.password = values[0]
 		default:
-			return fmt.Errorf("unknown parameter %q; unix:// takes db, user and password", name)
+			return errors.New("unknown parameter behind the ?; unix:// takes db, user and password")
 		}
 	}
 	return nil
@@ -114,28 +122,21 @@ func (t *target) readDB(text string) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return fmt.Errorf("database %q is not a number from 0 up", text)
+		return errors.New("the database is not a number from 0 up")
 	}
 	t.db = int(n)
 	return nil
 }
 
-// label shows as much of a URL as an operator needs to find it, and no password.
+// label shows as much of a URL as an operator needs to find it: the scheme, if it is one, and the host, if it is known to
+// be that because the user's part comes before it.
 func label(text string) string {
-	rest, _, _ := strings.Cut(text[strings.LastIndexByte(text, '@')+1:], "?") // a unix:// URL may have the password there
-	if !strings.Contains(text, "@") {
-		// A password may be cut in two, by a comma in a list: what looks like host:port
-		// is shown only if it is one.
-		scheme, host, _ := strings.Cut(rest, "://")
-		if _, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789/") != "" && !strings.HasPrefix(host, "[") {
-			return scheme + "://…"
-		}
-		return rest
+	scheme, _, _ := strings.Cut(text, "://")
+	if !slices.Contains(schemes, scheme) {
+		return "URL"
 	}
-	for _, scheme := range []string{"redis://", "rediss://", "valkey://", "valkeys://", "unix://"} {
-		if strings.HasPrefix(text, scheme) {
-			return scheme + "…@" + rest
-		}
+	if u, err := url.Parse(text); err == nil && u.User != nil && strings.Count(text, "@") == 1 {
+		return scheme + "://…@" + u.Host
 	}
-	return "…@" + rest
+	return scheme + "://…"
 }

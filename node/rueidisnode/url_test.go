@@ -31,21 +31,21 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"":                                    `no scheme`,
 		"h:6379":                              `no scheme`,
 		"u:" + pw + "@h:6379":                 `no scheme`,
-		"http://h":                            `scheme "http" is not redis, rediss, valkey, valkeys or unix`,
+		"http://h":                            `the scheme is not redis, rediss, valkey, valkeys or unix`,
 		"redis://":                            "no host",
 		"redis:///0":                          "no host",
 		"redis://:6379":                       "no host",
 		"redis://::1":                         "[brackets]",
-		"redis://a!b":                         `host "a!b"`,
+		"redis://a!b":                         "the host is neither",
 		"redis://u:" + pw:                     "percent-encoded", // cut off by a comma
-		"redis://h:0":                         `port "0" is not a number from 1 to 65535`,
-		"redis://h:65536":                     `port "65536"`,
-		"redis://u:" + pw + "@h:99999":        `node redis://…@h:99999: port "99999"`,
-		"valkey://u:" + pw + "@h:99999":       `node valkey://…@h:99999: port "99999"`,
-		"redis://h/x":                         `database "x" is not a number from 0 up`,
-		"redis://h/-1":                        `database "-1"`,
-		"redis://h/1/2":                       `database "1/2"`,
-		"redis://h?db=1":                      `unknown parameter "db"; redis:// takes none`,
+		"redis://h:0":                         `the port is not a number from 1 to 65535`,
+		"redis://h:65536":                     "the port",
+		"redis://u:" + pw + "@h:99999":        `node redis://…@h:99999: the port`,
+		"valkey://u:" + pw + "@h:99999":       `node valkey://…@h:99999: the port`,
+		"redis://h/x":                         `the database is not a number from 0 up`,
+		"redis://h/-1":                        "the database",
+		"redis://h/1/2":                       "the database",
+		"redis://h?db=1":                      `unknown parameter behind the ?; redis:// takes none`,
 		"redis://h#1":                         "#fragment",
 		"redis://u:" + pw + "/x@h":            "percent-encoded",
 		"redis://u:" + pw + "?x@h":            "percent-encoded",
@@ -55,9 +55,9 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"redis://u:" + pw + "\x00@h":          "percent-encoded",
 		"unix://rel/path":                     "absolute path",
 		"unix://":                             "absolute path",
-		"unix:///s?password=" + pw + "&x=1":   `unknown parameter "x"; unix:// takes db, user and password`,
-		"unix:///s?password=" + pw + "&db=y":  `database "y"`,
-		"unix:///s?password=a&password=" + pw: `parameter "password" is given twice`,
+		"unix:///s?password=" + pw + "&x=1":   `unknown parameter behind the ?; unix:// takes db, user and password`,
+		"unix:///s?password=" + pw + "&db=y":  "the database",
+		"unix:///s?password=a&password=" + pw: "a parameter is given twice",
 		"unix:///s?password=" + pw + ";x":     "percent-encoded",
 	} {
 		_, err := New(url)
@@ -84,7 +84,9 @@ func TestOpenNamesTheBadURL(t *testing.T) {
 		urls []string
 		want string
 	}{
-		{[]string{"redis://a", "redis://b:x", "redis://c"}, "URL 2 of 3"},
+		{[]string{"redis://a", "redis://b:x", "redis://c"}, "rueidisnode: URL 2 of 3: node redis://"},
+		{[]string{"h"}, "rueidisnode: URL 1 of 1: no scheme"},
+		{nil, "rueidisnode: no URL was given"},
 		{[]string{"redis://a", "redis://b", "redis://u:p@A:6379/0"}, "URL 3 of 3: node redis://a:6379/0: is listed before, as number 1"},
 	} {
 		nodes, err := Open(c.urls...)
@@ -99,6 +101,48 @@ func TestOpenNamesTheBadURL(t *testing.T) {
 	for _, n := range nodes {
 		n.Close()
 	}
+}
+
+// A list of URLs that is split at commas cuts a password with a comma in two, and each piece looks like a URL of its own.
+func TestAPasswordThatAListCutsInTwoIsNotPrinted(t *testing.T) {
+	for _, password := range []string{
+		"1,hunter2,x", "1/hunter2,x", "1?hunter2,x", "1?hunter2=1,x", "hunter2,x", "1,hunter2:5,x", "1,hunter2://a,x", "1,redis://hunter2:x,y", "1,redis://hunter2/z,y",
+		"1,redis://h/hunter2,y", "1,redis://h?hunter2,y", "99999999,hunter2", "1,unix:///hunter2?x,y", "1,unix://hunter2,y", "1#hunter2,x", "1,hunter2", ",hunter2", "hunter2,", "1,%hunter2,x",
+	} {
+		list := strings.Split("redis://a:1,redis://u:"+password+"@host:6379,redis://b", ",")
+		nodes, err := Open(list...)
+		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "99999999") {
+			t.Errorf("%q: %v", list, err)
+		}
+		for _, n := range nodes {
+			n.Close()
+		}
+		for _, url := range list {
+			if _, err := New(url); err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%q: %v", url, err)
+			}
+		}
+	}
+}
+
+// FuzzURLList cuts a password with commas, as whoever splits a list does.
+func FuzzURLList(f *testing.F) {
+	for _, s := range []string{"", "1,", "1/", "1?", ",", ":", "1,a://", "1#", "redis://", "unix:///", "1,redis://h/"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const pw = "S3CRET"
+		if strings.Contains(before+after, "@") || strings.Contains(before+after, pw) {
+			return // must be percent-encoded, as FuzzURL shows
+		}
+		nodes, err := Open(strings.Split("redis://u:"+before+pw+after+"@h:6379,redis://b", ",")...)
+		for _, n := range nodes {
+			n.Close()
+		}
+		if err != nil && strings.Contains(err.Error(), pw) {
+			t.Errorf("%q, %q: %v", before, after, err)
+		}
+	})
 }
 
 // Whatever a URL looks like: no panic, and no error that shows the password, also

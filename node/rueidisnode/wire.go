@@ -21,9 +21,10 @@ type wire struct {
 	stop    func() bool // watching for the node's Close
 }
 
-// SetDeadline is called by rueidis at the beginning of every call.
+// SetDeadline is called by rueidis at the beginning of every call, with its own deadline. That of the call's context
+// takes its place, also where it is later.
 func (w *wire) SetDeadline(t time.Time) error {
-	if !w.until.IsZero() && (t.IsZero() || w.until.Before(t)) {
+	if !w.until.IsZero() {
 		t = w.until
 	}
 	err := w.Conn.SetDeadline(t)

@@ -48,12 +48,12 @@ func TestCancellationBeforeTheDeadlineIsSet(t *testing.T) {
 	timesOut(t, "cancelled", w)
 }
 
-func TestTheEarlierDeadlineCounts(t *testing.T) {
-	for name, c := range map[string]struct{ ours, theirs time.Duration }{
-		"ours":        {time.Millisecond, time.Hour},
-		"theirs":      {time.Hour, time.Millisecond},
-		"only ours":   {time.Millisecond, 0},
-		"only theirs": {0, time.Millisecond},
+func TestTheDeadlineOfTheCallCounts(t *testing.T) {
+	for name, c := range map[string]struct{ ours, theirs, want time.Duration }{
+		"ours":        {time.Millisecond, time.Hour, time.Millisecond},
+		"ours, later": {50 * time.Millisecond, time.Millisecond, 50 * time.Millisecond},
+		"only ours":   {time.Millisecond, 0, time.Millisecond},
+		"only theirs": {0, time.Millisecond, time.Millisecond},
 	} {
 		w, _ := pair(t)
 		at := func(d time.Duration) (t time.Time) {
@@ -62,9 +62,13 @@ func TestTheEarlierDeadlineCounts(t *testing.T) {
 			}
 			return t
 		}
+		began := time.Now()
 		w.until = at(c.ours)
 		_ = w.SetDeadline(at(c.theirs))
 		timesOut(t, name, w)
+		if took := time.Since(began); took < c.want {
+			t.Errorf("%s: over after %s, want %s", name, took, c.want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ type Config struct {
 	Minority bool // only the first node's clock jumps, and only it loses its memory
 	Off      [nodes]int8
 	Lead     [most]int8 // what each client takes for the nodes' clocks
+	Far      int8       // others, to whom nodes are far, only ask nodes to vote: they may be off by so much more, and know it
 
 	Rounds   int8 // stamps that a bid draws; 0 means 1
 	Renewals [most]int8
@@ -20,6 +21,8 @@ type Config struct {
 	Passes   bool // the first client's lease is passed to the second, which does not bid by itself
 	Claim    int8 // how long a hand-off reserves the name; 0: none
 	Wipes    int  // times that a node loses its memory
+	Vouchers bool // an operator vouches for a node where no lock is alive
+	Trusted  int8 // how long that one does not vote; 0 means trusted
 	Follow   Follow
 	Busy     bool // clients draw stamps for other locks all the time: none is ever idle
 	Without  Rule
@@ -56,6 +59,9 @@ const (
 	QuarantineTTL          // admit.lua: for TTL + W, not for W only
 	QuarantineW            // admit.lua: for TTL + W, not for TTL only
 	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
+	NarrowedByFar          // quorum/timebase.go: a stamp that may be further off than W must be closer to TIME by that
+	Challenged             // admit.lua: the request must carry the challenge, so its stamp was drawn after that
+	VoucherNames           // admit.lua, trust.lua: a voucher is for one challenge
 	MoreThanHalf           // quorum/rules.go: N/2 + 1
 	CountsFromSending      // quorum/rules.go: deadline = sent + TTL - margin
 	OldDeadline            // renewal/renew.go: a majority counts only inside the old deadline
@@ -86,6 +92,24 @@ func (m Model) quarantine() int8 {
 		return m.TTL
 	}
 	return m.settle()
+}
+
+// within is by how much TIME may differ from the stamp of a request to admit, of a client that may be far further off.
+func (m Model) within(far int8) int8 {
+	if !m.keeps(NarrowedByFar) {
+		return window
+	}
+	return window - far
+}
+
+// trusted is how long one does not vote that is vouched for.
+const trusted = 9 * window
+
+func (m Model) trusted() int8 {
+	if m.Trusted != 0 {
+		return m.Trusted
+	}
+	return trusted
 }
 
 // Initial implements [explore.Model].

@@ -24,7 +24,8 @@
 // release.lua, which passes every door, with its tombstone capped at TIME + W where its stamp
 // is more than 2 W ahead; claims;
 // admit.lua: the quarantine of TTL + W, begun and ended only with a stamp within W of the
-// node's clock, and begun anew if the clock went back. The client's deadline, counted from
+// node's clock that was drawn after the node's challenge, and begun anew if the clock went back; trust.lua: a voucher
+// shortens the quarantine that it names. The client's deadline, counted from
 // the sending; renewals that count inside the old deadline, each for itself; the pass to
 // another client of the process; quorum.Timebase: the middle of the clocks that agree, and
 // the wait before a move of more than W is adopted.
@@ -32,7 +33,7 @@
 // # What the adversary can do
 //
 // Delay, repeat, reorder and lose messages: whatever was sent can be carried out in every
-// later state that the window lets it into. Let the clocks of one node (Minority) or of any
+// later state that the window lets it into; of admit every request that could have been sent. Let the clocks of one node (Minority) or of any
 // jump, some times, by at most Reach. Take the memory of a node. Give the clients stamps that
 // are off (Lead) and the nodes clocks that differ (Off), within what the promise allows.
 // A reply may come as late as it likes.

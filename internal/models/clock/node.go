@@ -50,7 +50,7 @@ func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 		if m.keeps(ExpiryNeverFalls) {
 			expiry = max(expiry, n.Expiry)
 		}
-	case n.live(clock) && n.Owner != owner:
+	case n.live(clock) && n.Owner != owner && n.Token != 0:
 		return false
 	case n.leased() > 2*token && m.keeps(RepairTokens), clock > last && m.keeps(RepairBelieved):
 		return false
@@ -90,23 +90,50 @@ func (m Model) handOff(n *Node, clock, owner, asker int8) {
 }
 
 // forget is a restart, a flush or an eviction.
-func (m Model) forget(n *Node) {
+func (m Model) forget(t *State) {
+	n := &t.Nodes[0]
 	*n = Node{Off: n.Off, By: n.By, Away: Forgot}
 	if !m.keeps(Quarantine) {
 		n.Away = Votes
 	}
+	t.Wipes, t.Challenge, t.Written = t.Wipes+1, 0, 0
 }
 
-// admit is admit.lua, asked with a stamp: a node without memory begins its quarantine,
-// and votes when it is over; one whose clock went back begins anew.
-func (m Model) admit(n *Node, clock, stamp int8) {
-	if n.Away == Votes || abs(stamp-clock) > window && m.keeps(ConfirmedStamp) {
+// confirmed reports whether the node's clock takes a stamp of admit for right.
+func (m Model) confirmed(clock, stamp, within int8) bool {
+	return abs(stamp-clock) <= within || !m.keeps(ConfirmedStamp)
+}
+
+// admit is admit.lua, asked of the first node with a stamp: a node without memory writes a challenge. Asked with it, the
+// node begins its quarantine, and votes when it is over; one whose clock went back begins anew. A voucher shortens it.
+func (m Model) admit(t *State, clock, stamp, within int8, answers, vouched bool) {
+	n := &t.Nodes[0]
+	if n.Away == Votes || !m.confirmed(clock, stamp, within) {
 		return
 	}
-	switch {
-	case n.Away == Forgot, n.Away-clock > m.quarantine():
-		n.Away = clock + m.quarantine()
-	case clock >= n.Away:
-		n.Away = Votes
+	if n.Away == Forgot {
+		n.Away, t.Challenge, t.Written = Asks, t.Wipes, t.Now
+		if m.keeps(Challenged) {
+			return
+		}
 	}
+	left := n.Away - clock
+	begins := n.Away == Asks || left > m.quarantine()
+	switch {
+	case !answers && m.keeps(Challenged):
+	case left <= 0 && !begins:
+		n.Away, t.Challenge, t.Written = Votes, 0, 0
+	case vouched && (begins || left > m.trusted()):
+		n.Away = clock + m.trusted()
+	case begins:
+		n.Away = clock + m.quarantine()
+	}
+}
+
+// voucher reports whether one has come, at the latest now, that counts: a late one of an earlier loss does not.
+func (m Model) voucher(s *State) bool {
+	if !m.keeps(VoucherNames) {
+		return s.Vouched != 0
+	}
+	return s.Vouched&(1<<s.Challenge) != 0 && s.Challenge != 0
 }

@@ -16,6 +16,8 @@ func TestOneHolderWhateverTheClocksDo(t *testing.T) {
 	}{
 		{"any node's clock jumps", explore.Small, anyClock},
 		{"wrong clocks everywhere, margin 4 W", explore.Small, wrongClocks},
+		{"memory lost, a request to admit comes late", explore.Full, askedLate},
+		{"memory lost twice, a voucher comes late", explore.Full, vouched},
 		{"any clocks jump, three times", explore.Full, anyClock.but(func(c *Config) { c.Jumps = 3 })},
 		{"memory lost, quarantine, repair, releases", explore.Full, memoryLost},
 		{"parts given back, releases", explore.Full, bidsOn},
@@ -23,6 +25,7 @@ func TestOneHolderWhateverTheClocksDo(t *testing.T) {
 		{"clients follow jumping clocks TTL + W after they notice", explore.Large, following.but(func(c *Config) { c.Follow, c.Busy = Noticed, false })},
 		{"a clock jumps, two renewals", explore.Large, anyClock.but(func(c *Config) { c.Renewals[0] = 2 })},
 		{"wrong clocks everywhere, memory lost", explore.Large, wrongClocks.but(func(c *Config) { c.Horizon, c.Wipes = 12, 1 })},
+		{"wrong clocks everywhere, memory lost, far clients ask", explore.Full, farAsked},
 		{"wrong clocks everywhere, renewal", explore.Large, wrongClocks.but(func(c *Config) { c.Renewals[0], c.Jumps = 1, 2 })},
 		{"wrong clocks everywhere, releases", explore.Large, wrongClocks.but(func(c *Config) { c.Releases = true })},
 		{"memory lost and a clock jumps", explore.Large, memoryLost.but(func(c *Config) { c.Jumps, c.Reach, c.Releases = 1, 3, false })},
@@ -69,6 +72,11 @@ func TestEachTimeRuleIsNeeded(t *testing.T) {
 		{"a node that lost its memory votes at once", explore.Small, OneHolder, memoryLost.but(func(c *Config) { c.Without = Quarantine })},
 		{"a quarantine of W", explore.Small, OneHolder, memoryLost.but(func(c *Config) { c.Without, c.Releases = QuarantineTTL, false })},
 		{"a quarantine counted by a wrong clock", explore.Full, OneHolder, leapt.but(func(c *Config) { c.Without = ConfirmedStamp })},
+		{"a late request begins a quarantine", explore.Full, OneHolder, askedLate.but(func(c *Config) { c.Without = Challenged })},
+		{"a far client asks by a window that is not narrowed", explore.Full, OneHolder, farAsked.but(func(c *Config) { c.Without = NarrowedByFar })},
+		{"a late voucher counts for the next loss", explore.Full, OneHolder, vouched.but(func(c *Config) { c.Without = VoucherNames })},
+		{"a voucher leaves 4 W", explore.Full, TokensGrow, rising.but(func(c *Config) { c.Trusted = 4 })},
+		{"a voucher leaves 5 W", explore.Full, TokensGrow, rising.but(func(c *Config) { c.Trusted, c.Horizon = 5, 1 })},
 		{"N/2 nodes are enough", explore.Small, OneHolder, steady.but(func(c *Config) { c.Without = MoreThanHalf })},
 		{"clients follow jumping clocks at once", explore.Full, OneHolder, following.but(func(c *Config) { c.Follow = AtOnce })},
 	} {

@@ -84,7 +84,8 @@ type Node struct {
 // What else Away can be.
 const (
 	Votes  = 0
-	Forgot = -1 // it lost its memory, and nobody has begun its quarantine
+	Forgot = -1 // it lost its memory, and nobody has found out
+	Asks   = -2 // it wrote a challenge, and nobody has begun its quarantine
 )
 
 // Yes is what a node said yes to, of one client.
@@ -98,11 +99,19 @@ func Extended(k int) Yes { return 2 << k }
 
 // State is everything.
 type State struct {
-	Now     int8 // true time
-	Jumps   int8 // how often a clock jumped
-	Wipes   int8 // how often a node lost its memory
+	Now   int8 // true time
+	Jumps int8 // how often a clock jumped
+	Wipes int8 // how often the first node lost its memory
+	Admission
 	Clients [most]Client
 	Nodes   [nodes]Node
+}
+
+// Admission is what concerns the first node while it does not vote; the others never lose their memory.
+type Admission struct {
+	Challenge int8 // the loss that its challenge names, counted from 1; 0: it has none
+	Written   int8 // when it wrote that, true time
+	Vouched   int8 // the losses, as bits, that an operator vouched for
 }
 
 // Clock is a node's TIME.

@@ -21,6 +21,8 @@ const (
 	jumps                        // a node's clock is X from the true time now
 	forgets                      // a node loses its memory
 	admits                       // a node is asked to vote, with the stamp X
+	trusts                       // the same, and a voucher came before
+	vouches                      // an operator vouches for loss X
 )
 
 // Steps implements [explore.Model].
@@ -138,7 +140,6 @@ func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 			visit(explore.Step{Rule: r, Node: int8(n), X: x}, t)
 		}
 	}
-	clock := s.Clock(n)
 	attacked := n == 0 || !m.Minority
 	if attacked && int(s.Jumps) < m.Jumps {
 		for off := -m.Reach; off <= m.Reach; off++ {
@@ -147,13 +148,61 @@ func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 			}
 		}
 	}
-	if attacked && int(s.Wipes) < m.Wipes {
-		step(forgets, 0, func(t *State, n *Node) { t.Wipes++; m.forget(n) })
+	if n > 0 {
+		return
 	}
-	if s.Nodes[n].Away != Votes {
-		for i := range m.Clients {
-			stamp := s.Now + s.Clients[i].Lead
-			step(admits, stamp, func(_ *State, n *Node) { m.admit(n, clock, stamp) })
+	if int(s.Wipes) < m.Wipes {
+		step(forgets, 0, func(t *State, _ *Node) { m.forget(t) })
+	}
+	if m.Vouchers && s.Challenge != 0 && s.idle() {
+		step(vouches, s.Challenge, func(t *State, _ *Node) { t.Vouched |= 1 << s.Challenge })
+	}
+	if s.Nodes[n].Away == Votes {
+		return
+	}
+	for i := range m.Clients {
+		lead := s.Clients[i].Lead
+		m.asks(s, lead, 0, visit)
+		for far := int8(1); far <= m.Far; far++ {
+			m.asks(s, lead-far, far, visit)
+			m.asks(s, lead+far, far, visit)
 		}
 	}
+}
+
+// asks are the requests to admit of one client. It asked all the time, and whatever it sent may come now: with a
+// challenge what was drawn since that was written. It may be far further off than the others.
+func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {
+	clock := s.Clock(0)
+	step := func(r explore.Rule, x int8, do func(t *State)) {
+		t := *s
+		do(&t)
+		if t != *s {
+			visit(explore.Step{Rule: r, X: x}, t)
+		}
+	}
+	for _, answers := range []bool{false, true} {
+		since := int8(start)
+		if answers {
+			since = s.Written
+		}
+		if answers && s.Challenge == 0 {
+			continue
+		}
+		stamp := min(max(clock, since+lead), s.Now+lead) // the one the node's clock is closest to
+		step(admits, stamp, func(t *State) { m.admit(t, clock, stamp, m.within(far), answers, false) })
+		if m.voucher(s) {
+			step(trusts, stamp, func(t *State) { m.admit(t, clock, stamp, m.within(far), answers, true) })
+		}
+	}
+}
+
+// idle: no lock is alive, nor will one be of what was sent.
+func (s *State) idle() bool {
+	for i := range s.Clients {
+		if p := s.Clients[i].Phase; p != Idle && p != Over {
+			return false
+		}
+	}
+	return true
 }

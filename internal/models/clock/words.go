@@ -61,11 +61,23 @@ func (m Model) say(before *State, step explore.Step, after *State) string {
 		return fmt.Sprintf("the clock of node %d JUMPS: it is %+d off now", n, step.X)
 	case forgets:
 		return fmt.Sprintf("node %d LOSES ITS MEMORY", n)
-	case admits:
-		if node.Away == Votes {
-			return fmt.Sprintf("node %d (clock %d) votes again", n, clock)
+	case vouches:
+		return fmt.Sprintf("an operator vouches for loss %d of node %d", step.X, n)
+	case admits, trusts:
+		late := ""
+		if step.X != before.Now+before.Clients[0].Lead {
+			late = fmt.Sprintf(", asked LATE with stamp %d,", step.X-start)
 		}
-		return fmt.Sprintf("node %d (clock %d) begins its quarantine: until %d", n, clock, node.Away-start)
+		if step.Rule == trusts {
+			late += ", with a voucher,"
+		}
+		if node.Away == Asks {
+			return fmt.Sprintf("node %d (clock %d)%s writes a challenge", n, clock, late)
+		}
+		if node.Away == Votes {
+			return fmt.Sprintf("node %d (clock %d)%s votes again", n, clock, late)
+		}
+		return fmt.Sprintf("node %d (clock %d)%s begins its quarantine: until %d", n, clock, late, node.Away-start)
 	}
 	return "?"
 }

@@ -2,6 +2,7 @@ package real
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -36,9 +37,7 @@ func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 	config := nodescript.Config{N: 3, MaxTTL: maxTTL, Window: Window, Cluster: "models"}
 	n := &Node{now: Epoch, config: config, scripts: nodescript.NewScripts(config, "run")}
 	n.node = nodemodel.New("node", func() int64 { return n.now }, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
-	if r := n.node.Eval(context.Background(), n.scripts.Admit, nodescript.AdmitCall(config, n.now), n.scripts.Load()...); r.Err != nil {
-		t.Fatal(r.Err)
-	}
+	n.Admit(t, n.now, n.now, "")
 	n.node.Subscribe(nodescript.Inbox(nodescript.ClientOf(Owner(0))), func(string) {})
 	n.node.Set(nodescript.GuardKey, config.String()+" run", 1000*time.Hour)
 	return n
@@ -77,16 +76,29 @@ func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.
 	return said.Value[:1], view.Record
 }
 
-// Admit asks whether the node may vote. It returns the first letter of the answer, and for how long it does not.
-func (n *Node) Admit(t *testing.T, now, stamp int64) (answer string, left time.Duration) {
+// Admit asks whether the node may vote, with a challenge that it answered, or none. It returns the first letter of the
+// answer, for how long it does not vote, and the challenge in the answer.
+func (n *Node) Admit(t *testing.T, now, stamp int64, with string) (answer string, left time.Duration, challenge string) {
 	t.Helper()
 	n.now = now
-	r := n.node.Eval(context.Background(), n.scripts.Admit, nodescript.AdmitCall(n.config, stamp), n.scripts.Load()...)
+	call := nodescript.AdmitCall(stamp, n.config.Window, with, "")
+	r := n.node.Eval(context.Background(), n.scripts.Admit, call, n.scripts.Load()...)
 	a := nodescript.ParseAdmit(n.config, r)
 	if r.Err != nil || a.Err != nil {
 		t.Fatal(r.Err, a.Err)
 	}
-	return r.Value[:1], a.Left
+	return r.Value[:1], a.Left, a.Names
+}
+
+// Trust leaves a voucher for what the node answered a challenge for, and reports whether it counts.
+func (n *Node) Trust(t *testing.T, now int64, names string) bool {
+	t.Helper()
+	n.now = now
+	err := nodescript.ParseTrust(n.node.Eval(context.Background(), nodescript.TrustText(), nodescript.TrustCall(n.config, names)))
+	if err != nil && !errors.Is(err, nodescript.ErrVoid) {
+		t.Fatal(err)
+	}
+	return err == nil
 }
 
 // Forget is FLUSHALL: the node has lost its memory, and nobody knows yet.

@@ -45,13 +45,13 @@ func (m Model) remember(n *Node) {
 
 // extend is extend.lua: prolong the owner's lease, or bring it to a node that lacks it.
 // That is refused where a later lease may have been. (Its other condition, that the owner
-// still believes, is about time: see the clock model.)
+// still believes, is about time: see the clock model.) A claim gives way.
 func (m Model) extend(n *Node, owner, token uint8) answer {
 	mine := n.Owner == owner
 	switch {
 	case mine && (n.Token == token || !m.keeps(ExtendNamesToken)):
 		// Prolonged. seen is not asked: nobody was granted here since.
-	case n.Live && n.Owner != 0 && !mine:
+	case n.Live && n.Owner != 0 && !mine && n.Token != 0:
 		return refused
 	default:
 		is := *n

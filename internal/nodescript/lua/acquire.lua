@@ -19,7 +19,7 @@ local function one(key, plain, mine, ttl, wants, owner)
   local before, live, waits, seen, leased = '', false, '0', '0000000000000000', '0000000000000000'
   local old = call('GET', key)
   if old then
-    if #old < 65 then return 'C' end
+    if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, waits, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
     local expiry = sub(old, 33, 48)
     if expiry ~= '0000000000000000' then -- it was not released
@@ -28,6 +28,7 @@ local function one(key, plain, mine, ttl, wants, owner)
       if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
       -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
       if live and before ~= owner and before ~= wants then
+        if string.find(expiry, '%D') then return 'C' end
         local kind, rank = 'l', '------'
         if sub(old, 17, 32) == '0000000000000000' then kind = 'c' end
         if #wants == 16 then
@@ -43,6 +44,7 @@ local function one(key, plain, mine, ttl, wants, owner)
       if before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     end
     if T <= seen then
+      if string.find(seen, '%D') then return 'C' end
       -- What is further ahead of TIME than by W would shut the name until then if clients followed it.
       if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
       return 'S' .. seen

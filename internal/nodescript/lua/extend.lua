@@ -2,6 +2,7 @@
 -- KEYS  1 record  2 plain key (absent: a private lock)
 -- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline the owner knows + W  5 stamp
 -- Returns E extended | R it was not here, and is now | L kind owner | O time | N | C
+-- Where another has a part of the name, the refused repair is the first of the queue, and the other hears that its part is wanted.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -14,14 +15,28 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
   local old = call('GET', key)
   if old then
-    if #old < 65 then return 'C' end
+    if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, flag, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
     local until_ = sub(old, 33, 48)
     if until_ ~= '0000000000000000' then before = sub(old, 66) end -- it was not released
     if before == owner and sub(old, 17, 32) == T then
       answer = 'E'
-      if until_ > expiry then expiry = until_ end
-    elseif before ~= '' and before ~= owner and now < until_ then
+      if until_ > expiry then
+        if string.find(until_, '%D') then return 'C' end
+        expiry = until_
+      end
+    elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
+      -- What another has here is a part, as long as the owner believes. When it is given back, the name goes to this
+      -- lease before it goes to those who wait. Its place is its token below zero: no ticket is. A claim is no grant, and gives way at once.
+      local queue = key .. ':queue'
+      if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
+        call('PEXPIRE', queue, '@QUEUEMS@')
+        if flag ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. leased .. before, 'KEEPTTL') end
+        local client = #before <= @OWNER@ and string.match(before, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+        if client then
+          redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, sub(old, 17, 32) .. before .. '\n' .. (plain and '3' or '2') .. key)
+        end
+      end
       return 'Ll' .. before
     elseif before ~= '' and sub(old, 17, 32) > leased then
       leased = sub(old, 17, 32) -- it may have been a lease

@@ -8,6 +8,7 @@ local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 local record = redis.pcall('GET', KEYS[1]) or ''
 if type(record) == 'table' then record = '?' end
+record = string.sub(record, 1, @LONGEST@ + 1)
 local plain, kind = redis.pcall('GET', KEYS[2]), 's'
 if not plain then
   plain, kind = '', '-'

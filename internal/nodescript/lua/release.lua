@@ -3,6 +3,7 @@
 -- KEYS  1 record  2 plain key (absent: a private lock)
 -- ARGV  1 owner  2 the highest stamp sent under it; 0 declines a claim, and nothing else  3 the same + 1
 --       4 '1': none of them ever won a majority; else '0'
+-- No stamp confirms the clock here: a record that is there lives for as long as it did, or longer, never less long.
 -- Returns D it was mine | F it was not | C
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
@@ -15,11 +16,12 @@ end
 
 local function one(key, plain, owner, highest, above, never)
   local old = call('GET', key)
+  local there = old
   if not old then
     @EVICTED@
     old = '00000000000000000000000000000000000000000000000000000000000000000'
   end
-  if #old < 65 then return 'C' end
+  if #old < 65 or #old > @LONGEST@ then return 'C' end
   local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
   -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
   -- on, a release that comes late must not free the later grant.
@@ -34,6 +36,7 @@ local function one(key, plain, owner, highest, above, never)
     -- that is further ahead must not shut the name until then.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
+      if string.find(T, '%D') then return 'C' end
       local own = string.format('%016.0f', T + 1)
       if own > tomb then tomb = own end
     end
@@ -51,12 +54,12 @@ local function one(key, plain, owner, highest, above, never)
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
-    if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@') end
+    if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@', 'GT') end
     if usual then
       call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- what is left of the owner is not read
       return 'D'
     end
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'PX', '@STAYMS@')
+    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL')
     -- A lease that would be long over says that this clock is ahead: a claim by it would shut
     -- the name until then. Who waits asks by itself when a lease is over. A claim that is declined is
     -- told by its expiry: no stamp is covered.
@@ -70,8 +73,9 @@ local function one(key, plain, owner, highest, above, never)
   -- Somebody deleted the record alone: what is left of the owner's is its plain key.
   if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen or leased > sub(old, 50, 65) then
-    call('PEXPIRE', key, '@STAYMS@')
-    call('SET', key, tomb .. sub(old, 17, 49) .. leased .. sub(old, 66), 'PX', '@STAYMS@')
+    call('PEXPIRE', key, '@STAYMS@', 'GT')
+    tomb = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)
+    if there then call('SET', key, tomb, 'KEEPTTL') else call('SET', key, tomb, 'PX', '@STAYMS@') end
   end
   return 'F'
 end

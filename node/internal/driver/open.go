@@ -8,13 +8,17 @@ import (
 
 // Open makes one node of each of from, in their order, by one. The error says which of
 // them, called what, is bad, or has the address of one before; no node is left open then.
-func Open[T any, N node.Node](what string, from []T, one func(T) (N, error)) ([]node.Node, error) {
+// None at all is an error, too. Errors begin with the name of the driver.
+func Open[T any, N node.Node](driver, what string, from []T, one func(T) (N, error)) ([]node.Node, error) {
+	if len(from) == 0 {
+		return nil, fmt.Errorf("%s: no %s was given; want one for each node", driver, what)
+	}
 	nodes := make([]node.Node, 0, len(from))
 	fail := func(i int, err error) ([]node.Node, error) {
 		for _, n := range nodes {
 			n.Close()
 		}
-		return nil, fmt.Errorf("%s %d of %d: %w", what, i+1, len(from), err)
+		return nil, fmt.Errorf("%s: %s %d of %d: %w", driver, what, i+1, len(from), err)
 	}
 	seen := map[string]int{}
 	for i, f := range from {

@@ -9,8 +9,8 @@ import (
 // array, a map or the like.
 var ErrReplyType = errors.New("script answered with something else than a string, a number or nil")
 
-// Part says which part of a transaction failed with err: 0 is the script itself, and
-// the others are the loads, counted from 1.
+// Part says which part of an Eval failed with err: 0 is the script itself, and the others
+// are the loads, counted from 1.
 func Part(i int, err error) error {
 	if i <= 0 {
 		return err

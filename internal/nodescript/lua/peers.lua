@@ -1,0 +1,59 @@
+-- peers: which servers are the members of this node set, as its clients meet them? Sent as text.
+-- The node keeps as many members as the set has nodes. Who came first stays. Another server gets a place that is free,
+-- or the place of the member that was unseen for the longest, if that is long enough. Clients do not count the votes
+-- of a server without a place, a stranger.
+-- A time of a last sight never goes back, and one that lies ahead counts as now: what comes late or again, while the
+-- clock is back where it was, takes no place.
+-- ARGV  1 stamp - W  2 stamp + W, of the client's stamp  3 configuration  4 number of nodes
+--       5 for how long a member is kept that nobody sees, us  6 PX of the list, ms  7 the id that the client met here;
+--         '': none yet. Then the node keeps nothing of the report
+--       and for each server behind the client's list: id, when it was last seen alive, address
+-- Returns P time id \n\n where the client met another | P time id \n strangers' ids, separated by blanks \n members, as time id address \n each
+--         | O time | M: the node votes under another configuration
+local call, sub = redis.call, string.sub
+local list = 'holdfast:node:peers'
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end
+if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
+local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')
+if r[1] and r[1] ~= ARGV[3] then return 'M' end
+-- The client does not know yet that this node lost its memory. It may report others that lost theirs, too.
+local met = ARGV[7] == (r[2] or '')
+if not met and ARGV[7] ~= '' then return 'P' .. now .. (r[2] or '') .. '\n\n' end
+
+local most, over = tonumber(ARGV[4]), string.format('%016.0f', math.max(now - ARGV[5], 0))
+local ids, seen, addr = {}, {}, {}
+local was, head = redis.pcall('GET', list), ARGV[3] .. '\n'
+if type(was) == 'string' and sub(was, 1, #head) == head then
+  for at, id, where in string.gmatch(sub(was, #head + 1), '(%d+) (%S+) (%S+)\n') do
+    ids[#ids + 1], seen[id], addr[id] = id, at, where
+  end
+end
+for i = 8, #ARGV, 3 do -- members first: one that is seen loses no place to another of the same list
+  local id, at = ARGV[i], ARGV[i + 1]
+  if seen[id] and at > seen[id] then seen[id], addr[id] = at, ARGV[i + 2] end
+end
+local strangers = ''
+for i = 8, #ARGV, 3 do
+  local id, n = ARGV[i], #ids + 1
+  if not seen[id] then
+    if n > most then
+      n = 1
+      for m = 2, most do if seen[ids[m]] < seen[ids[n]] then n = m end end
+    end
+    if ids[n] and seen[ids[n]] > over then
+      strangers = strangers .. id .. ' '
+    else
+      ids[n], seen[id], addr[id] = id, ARGV[i + 1], ARGV[i + 2]
+    end
+  end
+end
+
+local members = ''
+for _, id in ipairs(ids) do members = members .. seen[id] .. ' ' .. id .. ' ' .. addr[id] .. '\n' end
+if met and was ~= head .. members then
+  call('DEL', list) -- first: a full memory refuses a script whose first write is not a DEL
+  call('SET', list, head .. members, 'PX', ARGV[6])
+end
+return 'P' .. now .. (r[2] or '') .. '\n' .. strangers .. '\n' .. members

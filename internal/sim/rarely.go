@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+var errPanicked = errors.New("a callback panicked")
+
+// recovers runs f, and reports whether it panicked as a callback of these worlds does.
+func recovers(f func()) (panicked bool) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case errPanicked:
+			panicked = true
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return false
+}
+
+// called is what a client calls a name: without the prefix that it puts before every name.
+func (w *world) called(h *host, name int) string {
+	full := w.plan.Names[name]
+	if h.visitor {
+		return full
+	}
+	return strings.TrimPrefix(full, w.plan.Clients[h.slot].Prefix)
+}
+
+// onWait is what a waiter's OnWait does beside listening.
+func (w *world) onWait(op Op) {
+	switch op.OnWait {
+	case SlowOnWait:
+		w.rare(SlowOnWait)
+		sleep := min(op.Hold, w.plan.MaxTTL) + w.plan.Slow
+		w.mu.Lock() // what is handed to it meanwhile costs a claim
+		w.names[op.Name].freeFrom(w.now() + sleep + w.configs()[0].Claim())
+		w.mu.Unlock()
+		time.Sleep(sleep)
+	case BadOnWait:
+		w.rare(BadOnWait)
+		panic(errPanicked)
+	}
+}
+
+// do is a lock by [holdfast.Mutex.Do]; it reports whether its work was run.
+func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time.Duration) bool {
+	var l *held
+	op, h, kept := asked.op, asked.h, false
+	var err error
+	panicked := recovers(func() {
+		err = m.Do(ctx, func(work context.Context) error {
+			if h.gone() {
+				return nil
+			}
+			lease, _ := holdfast.FromContext(work)
+			l = w.granted(asked, lease, ttl)
+			if kept = w.keep(l, lease, op); kept {
+				w.gives(l, 0)
+			}
+			if op.Panic {
+				panic(errPanicked)
+			}
+			return nil
+		})
+	})
+	switch {
+	case l == nil && h.gone():
+		w.vanished(asked)
+	case l == nil:
+		if panicked {
+			err = errPanicked
+		}
+		w.twins(err)
+		w.refused(asked, err)
+	case kept && !h.gone():
+		w.rare(ByDo)
+		if panicked {
+			w.rare(Panics)
+		}
+		w.gave(l, op, err)
+		w.mu.Lock()
+		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // Do does not say whether the nodes heard of it
+		w.mu.Unlock()
+	}
+	return l != nil
+}
+
+// atOnce extends and unlocks a lease from goroutines of their own, while its holder unlocks it. What it
+// returns waits for them, and checks that the lease was given back only once.
+func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
+	d := dice(luck(w.plan.Seed, 'a', 'o', uint64(w.now())))
+	w.rare(AllAtOnce)
+	const calls = 3
+	done := make(chan error, calls)
+	for i := range calls {
+		after, ttl := 1+d.below(2*w.plan.Slow), l.ttl
+		go func() {
+			time.Sleep(after)
+			ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
+			defer stop()
+			if i == 0 {
+				_ = lease.Extend(ctx, ttl) // whatever it says, nothing of it may be left
+				done <- holdfast.ErrReleased
+				return
+			}
+			done <- lease.Unlock(ctx)
+		}()
+	}
+	return func() {
+		for range calls {
+			if err := <-done; err == nil && !l.h.gone() {
+				w.mu.Lock()
+				w.violated(l.name, "client%d/%d gave name%d back, and its second Unlock returned nil", l.h.slot, l.actor, l.name)
+				w.mu.Unlock()
+			}
+		}
+	}
+}
+
+// look asks for how the nodes stand, or who has a lock.
+func (w *world) look(h *host, op Op) {
+	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
+	defer stop()
+	if op.Look == LookAtNodes {
+		all := h.client.Nodes(ctx)
+		if h.gone() {
+			return
+		}
+		w.rare(LookAtNodes)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for i, n := range all {
+			most := w.plan.quarantine()
+			if strings.Contains(n.Reason, "another server had its place") {
+				most = w.configs()[0].MemberKept()
+			}
+			if n.VotesIn > most || len(w.plan.Faults) == 0 && !h.closing && !n.Admitted && n.VotesIn == 0 && !n.Reachable {
+				w.violated(-1, "client%d sees node%d, with which nothing is wrong, as %q, for %s", h.slot, i, n, n.VotesIn)
+			}
+		}
+		return
+	}
+	if op.Look == TrustNodes {
+		h.client.Trust(ctx)
+		w.rare(TrustNodes)
+		return
+	}
+	before := w.believes(op.Name)
+	s, err := h.client.Status(ctx, w.called(h, op.Name))
+	if h.gone() {
+		return
+	}
+	w.rare(LookAtLock)
+	after := w.believes(op.Name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil && outcome(err) == outcomes:
+		w.violated(op.Name, "Status returned an error of no kind: %v", err)
+	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || h.closing:
+	case err != nil || !s.Held || s.Owner != before.lease.Owner() || s.Fence != before.lease.Fence():
+		w.violated(op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)
+	default:
+		w.result.Tally.Rare[HolderSeen]++
+	}
+}
+
+// believes is who believes in a lease of the name now; nil: nobody.
+func (w *world) believes(name int) *held {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.names[name].believer()
+}
+
+func (w *world) rare(k Rare) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.Tally.Rare[k]++
+}

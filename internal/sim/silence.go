@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+)
+
+// Who waits for a lock and hears of fewer than a majority of the nodes for a second, or for the lock's TTL, is told
+// that nothing is known: each of those that wait, and not one after the other. Judged by what came back from the nodes,
+// whatever the reason that nothing did. A node that answers "not yet" has answered: for quarantines Lock waits.
+
+// tellsIn is how long after that time it is told, at the latest.
+func (w *world) tellsIn() time.Duration {
+	d := time.Second + // what waits in line asks once a second
+		3*(w.plan.Timeout+w.plan.Window) + // the question that was under way, the one that finds it out, and the last one
+		20*time.Millisecond
+	if slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
+		return slices.ContainsFunc(a.Ops, func(o Op) bool { return o.OnWait == SlowOnWait })
+	}) {
+		d += 4 * (w.plan.MaxTTL + w.plan.Slow) // attempts wait for it, also those of whoever stood before
+	}
+	return d
+}
+
+// settles notes that a client waits for what it knows the end of, whether nodes answer or not: until it trusts their
+// clocks again, or until so many are out of quarantine that they could make a majority with those that vote.
+func (w *world) settles(h *host, err error) {
+	var none *holdfast.UnavailableError
+	if !errors.As(err, &none) {
+		return
+	}
+	waits, later, could := false, 0, 0
+	for _, n := range none.Nodes {
+		var unsettled quorum.Unsettled
+		waits = waits || errors.As(n.Err, &unsettled) && unsettled.Left > 0
+		switch {
+		case n.VotesIn > 0:
+			later++
+		case strings.HasPrefix(n.Said, "granted"), strings.HasPrefix(n.Said, "held by"):
+			could++
+		}
+	}
+	if waits || later > 0 && later+could >= w.plan.majority() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		h.settled = w.now()
+	}
+}
+
+// quiet is since when a waiter's client has heard of no majority while it waited. w.mu is held.
+func (w *world) quiet(x *wait) time.Duration {
+	var heard []time.Duration
+	for _, l := range x.h.links {
+		heard = append(heard, time.Duration(l.heard.Load()))
+	}
+	slices.Sort(heard)
+	return max(x.since, x.h.woke, x.h.settled, heard[len(heard)-w.plan.majority()])
+}
+
+// allowed is for how long it may look for a quorum. w.mu is held.
+func (w *world) allowed(x *wait) time.Duration {
+	ttl := x.op.TTL
+	if ttl == 0 {
+		ttl = w.plan.Clients[x.h.slot].TTL
+	}
+	d := max(time.Second, ttl)
+	return d + d/50 // by its own clock
+}
+
+// willTell looks at a waiter when it should have been told, if it hears nothing. w.mu is held.
+func (w *world) willTell(x *wait, after time.Duration) {
+	w.unique++
+	x.look = time.AfterFunc(after+time.Duration(1+w.unique%50_000), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if again := w.untold(x); again > 0 {
+			w.willTell(x, again)
+		}
+	})
+}
+
+// untold checks that a waiter is told in time; it returns after which time to look again, 0: not any more. w.mu is held.
+func (w *world) untold(x *wait) (again time.Duration) {
+	quiet := w.quiet(x)
+	past := w.now() - quiet - w.allowed(x)
+	switch {
+	case x.h.dead, x.h.closing, w.plan.Broken != (Broken{}):
+		return 0
+	case x.h.asleep: // its clock stands
+		return noticed
+	case past < w.tellsIn():
+		return w.tellsIn() - past
+	}
+	w.violated(x.name, "client%d/%d has waited for name%d since %.6f, heard of no majority since %.6f, and was not told for %s longer than promised",
+		x.h.slot, x.actor, x.name, x.since.Seconds(), quiet.Seconds(), past)
+	return 0
+}
+
+// toldAt notes how late a waiter is told that nothing is known. w.mu is held.
+func (w *world) toldAt(x *wait) {
+	if quiet := w.quiet(x); w.now()-quiet >= time.Second {
+		w.result.Tally.Silences++
+		w.result.Tally.UntoldM = max(w.result.Tally.UntoldM, (w.now() - quiet - w.allowed(x)).Milliseconds())
+	}
+}
+
+// drawOutage gives some worlds an outage of seconds, and a client of which several wait through it.
+func (p *Plan) drawOutage() {
+	d := dice(luck(p.Seed, 'o'))
+	if !d.hit(0.1) || p.Rare != 0 {
+		return
+	}
+	nodes := uint32(1)<<p.N - 1
+	if d.hit(0.5) { // any majority
+		nodes = 1<<p.majority() - 1
+	}
+	f := Fault{
+		ID: 900, Kind: pick(&d, Hang, Cut, CutOut, CutBack, Restart), At: d.below(p.Heal * 9 / 10), For: d.between(2*time.Second, 12*time.Second),
+		Nodes: nodes, Clients: 1<<len(p.Clients) - 1,
+	}
+	p.Heal += f.For
+	p.Faults = append(p.Faults, f)
+	client := d.n(len(p.Clients))
+	for range 2 + d.n(4) {
+		a := Actor{ID: len(p.Actors), Client: client}
+		a.Ops = append(a.Ops, Op{At: f.At - time.Second + d.below(3*time.Second), Pause: 1, Wait: true, Hold: 1 + d.below(time.Second)})
+		p.Actors = append(p.Actors, a)
+	}
+}

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// Rare is something that few worlds have: settings far from the usual ones, and calls that most programs
+// never make. The tally counts each.
+type Rare uint8
+
+// Rare settings of a world come first: one world in eight is wide, and has some of them. Rare calls follow.
+const (
+	EvenNodes   Rare = iota // an even number of nodes
+	ManyNodes               // more than 7
+	ShortW                  // a window from 1 ms
+	LongTTL                 // a MaxTTL of up to 500 W
+	LongWait                // a NodeTimeout of up to MaxTTL
+	OddRetry                // a RetryDelay from 1 ms, or of seconds
+	MixedFair               // some clients are Fair
+	OwnTTLs                 // half of the locks have a TTL of their own
+	Prefixes                // clients that write one name in several ways
+	ManyNames               // 500 names
+	LongIdle                // hours, in which clients do little or nothing
+	DeadCall                // a context that ended before the call
+	ByDo                    // Mutex.Do
+	Panics                  // a panic under Mutex.Do
+	SlowOnWait              // an OnWait that sleeps
+	BadOnWait               // an OnWait that panics
+	AllAtOnce               // Extend and several Unlocks at once
+	LookAtNodes             // Client.Nodes
+	LookAtLock              // Client.Status
+	HolderSeen              // Client.Status of a lock that one client held all the while
+	TrustNodes              // Client.Trust, where no lock is alive
+	LongSleep               // a client's host was suspended for more than 20 s, and others not; see Doze for hours
+	GapLeft                 // a gap for polling clients, at an Unlock
+	rares
+)
+
+var rareNames = [rares]string{
+	"even number of nodes", "more than 7 nodes", "window below 20 ms", "MaxTTL above 24 W", "NodeTimeout above 1 W", "odd RetryDelay",
+	"mixed Fair", "own TTLs", "prefixes", "500 names", "hours of idling",
+	"dead context", "Do", "Do that panicked", "OnWait slept", "OnWait panicked", "Extend beside Unlocks",
+	"Nodes", "Status", "Status of a holder", "Trust", "one suspended for long", "gap",
+}
+
+// Rares are several of them.
+type Rares uint32
+
+func (r Rares) has(k Rare) bool { return r>>k&1 != 0 }
+
+// isWide says which seeds make wide worlds.
+func isWide(seed uint64) bool { return luck(seed, 'x')%8 == 0 }
+
+// widen draws the settings of a wide world that all others depend on.
+func (p *Plan) widen(d *dice) {
+	for k := range DeadCall {
+		if d.hit(0.2) {
+			p.Rare |= 1 << k
+		}
+	}
+	if p.Rare.has(ManyNames) {
+		p.Rare &^= 1<<ManyNodes | 1<<LongTTL // a world of all three takes a second
+	}
+	switch {
+	case p.Rare.has(ManyNodes):
+		p.N = pick(d, 8, 9, 11)
+	case p.Rare.has(EvenNodes):
+		p.N = pick(d, 2, 4, 6)
+	}
+	if p.Rare.has(ShortW) {
+		p.Window = pick[time.Duration](d, 1, 2, 5, 10) * time.Millisecond
+		p.MaxTTL = (8*p.Window + d.below(16*p.Window)).Round(time.Millisecond)
+	}
+	if p.Rare.has(LongIdle) { // with a window so large that an idle client reads the clocks every ten minutes only
+		p.Rare &^= 1<<ManyNames | 1<<LongTTL
+		if d.hit(0.5) {
+			// A waiter whose host sleeps asks on, because timers go on, see suspend.go: it must not ask often.
+			p.Rare = p.Rare&^(1<<OddRetry) | 1<<LongSleep
+		}
+		p.Window = pick[time.Duration](d, 100, 250) * time.Millisecond
+		p.MaxTTL = (8*p.Window + d.below(16*p.Window)).Round(time.Millisecond)
+	}
+	if p.Rare.has(LongTTL) {
+		p.Window = min(p.Window, 50*time.Millisecond)
+		p.MaxTTL = p.Window * pick[time.Duration](d, 30, 100, 500)
+	}
+}
+
+// widenClients draws what clients of a wide world have of their own.
+func (p *Plan) widenClients(d *dice) {
+	if p.Rare.has(LongWait) {
+		p.Timeout = pick(d, p.MaxTTL, d.between(p.Window, p.MaxTTL))
+	}
+	if p.Rare.has(Prefixes) {
+		for i := range p.Names {
+			p.Names[i] = fmt.Sprintf("team:%s", p.Names[i])
+		}
+	}
+	for i := range p.Clients {
+		c := &p.Clients[i]
+		if p.Rare.has(OddRetry) {
+			c.Retry = pick[time.Duration](d, 1, 10, 500, 3000, 10_000) * time.Millisecond
+		}
+		if p.Rare.has(MixedFair) {
+			c.Fair = d.hit(0.5)
+		}
+		if p.Rare.has(Prefixes) {
+			c.Prefix = pick(d, "", "te", "team:")
+		}
+	}
+}
+
+// widenOps draws rare calls, in some worlds of every kind, and long sleeps, from luck of their own.
+func (p *Plan) widenOps() {
+	d := dice(luck(p.Seed, 'x', 'o'))
+	if p.Rare.has(LongSleep) {
+		for i := range d.n(3) + 1 {
+			f := Fault{ID: 2000 + i, Kind: Suspend, Clients: 1 << d.n(len(p.Clients)), At: d.below(p.Heal / 2)}
+			f.For = d.between(20*time.Second, time.Minute) // its timers go on, and what it cannot send piles up
+			p.Faults = append(p.Faults, f)
+		}
+	}
+	calls := d.hit(0.25)
+	for a := range p.Actors {
+		if p.Actors[a].Foreign {
+			continue
+		}
+		ttl := p.Clients[p.Actors[a].Client].TTL
+		for i := range p.Actors[a].Ops {
+			o := &p.Actors[a].Ops[i]
+			if p.Rare.has(LongIdle) && d.hit(0.04) {
+				o.Hold = 1 + d.below(4*time.Minute)
+			}
+			if p.Rare.has(OwnTTLs) && d.hit(0.5) {
+				o.TTL = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
+			}
+			if calls && d.hit(0.2) {
+				p.widenOp(&d, o, ttl)
+			}
+		}
+	}
+}
+
+func (p *Plan) widenOp(d *dice, o *Op, ttl time.Duration) {
+	o.Look = pick(d, 0, LookAtNodes, LookAtLock, LookAtLock)
+	switch d.n(6) {
+	case 0:
+		o.Dead = true
+	case 1, 2:
+		o.Do, o.Wait, o.Left, o.Panic = true, true, 0, d.hit(0.2)
+	case 3:
+		o.Wait, o.OnWait = true, SlowOnWait
+	case 4:
+		o.Wait, o.OnWait = true, BadOnWait
+	case 5:
+		o.AtOnce = true
+		o.Extend = pick(d, 0, 8*p.Window+d.below(p.MaxTTL-8*p.Window+1))
+	}
+}
+
+// drawGaps has the clients of some worlds leave gaps to polling ones, mostly all of them alike.
+func (p *Plan) drawGaps() {
+	d := dice(luck(p.Seed, 'g', 'a', 'p'))
+	if !d.hit(0.1) {
+		return
+	}
+	gap := max(pick(&d, p.Window/4, p.Window, d.between(p.Window, p.MaxTTL/2), p.MaxTTL/2), time.Millisecond)
+	for i := range p.Clients {
+		if c := &p.Clients[i]; !c.Private && d.hit(0.9) {
+			c.Gap = gap
+		}
+	}
+}

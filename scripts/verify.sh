@@ -1,0 +1,57 @@
+#!/bin/sh
+# Runs every long check, one after the other, and prints one table. What passed on this commit already is not run again,
+# so a run that was interrupted goes on where it was. FRESH=1 forgets what passed; ONLY=regexp runs some. The logs are in
+# .verify/COMMIT, which git ignores.
+set -eu
+cd "$(dirname "$0")/.."
+commit=$(git rev-parse --short HEAD)
+if [ -n "$(git status --porcelain)" ]; then
+	commit=$commit-changed-$(git diff HEAD | cksum | cut -d' ' -f1)
+fi
+dir=.verify/$commit
+[ -z "${FRESH:-}" ] || rm -rf "$dir"
+mkdir -p "$dir"
+only=${ONLY:-.}
+unset ONLY # make mutants reads it, too
+
+checks="tests sim models mutants sim-mutants chaos chaos-rivals scale minority fuzz"
+
+# command prints what a check runs.
+command_of() {
+	case $1 in
+	tests) echo "go test -count=1 -race -timeout 60m -p 1 ./..." ;;
+	sim) echo "make -s sim N=1000000" ;;
+	*) echo "make -s $1" ;;
+	esac
+}
+
+failed=0
+for check in $checks; do
+	echo "$check" | grep -Eq -- "$only" || continue
+	[ ! -e "$dir/$check.passed" ] || continue
+	run=$(command_of "$check")
+	echo "== $check: $run" >&2
+	began=$(date +%s)
+	status=0
+	$run >"$dir/$check.log" 2>&1 || status=$?
+	took=$(($(date +%s) - began))
+	if [ "$status" = 0 ]; then
+		echo "$took" >"$dir/$check.passed"
+	else
+		echo "$took" >"$dir/$check.failed"
+		failed=1
+		echo "== $check failed after ${took}s; the end of $dir/$check.log:" >&2
+		tail -n 20 "$dir/$check.log" >&2
+	fi
+	[ ! -e "$dir/$check.passed" ] || rm -f "$dir/$check.failed"
+done
+
+printf '\n| check | result on %s | seconds | command |\n|---|---|---|---|\n' "$commit"
+for check in $checks; do
+	for result in passed failed; do
+		[ -e "$dir/$check.$result" ] || continue
+		printf '| %s | %s | %s | `%s` |\n' "$check" "$result" "$(cat "$dir/$check.$result")" "$(command_of "$check")"
+	done
+	[ -e "$dir/$check.passed" ] || [ -e "$dir/$check.failed" ] || printf '| %s | not run | | `%s` |\n' "$check" "$(command_of "$check")"
+done
+exit $failed
