@@ -112,9 +112,7 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 			if s.ours("x") == "" {
 				t.Log("the releases were quicker than the look: the nodes had granted all the same")
 			}
-			// go-redis must shake hands again after each call that was given up, and needs
-			// several of the slow round trips for it.
-			redistest.Eventually(t, 20*soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
+			redistest.Eventually(t, 5*soon, "nothing of ours left", func() bool { return s.ours("x") == "" })
 		})
 	}
 }

@@ -103,10 +103,10 @@ func later(a, b time.Time) time.Time {
 // Not parallel: it measures how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
-		// Beside the second: what the machine takes to run the goroutines of a hundred
-		// waiters and six servers under the race detector on two cores, and by how much the
-		// nodes' expiry may differ from the instant it was meant for.
-		const most, slack = time.Second, 250 * time.Millisecond
+		// Beside the second: the time in which the machine runs a hundred waiters and six
+		// servers under the race detector on two cores. The median wait of this very run
+		// measures it, see below.
+		const most = time.Second
 		const names, clients = 8, 6
 		ctx, stop := context.WithCancel(t.Context())
 		var made, cancelled, killed, kills atomic.Int64
@@ -169,9 +169,17 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 		crowd.Wait()
 
 		slept := map[string][]time.Duration{}
-		for n, h := range all {
+		var usual []time.Duration
+		for _, h := range all {
 			for _, i := range h.idles() {
 				slept[i.how] = append(slept[i.how], i.slept)
+				usual = append(usual, i.slept)
+			}
+		}
+		slices.Sort(usual)
+		slack := min(250*time.Millisecond+10*usual[len(usual)/2], 3*time.Second) // a waiter that sleeps on sleeps for 9 s
+		for n, h := range all {
+			for _, i := range h.idles() {
 				if i.to.Sub(i.from) <= most {
 					continue
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -150,8 +151,8 @@ func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*
 	return n.unattributed(ctx, commands, err)
 }
 
-// run has f work for a call, within what is left of its time. If it returns an error, f may still be at work: what it
-// works on must not be touched.
+// run has f work for a call, and ends with ctx. If it returns an error, f may still be at work: what it works on must
+// not be touched.
 func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
 	if n.closed() {
 		return result, node.ErrClosed
@@ -159,45 +160,39 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	if ctx.Err() != nil {
 		return result, node.NotSent(driver.ContextError(ctx))
 	}
-	// A goroutine, because go-redis takes a deadline over from ctx but does not
-	// notice a cancellation while it dials, handshakes, writes or reads. It ends
-	// with the deadline, or after ioTimeout where there is none.
+	// A goroutine, because go-redis takes a deadline over from a context but does not
+	// notice a cancellation while it dials, handshakes, writes or reads.
 	end := make(chan T, 1)
-	go func() {
-		within := ctx
-		if _, ok := ctx.Deadline(); !ok {
-			var cancel context.CancelFunc
-			within, cancel = context.WithTimeout(ctx, ioTimeout)
-			defer cancel()
-		}
+	within, done := n.within(ctx)
+	go func() { // ends with within
+		defer done()
 		end <- f(within)
 	}()
 	select {
 	case <-ctx.Done():
-		n.reconnect()
 		return result, driver.ContextError(ctx)
 	case result = <-end:
-		if ctx.Err() != nil {
-			n.reconnect()
-		}
 		return result, nil
 	}
 }
 
-// reconnect makes a connection in the background, one at a time. go-redis drops the
-// connection of a call that was given up and makes the next one within the next call,
-// whose time may be too short for a handshake: on a network that has become slow no
-// release would ever be sent again.
-func (n *redisNode) reconnect() {
-	if n.connecting.Swap(true) {
-		return
+// within is the context of a call for go-redis: it ends later than the caller's. go-redis closes the connection of a
+// call whose deadline passes, and the next call makes another within its own time. Where round trips take longer than
+// that time no call, and no release, would ever be sent again. So the connection stays until a late answer came, for
+// lateAnswer at most. Only half of the pool may wait in this way, so that a hung server does not block the other half.
+func (n *redisNode) within(ctx context.Context) (within context.Context, done func()) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		end = time.Now().Add(ioTimeout)
 	}
-	go func() { // ends with n.ctx or after connectTimeout
-		defer n.connecting.Store(false)
-		ctx, cancel := context.WithTimeout(n.ctx, connectTimeout)
-		defer cancel()
-		_ = n.client.Ping(ctx).Err() // the next call will say what is wrong
-	}()
+	if n.waiting.Add(1) <= poolSize/2 {
+		end = end.Add(lateAnswer)
+	}
+	within, cancel := context.WithDeadline(n.ctx, end)
+	return within, func() {
+		cancel()
+		n.waiting.Add(-1)
+	}
 }
 
 // unattributed finds the error of a pipeline that go-redis has not written to its

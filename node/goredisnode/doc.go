@@ -9,8 +9,8 @@
 //
 //	MaxRetries, DialerRetries   off: a lost call is repeated by who knows what it meant
 //	ContextTimeoutEnabled       on: go-redis ignores deadlines without it
-//	ReadTimeout, WriteTimeout,  none: the deadline of the call's context counts. A call without one has 5 s,
-//	PoolTimeout                 so that a hung connection is replaced
+//	ReadTimeout, WriteTimeout,  none: the deadline of the call's context counts. A call without one has 5 s.
+//	PoolTimeout                 A connection waits 2 s longer for a late answer; then it is replaced
 //	PoolSize                    16, and MinIdleConns 0: New does not use the network
 //	Protocol                    2, without maintenance notifications and client caching
 //	Limiter                     none; hooks (AddHook) are not copied either

@@ -19,6 +19,7 @@ const (
 	poolSize       = 16
 	ioTimeout      = 5 * time.Second // of a call whose context has no deadline, and of a subscription's handshake
 	connectTimeout = 2 * time.Second
+	lateAnswer     = 2 * time.Second // how long a connection waits for the answer to a call that was given up
 )
 
 type redisNode struct {
@@ -27,7 +28,7 @@ type redisNode struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	connecting atomic.Bool
+	waiting atomic.Int32 // calls that go-redis works on
 }
 
 // New makes a node that reaches the same server as client, which must be a
