@@ -70,7 +70,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 		want := Want{Lock: nodescript.Lock{Name: "x"}}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _ := l.lines.enter(want, nil, 0)
-		l.lines.leave("x", l.nothing(), 0) // the first has the lock now
+		l.lines.leave("x", true, l.nothing, 0) // the first has the lock now
 		b := l.bid(t)
 		l.lines.gets(p, b)
 		if passed, _ := l.lines.pass("x", handed{owner: "holder", over: l.Fan.Now().Add(time.Second)}, false, false); !passed {

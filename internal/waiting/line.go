@@ -91,22 +91,22 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.want.Lock.Name, nil, 0) // its turn came at the same moment
+	l.leave(p.want.Lock.Name, false, nil, 0) // its turn came at the same moment
 	return false, last
 }
 
-// leave makes the next waiter for name the first. held is not nil if the caller has the lock and will pass it on: it
-// is what the others are told meanwhile.
-func (l *lines) leave(name string, held *Refusal, now clock.Instant) {
+// leave makes the next waiter for name the first. near says that the caller has the lock and will pass it on; held is
+// what the others are told meanwhile.
+func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
-	if ln.near = held != nil; ln.near {
-		ln.learn(held, now)
-	}
 	if len(ln.others) == 0 {
 		delete(l.byName, name)
 		return
+	}
+	if ln.near = near; near {
+		ln.learn(held(), now)
 	}
 	ln.first = ln.others[0]
 	close(ln.first.turn)

@@ -102,8 +102,12 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			return Grant{}, cmp.Or(last, l.nothing())
 		}
 	}
-	var held *Refusal // by whom, when the lock was got and will be passed on
-	defer func() { l.lines.leave(name, held, l.Fan.Now()) }()
+	var held Grant
+	near := false // held is got, and will be passed on
+	defer func() {
+		now := l.Fan.Now()
+		l.lines.leave(name, near, func() *Refusal { return held.refusal(l.Fan.N(), want.TTL, now) }, now)
+	}()
 	again := false
 	defer func() {
 		if again {
@@ -120,9 +124,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		began := l.Fan.Now()
 		g, r := l.inLine(ctx, p, &ticket, b, after)
 		if r == nil {
-			if !l.Fair {
-				held = g.refusal(l.Fan.N(), want.TTL, l.Fan.Now())
-			}
+			held, near = g, !l.Fair
 			return g, nil
 		}
 		b.giveUp()
