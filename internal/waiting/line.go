@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
@@ -27,11 +28,13 @@ type line struct {
 
 // place is that of a waiter.
 type place struct {
-	turn chan struct{} // closed when it becomes the first, or its wait is over; nil: it began the line
-	bid  *bid
-	want Want
-	came clock.Instant
-	over *Refusal // why its wait is over before its turn came
+	turn    chan struct{} // closed when it becomes the first, or its wait is over; nil: it began the line
+	bid     *bid
+	name    string
+	ttl     time.Duration
+	through bool // it waits through outages
+	came    clock.Instant
+	over    *Refusal // why its wait is over before its turn came
 }
 
 // enter gives the caller the last place in line for a name. first says that it is its turn; else that is to be waited
@@ -40,17 +43,20 @@ type place struct {
 func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ln, there := l.byName[want.Lock.Name]; there {
-		p = &place{turn: make(chan struct{}), bid: b, want: want, came: now}
+	own := place{bid: b, name: want.Lock.Name, ttl: want.TTL, through: want.Through, came: now}
+	if ln, there := l.byName[own.name]; there {
+		p = new(place) // not &own: that would cost every lock an allocation
+		*p = own
+		p.turn = make(chan struct{})
 		ln.others = append(ln.others, p)
 		return p, false
 	}
 	if l.byName == nil {
 		l.byName = map[string]*line{}
 	}
-	ln := &line{own: place{bid: b, want: want, came: now}}
+	ln := &line{own: own}
 	ln.first = &ln.own
-	l.byName[want.Lock.Name] = ln
+	l.byName[own.name] = ln
 	return ln.first, true
 }
 
@@ -83,7 +89,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		defer l.mu.Unlock()
 		return false, p.over
 	}
-	ln := l.byName[p.want.Lock.Name]
+	ln := l.byName[p.name]
 	last := ln.last
 	if i := slices.Index(ln.others, p); i >= 0 {
 		ln.others = slices.Delete(ln.others, i, i+1)
@@ -91,7 +97,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.want.Lock.Name, false, nil, 0) // its turn came at the same moment
+	l.leave(p.name, false, nil, 0) // its turn came at the same moment
 	return false, last
 }
 

@@ -122,7 +122,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 	for {
 		began := l.Fan.Now()
-		g, r := l.inLine(ctx, p, &ticket, b, after)
+		g, r := l.inLine(ctx, &want, p, &ticket, b, after)
 		if r == nil {
 			held, near = g, !l.Fair
 			return g, nil
@@ -158,13 +158,13 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 }
 
 // inLine asks, and joins the nodes' queues if somebody has the lock.
-func (l *Locker) inLine(ctx context.Context, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
 			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
 		}
 		var err error
-		if b, err = l.waiter(p.want.Lock, p.want.TTL, ticket); err != nil {
+		if b, err = l.waiter(want.Lock, want.TTL, ticket); err != nil {
 			r := l.nothing()
 			r.Kind, r.Err = Unavailable, err
 			return Grant{}, r

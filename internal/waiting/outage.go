@@ -51,7 +51,7 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 	ln.outage.since = max(ln.outage.since, greeted)
 	next = askEvery
 	ends := func(p *place) bool {
-		if p.want.Through {
+		if p.through {
 			return false
 		}
 		left := ln.outage.ends(p).Sub(now)
@@ -77,7 +77,7 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 func (o outage) ends(p *place) clock.Instant {
 	allowed := patience
 	if o.knows && o.met >= p.came {
-		allowed = max(patience, p.want.TTL)
+		allowed = max(patience, p.ttl)
 	}
 	return max(o.since, p.came).Add(allowed)
 }
