@@ -31,7 +31,7 @@ func (p *parked) add(s *seat, m *Message) {
 	}
 	p.messages = append(p.messages, again)
 	if p.timer == nil {
-		p.timer = time.AfterFunc(unparkEvery, func() { p.unpark(s) })
+		p.timer = time.AfterFunc(unparkEvery+s.apart(), func() { p.unpark(s) })
 	}
 }
 

@@ -120,7 +120,7 @@ func (s *seat) wakes() bool {
 		return true
 	}
 	s.armed = true
-	left += time.Duration(1 + s.index) // not all seats at once
+	left += s.apart()
 	if s.late == nil {
 		s.late = time.AfterFunc(left, s.lingered)
 	} else {
@@ -128,6 +128,10 @@ func (s *seat) wakes() bool {
 	}
 	return false
 }
+
+// apart keeps the timers of two seats from firing in the same instant: in a simulation the runtime draws lots among those.
+// A clock that runs fast or slow rounds by a few nanoseconds, so a step is more than that.
+func (s *seat) apart() time.Duration { return time.Duration(1+s.index) * 16 * time.Nanosecond }
 
 // lingered wakes an idle worker for what has gathered, and nobody took.
 func (s *seat) lingered() {
@@ -147,7 +151,7 @@ func (s *seat) lookout() {
 		return
 	}
 	s.watched = true
-	left := max(share-s.fan.Now().Sub(s.oldest), 0)
+	left := max(share-s.fan.Now().Sub(s.oldest), 0) + s.apart()
 	if s.watch == nil {
 		s.watch = time.AfterFunc(left, s.waited)
 	} else {
