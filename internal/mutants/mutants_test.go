@@ -78,8 +78,8 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 // What the documents say of the lists is counted.
 func TestTheDocumentsCountTheMutants(t *testing.T) {
 	for file, says := range map[string]string{
-		"README.md":                          fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
-		filepath.Join("docs", "protocol.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
+		"README.md":                              fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
+		filepath.Join("docs", "verification.md"): fmt.Sprintf("| %d lines of the lock weakened", len(mutants())),
 	} {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // weakenings are mistakes somebody might make in the scripts, one line each. What
-// each would break is told in docs/protocol.md and shown in redcases_test.go.
+// each would break is told in docs/verification.md and shown in redcases_test.go.
 var weakenings = []struct{ what, from, to string }{
 	{"a report by who does not know that the node lost its memory", "if not met and ARGV[7] ~= '' then", "if false then"},
 	{"a report by who has not met the node", "if met and was ~= head .. members then", "if was ~= head .. members then"},
@@ -223,12 +223,12 @@ const worlds = 200
 // TestWeakenedScriptsAreFound: the comparison with the model is worth as much as the
 // mistakes it finds. Each is made on the server's side only, and must show.
 func TestWeakenedScriptsAreFound(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/protocol.md")
+	doc, err := os.ReadFile("../../docs/verification.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if says := fmt.Sprintf("| %d weakened lines", len(weakenings)); !strings.Contains(string(doc), says) {
-		t.Errorf("docs/protocol.md does not say %q", says)
+		t.Errorf("docs/verification.md does not say %q", says)
 	}
 	w := newWorld(t)
 	for i, m := range weakenings {
