@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The rights that docs/operating.md lists are enough for everything, the queue included.
+// The rights that docs/security.md lists are enough for everything, the queue included.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -97,16 +97,16 @@ func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	}
 }
 
-// documentedRights is the command that makes the user whom docs/operating.md describes.
+// documentedRights is the command that makes the user whom docs/security.md describes.
 func documentedRights(t *testing.T) []any {
 	t.Helper()
-	doc, err := os.ReadFile("docs/operating.md")
+	doc, err := os.ReadFile("docs/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile("ACL for a user of Holdfast: `([^`]*)`").FindSubmatch(doc)
 	if found == nil {
-		t.Fatal("docs/operating.md does not list the rights any more")
+		t.Fatal("docs/security.md does not list the rights any more")
 	}
 	rule := []any{"ACL", "SETUSER", "holdfast", "on", ">pw", "~*", "&*"}
 	for _, right := range strings.Fields(string(found[1])) {

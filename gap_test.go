@@ -169,7 +169,7 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	}
 }
 
-// The same on a real server, by the clients' own commands. What it logs is what docs/operating.md quotes.
+// The same on a real server, by the clients' own commands. What it logs is what docs/coexistence.md quotes.
 func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	const lasts, hold, gap = 6 * time.Second, 5 * time.Millisecond, 250 * time.Millisecond

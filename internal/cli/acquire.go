@@ -143,7 +143,7 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	case said("WRONGPASS"):
 		return "the user or the password in the URL is wrong, or not known to this server"
 	case said("NOPERM"):
-		return "the user of the URL lacks a right, to a command or to the keys of this name: docs/operating.md lists them"
+		return "the user of the URL lacks a right, to a command or to the keys of this name: docs/security.md lists them"
 	case said("refused"):
 		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
 	case said("NOAUTH"), said("it knows no EVAL"): // which say what to do
