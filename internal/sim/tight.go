@@ -20,6 +20,11 @@ type edge struct {
 	liars uint32
 }
 
+// meeting is how many windows a delay lasts by which a client misreads the clocks. Everything is delayed that may read
+// them before the lock is taken: three greetings, an admission, a report of the members, an acquire that has waited for
+// these and so is refused with the node's time, and the next acquire. A quick answer among them would put the reading right.
+const meeting = 8
+
 // isTight says which seeds make tight worlds.
 func isTight(seed uint64) bool { return luck(seed, 't')%8 == 0 }
 
@@ -74,9 +79,8 @@ func (e *edge) round(at time.Duration) time.Duration {
 	e.move(at-w/8, -e.half-behind)
 	misread := p.N == 1 || e.sharp || d.hit(0.3) // what is read of the clocks is half a window off, each time it is
 	if misread {
-		// For as long as the meeting takes: three greetings, a report of the members and an admission, each delayed.
-		e.add(Fault{Kind: Delay, At: at - w/8, For: 5 * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
-		holds += 5 * w
+		e.add(Fault{Kind: Delay, At: at - w/8, For: meeting * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
+		holds += meeting * w
 		sent = holds
 	}
 	how := d.n(7)
@@ -115,7 +119,7 @@ func (e *edge) round(at time.Duration) time.Duration {
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
 	if misread && p.N > 1 {
-		e.add(Fault{Kind: Delay, At: meets - w/16, For: min(4*w, over-4*w-meets), Clients: rival, P: 1, By: e.share(w) * 9 / 10})
+		e.add(Fault{Kind: Delay, At: meets - w/16, For: min(meeting*w, over-4*w-meets), Clients: rival, P: 1, By: e.share(w) * 9 / 10})
 	}
 	if d.hit(0.3) {
 		e.move(meets+w/4, ahead+e.share(w))
