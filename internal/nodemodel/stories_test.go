@@ -25,10 +25,10 @@ func (g *generator) story() operation {
 	case 6: // a voucher that comes late
 		ops = []operation{admit(g.home, now), admit(2, now), g.vouch(2, false), g.del(nodescript.GuardKey), pick(g, g.vouch(2, true), admit(2, now)), admit(2, now), admit(2, now),
 			g.vouch(g.home, true), g.clock(now + 100_000), admit(g.home, now+100_000), admit(g.home, now+100_000)}
-	case 0: // an owner is over, its plain key is still there
+	case 0: // an owner is over, its plain key is still there, or that of somebody else, with a long value
 		r := nodescript.Record{Seen: inRange(now - 3*W), Token: inRange(now - 3*W), Expiry: inRange(now - g.Int64N(2)), Owner: owner}
 		ops = []operation{
-			g.set(key, r.String(), time.Hour), g.set(l.Name, owner, time.Minute),
+			g.set(key, r.String(), time.Hour), g.set(l.Name, pick(g, owner, strings.Repeat("f", 300)), time.Minute),
 			g.script(g.home, pick(g, nodescript.AcquireCall(l, other, inRange(now), 3*time.Second),
 				nodescript.ExtendCall(l, other, inRange(now-W), inRange(now), inRange(now+1), 3*time.Second, w))),
 		}
