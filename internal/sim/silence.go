@@ -128,7 +128,8 @@ func (p *Plan) drawOutage() {
 	client := d.n(len(p.Clients))
 	for range 2 + d.n(4) {
 		a := Actor{ID: len(p.Actors), Client: client}
-		a.Ops = append(a.Ops, Op{At: f.At - time.Second + d.below(3*time.Second), Pause: 1, Wait: true, Hold: 1 + d.below(time.Second)})
+		start := f.At - time.Second + d.below(3*time.Second) // below 0 in some worlds: then not all in the same instant
+		a.Ops = append(a.Ops, Op{At: start, Pause: time.Duration(1 + a.ID), Wait: true, Hold: 1 + d.below(time.Second)})
 		p.Actors = append(p.Actors, a)
 	}
 }
