@@ -226,7 +226,7 @@ func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
 	b.mu.Lock()
 	r, late := b.refused(false), b.sent.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
 	b.mu.Unlock()
-	timer := time.NewTimer(late)
+	timer := time.NewTimer(l.apart(late))
 	defer timer.Stop()
 	for more := true; more && r.doubt; {
 		select {
