@@ -332,7 +332,7 @@ var inClients = []mutant{{
 }, {
 	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/quorum/timebase.go",
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
-	pkg: rootPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "may not end a quarantine is not told why",
+	pkg: rootPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {
 	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/fanout/seat.go",
 	old: "s.trip <= share ||", new: "s.trip > 0 ||",
