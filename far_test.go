@@ -135,29 +135,31 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 
 // The begin and the end of a quarantine are each off by what the stamps of the client are off that asks for it. Two
 // clients that each reach one right node only, over ways of nearly two windows, took more from it than the margin gives.
+// Nor does the list of members help where MaxTTL is short: a client counts the vote of a server that lost its memory
+// until a report tells it, for Trusted at most.
 func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFarSet(t, 4*time.Second)
+		s := newFarSet(t, 2*time.Second)
 		s.clock(0, -0.49)
 		s.clock(1, +0.49)
 		way, timeout := int64(s.span(1.9)), s.span(2.2)
 		holder, toHolder := s.client(timeout)
 		defer holder.Close()
-		rival, _ := s.client(timeout)
+		rival, toRival := s.client(timeout)
 		defer rival.Close()
 		holder.Nodes(t.Context())
 		rival.Nodes(t.Context())
 
-		// The first reads node 0 as behind, and node 2 beside it.
-		s.at(-4)
+		// The first reads node 0 as behind, and node 2 beside it. It knows both clocks when node 2 has lost its memory.
+		s.at(-2.1)
 		s.clock(2, -1.45)
 		begins, ways := s.client(timeout)
 		defer begins.Close()
 		ways[0].back.Store(way)
 		ways[1].cut.Store(true)
 		go begins.Nodes(t.Context())
-		s.at(-1)
-		s.clock(2, 0)
+		s.at(-2.05)
+		s.clock(2, 0) // and reports meet it alive, once more
 		s.at(-0.25)
 		toHolder[1].cut.Store(true)
 		held, err := holder.Mutex("x").TryLock(t.Context())
@@ -167,6 +169,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		for _, way := range toHolder {
 			way.cut.Store(true)
 		}
+		toRival[2].cut.Store(true) // no report tells it of the loss
 		s.at(-0.24)
 		s.nodes[2].FlushAll()
 		s.clock(2, -2.4) // now the first asks it
@@ -174,7 +177,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		s.clock(2, 0)
 
 		// The second reads node 1 as ahead, and node 2 still further ahead.
-		s.at(6.95)
+		s.at(0.8)
 		s.clock(2, 5.2)
 		ends, ways := s.client(timeout)
 		defer ends.Close()
@@ -183,11 +186,12 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[2].back.Store(way)
 		said := make(chan holdfast.NodeStatus, 1)
 		go func() { said <- ends.Nodes(t.Context())[2] }()
-		s.at(8)
+		s.at(1.8)
 		s.clock(2, 3.79)
 		ways[2].back.Store(0)
-		s.at(11)
+		s.at(2.8) // now it asks
 		s.clock(2, 0)
+		toRival[2].cut.Store(false)
 		if got, err := rival.Mutex("x").TryLock(t.Context()); err == nil {
 			if left := time.Until(held.Deadline()); left > 0 && held.Context().Err() == nil {
 				t.Errorf("two holders: the first has token %d for another %s, the second %d", held.Fence(), left, got.Fence())

@@ -160,7 +160,9 @@ func (f *Fanout) report() {
 			counts = counts || !f.untrusted(i)
 		}
 	}
-	if !counts { // its list is not accepted yet, and votes are about to count for a whole TTL: no objection may come later
+	// Where no vote counts, as with a new client or after a rest, votes are about to count for a whole TTL. So no objection
+	// may come later, and nodes that were not seen lately are waited for, too: after a rest all of them look like that.
+	if !counts {
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 15 / 16 // and not when calls time out
 	}
 	answers := make(chan answered, f.N())
@@ -179,7 +181,7 @@ func (f *Fanout) report() {
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	need, yes, late := quorum.Majority(f.N()), 0, false
-	for got := 0; got < f.N() && !((late || expected == 0) && yes >= need); {
+	for got := 0; got < f.N() && !((late || expected == 0 && counts) && yes >= need); {
 		select {
 		case a := <-answers:
 			if got++; a.yes {

@@ -332,9 +332,13 @@ var inClients = []mutant{{
 }, {
 	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/quorum/timebase.go",
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
-	pkg: rootPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "may not end a quarantine is not told why",
+	pkg: rootPkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {
 	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/fanout/seat.go",
 	old: "s.trip <= share ||", new: "s.trip > 0 ||",
 	pkg: rootPkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
+}, {
+	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/fanout/members.go",
+	old: "late || expected == 0 && counts", new: "late || expected == 0",
+	pkg: "internal/sim", check: "TestAClientThatRestedWaitsForObjections", says: "two holders",
 }}

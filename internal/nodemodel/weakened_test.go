@@ -217,7 +217,7 @@ var weakenings = []struct{ what, from, to string }{
 }
 
 // worlds bounds the search for one mistake, which stops at the first difference. A change of what is drawn changes
-// how long the rare ones take: most need one world, the rarest 150.
+// how long the rare ones take: most need one world, the rarest 70.
 const worlds = 200
 
 // TestWeakenedScriptsAreFound: the comparison with the model is worth as much as the
