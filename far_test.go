@@ -136,6 +136,7 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 // The begin and the end of a quarantine are each off by what the stamps of the client are off that asks for it. Two
 // clients that each reach one right node only, over ways of nearly two windows, took more from it than the margin gives.
 func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 4*time.Second)
 		s.clock(0, -0.49)
@@ -202,6 +203,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 // A call ages while it waits for a pipeline, and on its way. Where nodes are far, two pipelines are nearly always both
 // away: what came meanwhile waited for up to a round trip, and came too late.
 func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
+	t.Parallel()
 	for _, w := range []float64{0.6, 1.2, 1.7} {
 		t.Run(fmt.Sprintf("a round trip of %.1f windows", w), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -252,6 +254,7 @@ func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 // A client that is at work all the time is not idle after a minute: reports of members go on, or all of its nodes would
 // have to be met anew at once, with every renewal behind that.
 func TestABusyClientIsNotIdleAfterAMinute(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 10*time.Second)
 		c, ways := s.client(2 * time.Second)
