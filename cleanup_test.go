@@ -40,6 +40,7 @@ var impatients = []impatient{{"timed out", context.WithTimeout, context.Deadline
 }}
 
 func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
+	t.Parallel()
 	const delay = 200 * time.Millisecond
 	for _, d := range drivers {
 		t.Run(d.name, func(t *testing.T) {
@@ -96,6 +97,7 @@ func (s *set) forgetAll(names []string) {
 }
 
 func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, d := range drivers {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,6 +122,7 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 // Who gives a lock back while the nodes cannot be reached has given it back: it does not
 // stay taken for its TTL when they can be again.
 func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
+	t.Parallel()
 	for _, d := range drivers {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,6 +142,7 @@ func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
 
 // The acquire stays on one connection while the release goes over another.
 func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
+	t.Parallel()
 	for _, d := range drivers {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()

@@ -48,6 +48,7 @@ func tests(t *testing.T) (names map[string][]string, text map[string]string) {
 
 // What the documents call a test must be one.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
+	t.Parallel()
 	have := map[string]bool{}
 	names, _ := tests(t)
 	for _, in := range names {
@@ -80,6 +81,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 // A command that runs tests finds them in the folder that it names, and ends by itself. Elsewhere go test
 // says "no tests to run", and passes.
 func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
+	t.Parallel()
 	names, text := tests(t)
 	command := regexp.MustCompile("(?m)`go test ([^`]+)`|^    go test (.*)$")
 	checked := 0
@@ -130,6 +132,7 @@ func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
 
 // Links between documents and into the code lead somewhere.
 func TestDocumentsLinkToFilesThatExist(t *testing.T) {
+	t.Parallel()
 	links := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
 	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
@@ -150,6 +153,7 @@ func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 
 // Whole programs in the documents compile and pass vet.
 func TestProgramsInDocumentsCompile(t *testing.T) {
+	t.Parallel()
 	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 	found := 0
 	for _, doc := range documents(t) {
@@ -181,6 +185,7 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 
 // make help is a pattern over the Makefile: a target that it does not match is missing.
 func TestDocumentedTargetsAreInMakeHelp(t *testing.T) {
+	t.Parallel()
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {
 		t.Fatal(err)

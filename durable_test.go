@@ -111,6 +111,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 // A power cut of a durable set on machines without a clock of their own: they boot a minute behind, and are set right
 // a moment later.
 func TestADurableSetAfterAPowerCut(t *testing.T) {
+	t.Parallel()
 	for _, behind := range []time.Duration{0, time.Minute} {
 		t.Run(behind.String(), func(t *testing.T) {
 			t.Parallel()

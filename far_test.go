@@ -138,6 +138,7 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 // Nor does the list of members help where MaxTTL is short: a client counts the vote of a server that lost its memory
 // until a report tells it, for Trusted at most.
 func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 2*time.Second)
 		s.clock(0, -0.49)
@@ -206,6 +207,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 // A call ages while it waits for a pipeline, and on its way. Where nodes are far, two pipelines are nearly always both
 // away: what came meanwhile waited for up to a round trip, and came too late.
 func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
+	t.Parallel()
 	for _, w := range []float64{0.6, 1.2, 1.7} {
 		t.Run(fmt.Sprintf("a round trip of %.1f windows", w), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -256,6 +258,7 @@ func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 // A client that is at work all the time is not idle after a minute: reports of members go on, or all of its nodes would
 // have to be met anew at once, with every renewal behind that.
 func TestABusyClientIsNotIdleAfterAMinute(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 10*time.Second)
 		c, ways := s.client(2 * time.Second)

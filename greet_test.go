@@ -12,6 +12,7 @@ import (
 // Greeting a node takes four round trips or more. A new client to whom nodes are far, and which wanted several names at
 // once, gave up before it had greeted them.
 func TestANewClientThatWantsSeveralNamesGreetsFarNodesFirst(t *testing.T) {
+	t.Parallel()
 	for _, trip := range []float64{0.5, 1, 1.5, 1.9} {
 		t.Run(fmt.Sprintf("a round trip of %.1f windows", trip), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -102,7 +102,7 @@ func later(a, b time.Time) time.Time {
 //
 // Not parallel: it measures how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
-	sets(t, func(t *testing.T, s *set) {
+	inTurn(t, func(t *testing.T, s *set) {
 		// Beside the second: the time in which the machine runs a hundred waiters and six
 		// servers under the race detector on two cores. The median wait of this very run
 		// measures it, see below.

@@ -35,6 +35,7 @@ type set struct {
 	t       testing.TB
 	servers []*redistest.Server
 	urls    []string // by default the servers'; a test may put proxies in between
+	ids     sync.Map // of servers that were killed and come back as the same member, by server
 }
 
 // newSet starts n servers that vote: an operator vouches for them.
@@ -76,10 +77,22 @@ func (s *set) votesFrom(srv *redistest.Server, until int64) {
 	info := srv.MustDo(s.t, "INFO", "server").(string)
 	run := regexp.MustCompile(`run_id:(\w+)`).FindStringSubmatch(info)[1]
 	args := []any{"HSET", nodescript.AdmissionKey}
-	for field, value := range nodescript.Served(run, until) {
+	fields := nodescript.Served(run, until)
+	if id, kept := s.ids.Load(srv); kept {
+		fields["id"] = id.(string)
+	}
+	for field, value := range fields {
 		args = append(args, field, value)
 	}
 	srv.MustDo(s.t, args...)
+}
+
+// kill kills a server that keeps its id. When it is restarted and vouched for it has its place in the node set at
+// once; with another id it would wait until nobody counts on the vote that it had, for more than MaxTTL.
+func (s *set) kill(srv *redistest.Server) {
+	s.t.Helper()
+	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
+	srv.Kill()
 }
 
 // client opens a client on the set; change may alter its settings.

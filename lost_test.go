@@ -11,6 +11,7 @@ import (
 
 // Whoever lost a lock learns who has it, from the cause of the context as from Unlock.
 func TestALossNamesTheThief(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		c := s.ready(s.client())
 		l := lock(t, c, "x")

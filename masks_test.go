@@ -44,7 +44,7 @@ var spoilings = []spoiling{{
 }, {
 	name: "dead", window: 2 * window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
 	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
-		s.servers[i].Kill()
+		s.kill(s.servers[i])
 		// Its first call finds the connection lost; only the next one is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
 			return c.Nodes(s.t.Context())[i].Reason == "refused"
@@ -65,6 +65,7 @@ var spoilings = []spoiling{{
 }}
 
 func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
+	t.Parallel()
 	for _, k := range spoilings {
 		for g := range k.groups {
 			t.Run(fmt.Sprintf("%s/%d of %d", k.name, g+1, k.groups), func(t *testing.T) {

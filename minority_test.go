@@ -30,13 +30,19 @@ var sicknesses = []sickness{
 }
 
 func TestASickMinorityDelaysNobody(t *testing.T) {
+	if !*timed { // ratios are measured by one after the other
+		t.Parallel()
+	}
 	for _, sick := range sicknesses {
 		t.Run(sick.name, func(t *testing.T) {
+			if !*timed {
+				t.Parallel()
+			}
 			s := newSet(t, 5)
 			proxy := redistest.NewProxy(t, s.servers[0].Addr())
 			s.urls[0] = proxy.URL()
 			c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
-			const cycles = 400
+			cycles := inShort(400, 100)
 			healthy := measure(t, c, cycles)
 			sick.make(s, proxy)
 			ill := measure(t, c, cycles)

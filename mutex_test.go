@@ -12,14 +12,27 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// sets runs f on one node and on five.
+// sets runs f on one node and on five, both at once.
 func sets(t *testing.T, f func(t *testing.T, s *set)) {
+	sizes(t, func(t *testing.T, n int) {
+		t.Parallel()
+		f(t, newSet(t, n))
+	})
+}
+
+// inTurn runs f on one node and then on five: for tests that measure.
+func inTurn(t *testing.T, f func(t *testing.T, s *set)) {
+	sizes(t, func(t *testing.T, n int) { f(t, newSet(t, n)) })
+}
+
+func sizes(t *testing.T, f func(t *testing.T, n int)) {
 	for _, n := range []int{1, 5} {
-		t.Run(map[int]string{1: "one node", 5: "five nodes"}[n], func(t *testing.T) { f(t, newSet(t, n)) })
+		t.Run(map[int]string{1: "one node", 5: "five nodes"}[n], func(t *testing.T) { f(t, n) })
 	}
 }
 
 func TestOneOfManyGetsTheLock(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		a, b := s.ready(s.client()), s.client(func(c *holdfast.Config) { c.Label = "web-3" })
 		lease := lock(t, a, "orders/42")
@@ -47,6 +60,7 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 
 // Every attempt has an owner of its own, or a client would take a lock from itself.
 func TestAClientExcludesItself(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		c := s.ready(s.client())
 		lease := lock(t, c, "x")
@@ -62,6 +76,7 @@ func TestAClientExcludesItself(t *testing.T) {
 }
 
 func TestOfSeveralThatTryAtOnceOneGetsIt(t *testing.T) {
+	t.Parallel()
 	s := newSet(t, 5)
 	var clients []*holdfast.Client
 	for range 8 {
@@ -96,6 +111,7 @@ func TestOfSeveralThatTryAtOnceOneGetsIt(t *testing.T) {
 }
 
 func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		c := s.ready(s.client())
 		inside, entries, last := 0, 0, int64(0)
@@ -129,6 +145,7 @@ func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
 }
 
 func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
+	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client())
 	own := errors.New("own")
@@ -210,6 +227,7 @@ func TestDoTellsOfALossAndOfWhatFnReturnedInOneLine(t *testing.T) {
 }
 
 func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		l := lock(t, s.ready(s.client()), "x")
 		if err := l.Unlock(t.Context()); err != nil {
@@ -228,6 +246,7 @@ func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {
 }
 
 func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := newSet(t, 1)
 	a, b := s.ready(s.client()), s.client()
 	lock(t, a, "x")
@@ -338,6 +357,7 @@ func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 }
 
 func TestUnlockAtKeepsTheNameTaken(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		a, b := s.ready(s.client()), s.ready(s.client())
 		l := lock(t, a, "job")
@@ -371,6 +391,7 @@ func TestUnlockAtKeepsTheNameTaken(t *testing.T) {
 }
 
 func TestCloseGivesBackWhatIsHeld(t *testing.T) {
+	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		c := s.ready(s.client())
 		l := lock(t, c, "x")

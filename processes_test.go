@@ -252,7 +252,7 @@ var spoils = []struct {
 // while it waits. Nobody waits for longer than the holders before it hold, and a claim for
 // each that is frozen.
 func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
-	const waiters = 50
+	waiters := inShort(50, 24)
 	// What the machine may take: 50 processes and 5 servers on two cores, which other tests
 	// use too. A hand-off costs a few milliseconds, and a claim that nobody takes is found
 	// to be over up to 15 ms after it was.

@@ -63,7 +63,7 @@ func concurrently(n, goroutines int, f func(i int)) {
 // Not parallel: it measures memory and counts goroutines.
 func TestOneClientHoldsManyLeases(t *testing.T) {
 	const most = 1536 // bytes of heap for each
-	sets(t, func(t *testing.T, s *set) {
+	inTurn(t, func(t *testing.T, s *set) {
 		n := *manyLeases
 		if len(s.servers) > 1 {
 			n /= 5 // as many leases on nodes
@@ -138,7 +138,7 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 // Not parallel: it measures memory.
 func TestManyWaitersCostLittleAndAreAllServed(t *testing.T) {
 	const most = 4096 // bytes of heap for each, beside its stack
-	sets(t, func(t *testing.T, s *set) {
+	inTurn(t, func(t *testing.T, s *set) {
 		// On so many names: ten wait for each, or one for each.
 		for _, names := range []int{inShort(*manyWaiters, 2000) / 10, inShort(*manyWaiters, 2000)} {
 			waiters := inShort(*manyWaiters, 2000)

@@ -57,6 +57,7 @@ func (s *farSet) rises(first, then int64) {
 
 // All nodes lose their memory, and an operator rightly says that no lock is alive.
 func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 10*time.Second)
 		s.clock(0, -0.49)
@@ -88,6 +89,7 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 
 // One node loses its memory, and its clock is wrong: behind when its quarantine begins, and ahead when it ends.
 func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newFarSet(t, 10*time.Second)
 		s.clock(0, -0.49)

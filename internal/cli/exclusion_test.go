@@ -154,7 +154,7 @@ func TestSixteenProcessesCountTo3200(t *testing.T) {
 	t.Parallel()
 	f, each := newField(t), 200
 	if testing.Short() {
-		each = 25 // 400
+		each = 12 // 192
 	}
 	var wait sync.WaitGroup
 	for worker := range 16 {
@@ -168,7 +168,7 @@ func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
 	t.Parallel()
 	f, each, kills := newField(t), 40, int64(3)
 	if testing.Short() {
-		each, kills = 12, 1
+		each, kills = 6, 1
 	}
 	stop := make(chan struct{})
 	var faults, workers sync.WaitGroup
