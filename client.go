@@ -19,38 +19,37 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// Client takes and keeps locks on one node set. Make one per process and share it: it
-// is safe for concurrent use, and its goroutines are bounded by the number of nodes,
-// not of locks. Only [New] makes one: the zero Client, Mutex and Lease are of no use.
+// Client takes and keeps locks on one node set. Make one per process and share it: it is safe for concurrent use. Its
+// goroutines grow with the number of nodes and not with the number of locks. Only [New] makes a usable Client; a zero
+// Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
-	log    *aside.Queue // the Logger's
+	log    *aside.Queue // where calls of the Logger run
 
 	closing sync.Once
-	times   nodescript.Times // of the usual TTL
+	times   nodescript.Times // of Config.TTL
 	closed  atomic.Bool
 	stop    chan struct{} // closed by Close: waits end
 
-	mu     sync.RWMutex   // between a call that begins and Close
-	taking sync.WaitGroup // calls that may still make a lease
+	mu     sync.RWMutex   // orders the start of a call and Close
+	taking sync.WaitGroup // calls that may yet make a lease
 }
 
-// logPatience is how long Close waits for a Logger that blocks.
+// logPatience is the time for which Close waits for a Logger that blocks.
 const logPatience = time.Second
 
-// New returns a client. It does not touch the network; the first lock does. An error
-// names the field of c, its value and the bound; the nodes then stay open, and yours to
-// close. A client closes its own.
+// New returns a client. It does not use the network; the first lock does. An error names the field of c, its value and
+// its bound. After an error the nodes stay open, and the caller closes them. A client closes its own nodes.
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	log := &aside.Queue{}
-	// Who logs may hold what a lease's deadline needs.
+	// Log asynchronously: callers may hold locks that deadline handling needs.
 	c.Logger = slog.New(aside.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
 	here := ambient.Of(c.Nodes[0])
@@ -58,7 +57,7 @@ func New(c Config) (*Client, error) {
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
 	})
 	var b [12]byte
-	id := string(random(here.Random, b[:])) // tells this client's inbox from others
+	id := string(random(here.Random, b[:])) // distinguishes this client's inbox from others
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Gap: c.PollGap, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string {
@@ -72,13 +71,16 @@ func New(c Config) (*Client, error) {
 	return cl, nil
 }
 
-// Close ends every wait for a lock, gives back every lease the client holds, then
-// closes the nodes. It does not wait for the work under those leases, which would go on
-// beside that of the next holder: end it first. It waits for the nodes' answers up to
-// twice [Config.NodeTimeout]; what a node did not hear of ends there with its TTL. Later
-// calls on the client and its locks return [ErrClosed], and so does a [Mutex.Do] that was
-// under way. For a [Config.Logger] that blocks it waits another second.
-// Close returns an error if a lease could not be given back on a majority.
+// Close ends every wait for a lock, releases every lease that the client holds, and then closes the nodes. It returns
+// an error if a majority of the nodes did not confirm the release of a lease.
+//
+// Close does not wait for the work under those leases. That work would run beside the work of the next holder, so end
+// it first.
+//
+// Close waits for the answers of the nodes for up to twice [Config.NodeTimeout]. On a node that did not get the
+// release, the lease ends with its TTL. Close waits one more second for a [Config.Logger] that blocks.
+//
+// Later calls on the client and its locks return [ErrClosed]. A [Mutex.Do] that is running also returns it.
 func (c *Client) Close() error {
 	var err error
 	c.closing.Do(func() {
@@ -89,7 +91,7 @@ func (c *Client) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()
-		c.keeper.Close() // first: a lease that comes after this look is ended by the keeper
+		c.keeper.Close() // first: from now on the keeper ends each new lease itself
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -102,10 +104,10 @@ func (c *Client) Close() error {
 		}
 		wait.Wait()
 		c.fan.Close(ctx)
-		c.log.Wait(logPatience) // a test's log, for one, must not be written after the test
+		c.log.Wait(logPatience) // a test's log, for example, must not be written after the test
 		n := 0
 		for _, e := range failed {
-			if e != nil && !errors.Is(e, ErrReleased) { // an Unlock was quicker
+			if e != nil && !errors.Is(e, ErrReleased) { // Unlock was faster
 				n++
 				err = e
 			}
@@ -117,8 +119,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// enter begins a call that may make a lease; taking.Done ends it. It reports false if
-// the client is closed: a lease that Close does not see would be nobody's to give back.
+// enter begins a call that may make a lease; taking.Done ends the call. It reports false if the client is closed:
+// nobody would release a lease that Close does not see.
 func (c *Client) enter() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -129,9 +131,8 @@ func (c *Client) enter() bool {
 	return true
 }
 
-// awaitTaking waits for the calls that began before the client was closed. Bounded,
-// because an OnWait that calls Close would wait for itself; and by half of the time, or
-// what is held could not be given back then.
+// awaitTaking waits for the calls that began before Close. The wait is bounded, because an OnWait that calls Close
+// would wait for itself. The bound is half of Close's time: the other half is for the release of the held leases.
 func (c *Client) awaitTaking() {
 	patience := time.NewTimer(c.config.NodeTimeout)
 	defer patience.Stop()
@@ -143,12 +144,17 @@ func (c *Client) awaitTaking() {
 	}
 }
 
-// Mutex returns the lock called name: any bytes, from 1 to 1,024 with [Config.Prefix],
-// but for names that would alias keys of Holdfast's own or part a name's keys in Redis
-// Cluster: those that begin with "holdfast:node", end in ":holdfast" or
-// ":holdfast:queue", have a { without its } or a } without its {, or whose first { is
-// followed by }. The methods that take the lock, and [Client.Status], refuse them before
-// they touch the network. No network.
+// Mutex returns the lock with this name. It does not use the network.
+//
+// A name, together with [Config.Prefix], has from 1 to 1,024 bytes, and may contain any bytes. Some names are refused,
+// because they would collide with keys of Holdfast or would split a name's keys in Redis Cluster:
+//
+//   - a name that begins with "holdfast:node"
+//   - a name that ends in ":holdfast" or ":holdfast:queue"
+//   - a name with a { that has no }, or with a } that has no {
+//   - a name whose first { is directly followed by }
+//
+// The methods that take the lock, and [Client.Status], refuse a bad name before they use the network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	m := &Mutex{client: c, name: name, ttl: c.config.TTL}
 	for _, o := range opts {
@@ -166,35 +172,38 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	return m
 }
 
-// Option changes one lock.
+// Option changes one setting of one lock.
 type Option func(*Mutex)
 
-// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. A bad value is returned by
-// the methods that take the lock.
+// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. The methods that take the lock return an error for a bad
+// value.
 func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 
-// WaitThroughOutages has Lock and Do wait on while no quorum of the nodes can be had, until
-// their context ends: for a daemon that has nothing else to do. [OnWait] hears of the outage. It
-// also waits where only an operator can help: where the configuration differs, say, or a URL is wrong.
+// WaitThroughOutages makes Lock and Do keep waiting while no quorum of the nodes answers, until their context ends. It
+// suits a daemon that has no other work. [OnWait] receives the outage as an error. Lock also keeps waiting where only
+// an operator can help, for example if the configuration differs or a URL is wrong.
 func WaitThroughOutages() Option { return func(m *Mutex) { m.through = true } }
 
-// OnWait has f called after each attempt of a waiting Lock that failed, with a
-// [*HeldError] or an [*UnavailableError]: to tell people whom they wait for. Of several
-// goroutines of one client that wait for one name only the first makes attempts: f of another
-// is not called before those in front of it are gone.
+// OnWait makes a waiting Lock call f after each failed attempt, with a [*HeldError] or an [*UnavailableError]. Use it
+// to tell people for whom they wait. If several goroutines of one client wait for one name, only the first of them
+// makes attempts. Lock calls the f of another goroutine only when that goroutine has become the first.
 //
-// f must return soon. The goroutine that called Lock runs it between two attempts, so that it never runs
-// beside or after Lock. While it runs nobody of this client attempts to get this name: what is
-// handed to Lock goes to another client after a second, and those behind it are told of an
-// outage that much later. A panic in f comes out of Lock, which leaves no place in a queue; the others
-// wait on. f may end the wait by cancelling Lock's context.
+// The goroutine that called Lock runs f between two attempts. So f never runs at the same time as Lock's attempts, nor
+// after Lock has returned.
 //
-// Attempts come about once a second. Where nothing could wake the waiter, behind a foreign key or without a quorum,
-// they come after each [Config.RetryDelay]: ten times a second by default.
+// f must return soon. While f runs, no goroutine of this client tries to get this name. A claim that arrives in that
+// time goes to another client after a second. The goroutines behind this one learn of an outage later, by the time that
+// f takes.
+//
+// If f panics, the panic leaves Lock. Lock then leaves no place in a queue, and the other goroutines keep waiting. f
+// may end the wait: it cancels Lock's context.
+//
+// Attempts come about once a second. If nothing can wake the waiter, they come after each [Config.RetryDelay]: ten
+// times a second by default. This is the case behind a foreign key and without a quorum.
 func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
-// random fills text, a multiple of 4 bytes long, with as many random letters: of a source
-// that the runtime seeds from the system's, which is enough for what must not come twice.
+// random fills text, whose length is a multiple of 4, with random letters. Their source is seeded by the runtime from
+// the system's source. That is enough for ids that must not occur twice.
 func random(draw func() uint64, text []byte) []byte {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], draw())

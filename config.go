@@ -14,107 +14,93 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config is what a [Client] needs to know. Only Nodes has no default.
+// Config contains the settings of a [Client]. Only Nodes has no default.
 //
-// MaxTTL, Window, Durable, Cluster and the number of nodes belong to the node set:
-// they must be the same for all its clients. The nodes see to it: one that votes
-// under one configuration answers a client of another with "configuration differs",
-// naming both.
+// MaxTTL, Window, Durable, Cluster and the number of nodes belong to the node set: they must be the same for all its
+// clients. The nodes enforce this. A node that votes under one configuration answers a client with another one
+// "configuration differs", and names both.
 type Config struct {
-	// Nodes are independent Redis or Valkey masters: one, or an odd number of them
-	// (3 or 5) that fail independently. From 1 to 31; an even number is accepted, but
-	// survives no more failures than one less does. Make them with a driver, such as
-	// rueidisnode.Open. The client closes them.
+	// Nodes are independent Redis or Valkey masters: one, or an odd number of them (3 or 5) that fail independently.
+	// From 1 to 31. An even number is accepted, but it survives no more failures than the odd number below it. Make
+	// nodes with a driver, such as rueidisnode.Open. The client closes them.
 	Nodes []node.Node
 
-	// TTL is how long the nodes keep a lease without renewal; [WithTTL] sets it per lock.
-	// At least 8·Window, at most MaxTTL. The holder may believe in the lease for less: TTL
-	// minus 4·Window, a hundredth of TTL, and 2 ms. That is 8.898 s of 10 s, but 978 ms of
-	// 2 s, the least that the default Window allows. The lease is renewed whenever a third
-	// of that time is over.
-	// Defaults to 10 s, or to MaxTTL if that is less.
+	// TTL is the time for which nodes keep a lease without a renewal; [WithTTL] sets it per lock. At least 8 × Window,
+	// at most MaxTTL. The holder may rely on the lease for a shorter time, the validity: TTL − 4 × Window − TTL/100 − 2
+	// ms. That is 8.898 s for a TTL of 10 s. It is 978 ms for a TTL of 2 s, which is the least that the default Window
+	// allows. The client renews the lease after a third of the validity. Defaults to 10 s, or to MaxTTL if that is
+	// less.
 	TTL time.Duration
 
-	// MaxTTL bounds every lease on this node set, and with it how long a node that
-	// lost its memory does not vote (MaxTTL + Window). At most 30 min.
-	// Defaults to 10 s.
+	// MaxTTL is the longest TTL on this node set. A node that lost its memory does not vote for MaxTTL + Window. At
+	// most 30 min. Defaults to 10 s.
 	MaxTTL time.Duration
 
-	// Window is W: how far the nodes' clocks may be from each other. One that is further
-	// from the middle of those that agree does not vote. It also bounds how late a command
-	// may reach a node: a round trip to a majority must take less than two windows, less by
-	// what their clocks differ and, for a busy client, by an eighth of a window. From 1 ms.
-	// Defaults to 250 ms.
+	// Window is W: how far the nodes' clocks may be from each other. A node does not vote if its clock is further from
+	// the middle of the clocks that agree. Window also bounds how late a command may reach a node. A round trip to a
+	// majority must therefore take less than two windows, minus the difference of their clocks. For a busy client
+	// subtract another eighth of a window. From 1 ms. Defaults to 250 ms.
 	Window time.Duration
 
-	// Durable declares that every node has every write on disk before it answers
-	// (appendonly yes, appendfsync always, no-appendfsync-on-rewrite no) and is never made to evict keys, so that a
-	// restart forgets nothing and needs no quarantine. (An eviction is noticed by a
-	// counter of the server, which a restart sets to zero.) Declared falsely, two owners
-	// can hold one lock.
+	// Durable declares that a restart of a node forgets nothing, so that it needs no quarantine. This requires that
+	// every node has every write on disk before it answers (appendonly yes, appendfsync always,
+	// no-appendfsync-on-rewrite no). It also requires that no node ever evicts keys. (A counter of the server shows an
+	// eviction, but a restart sets that counter to zero.) If the declaration is false, two owners can hold one lock.
 	// Defaults to false.
 	Durable bool
 
-	// NodeTimeout is how long one node may take to answer before its vote counts as
-	// missing. It does not slow a quorum of others down. A first call makes a connection,
-	// too: three round trips or more are a good choice. From 1 ms to MaxTTL.
-	// Defaults to 500 ms.
+	// NodeTimeout is the time that one node has for its answer. After it the node's vote counts as missing. It does not
+	// slow down a quorum of other nodes. A first call also makes a connection, so choose three round trips or more.
+	// From 1 ms to MaxTTL. Defaults to 500 ms.
 	NodeTimeout time.Duration
 
-	// Cluster names the node set: letters, digits and . _ : - / only, up to 64. Give
-	// one where clients reach the nodes under different addresses.
-	// Defaults to a hash of the sorted node addresses.
+	// Cluster names the node set, with up to 64 letters, digits and . _ : - / only. Set it if clients reach the nodes
+	// under different addresses. Defaults to a hash of the sorted node addresses.
 	Cluster string
 
-	// Label says who this client is, to people: it is the first part of the owner
-	// that others see. Printable ASCII without "~", up to 64 characters.
-	// Defaults to host name/process id.
+	// Label names this client for people. It is the first part of the owner that others see. Up to 64 printable ASCII
+	// characters without "~". Defaults to host name/process id.
 	Label string
 
-	// Prefix is put before every name: "billing:" makes the lock "nightly" the key
-	// "billing:nightly". Up to 512 bytes. The rules for names at [Client.Mutex] are for both
-	// together.
-	// Defaults to "".
+	// Prefix is put before every name. With "billing:" the lock "nightly" has the key "billing:nightly". Up to 512
+	// bytes. The rules for names at [Client.Mutex] apply to both together. Defaults to "".
 	Prefix string
 
-	// Private leaves out the plain Redlock key, which other libraries see and respect. Give
-	// all clients of a name the same: one that sets the key takes it, for up to a second after
-	// a hand-off to one that does not, for a foreign lock.
-	// Fewer commands per lock; clients of Holdfast still exclude each other.
-	// Defaults to false.
+	// Private omits the plain key, which other Redlock libraries see and respect. Each lock then needs fewer commands.
+	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise, after a
+	// hand-off from a client that sets the key to one that does not, the first client takes its key for a foreign lock,
+	// for up to a second. Defaults to false.
 	Private bool
 
-	// Fair serves waiters strictly in the order in which they came, over all processes.
-	// Otherwise a lock may go from one waiter of this client to the next up to eight
-	// times in a row while others wait: that saves two of three round trips. The order
-	// holds where all clients of a name are Fair: nobody is strict for others.
-	// Defaults to false.
+	// Fair serves waiters strictly in the order in which they came, over all processes. Without it a lock may pass from
+	// one waiter of this client to the next up to eight times in a row while other clients wait. Such a pass saves two
+	// of three round trips. The strict order requires that all clients of a name are Fair. Defaults to false.
 	Fair bool
 
-	// PollGap leaves a contended name free now and then, for this long, to clients of other
-	// libraries, which poll. Clients of Holdfast hand a name on without a gap, so a client that polls
-	// beside waiting ones may never find it free. Give the longest pause that such a client
-	// makes between two tries, 250ms for redsync: then each gap has a try of every one of them in it,
-	// and one of them gets the lock. Of all clients of a name together one leaves a gap every eleven
-	// PollGaps, at Unlock, so gaps take a tenth of the time or less; and only while somebody
-	// waits. Waiters keep their order. TryLock is told in a gap that the name is held. A waiter asks
-	// the nodes every PollGap, if that is less than a second. Give all clients of a name the
-	// same. From 1 ms to MaxTTL / 2; not with Private.
-	// Defaults to 0: no gaps, at no cost.
+	// PollGap sometimes leaves a contended name free, for this long, so that clients of other libraries can take it.
+	// Such clients poll. Clients of Holdfast hand a name on without a gap, so a client that polls beside them may never
+	// find it free.
+	//
+	// Set the longest pause that such a client makes between two tries: 250ms for redsync. Then every such client tries
+	// at least once in each gap, and one of them gets the lock.
+	//
+	// All clients of a name together leave one gap every eleven PollGaps, at Unlock, and only while somebody waits. So
+	// gaps take a tenth of the time or less. Waiters keep their order. In a gap TryLock returns that the name is held.
+	// A waiter asks the nodes every PollGap, if that is less than a second.
+	//
+	// Give all clients of a name the same value. From 1 ms to MaxTTL / 2; not with Private. Defaults to 0: no gaps, at
+	// no cost.
 	PollGap time.Duration
 
-	// Logger gets what nobody is told otherwise: a node that stops or starts voting,
-	// a clock that is off, a lease dropped without Unlock. It is called by a goroutine of
-	// its own, in order, but for its handler's Enabled, which must not block: one that
-	// blocks delays no lock, and misses what is more than a thousand records behind. Close
-	// waits for it for up to a second.
-	// Defaults to [slog.Default].
+	// Logger receives events that no error reports: a node that stops or starts voting, a clock that is off, a lease
+	// dropped without Unlock. One goroutine calls it, in order. Only the handler's method Enabled is called elsewhere:
+	// it must not block. A Logger that blocks delays no lock. It misses records when more than a thousand are waiting
+	// for it. Close waits for it for up to a second. Defaults to [slog.Default].
 	Logger *slog.Logger
 
-	// RetryDelay is the mean pause of a waiting Lock where nothing wakes it: while a
-	// foreign client has the lock, or no quorum answers. Each pause is drawn between half
-	// and one and a half of it, as Redlock asks for, and is at most a second. From 1 ms.
-	// Defaults to 100 ms.
+	// RetryDelay is the mean pause of a waiting Lock while nothing can wake it: while a foreign client has the lock, or
+	// no quorum answers. Each pause is drawn between half and one and a half of it, as Redlock demands, and is at most
+	// a second. From 1 ms. Defaults to 100 ms.
 	RetryDelay time.Duration
 }
 
@@ -125,10 +111,10 @@ const (
 	defaultRetryDelay  = 100 * time.Millisecond
 	largestMaxTTL      = nodescript.GuardKept / 2
 	largestN           = 31
-	ttlWindows         = 8 // TTL ≥ 8 W: four windows of it are margin
+	ttlWindows         = 8 // TTL ≥ 8 W: four windows are margin
 )
 
-// withDefaults fills in what is zero.
+// withDefaults replaces zero values with the defaults.
 func (c Config) withDefaults() Config {
 	or := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
@@ -170,7 +156,7 @@ func (c Config) validate() error {
 		return bad("MaxTTL is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
 	case c.Window < time.Millisecond:
 		return bad("Window is %s; it must be at least 1ms", c.Window)
-	case c.Window > largestMaxTTL: // eight times that may be any number
+	case c.Window > largestMaxTTL: // checked first, because 8 × Window may overflow
 		return bad("Window is %s; it must be at most MaxTTL / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
 	case c.MaxTTL < ttlWindows*c.Window:
 		return bad("MaxTTL is %s; it must be at least 8 × Window = %s", c.MaxTTL, ttlWindows*c.Window)
@@ -214,7 +200,7 @@ func (c Config) checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// nodeSet is the part that all clients of the nodes must share.
+// nodeSet returns the settings that all clients of the nodes must share.
 func (c Config) nodeSet() nodescript.Config {
 	return nodescript.Config{N: len(c.Nodes), MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
 }
@@ -231,7 +217,7 @@ func clusterName(nodes []node.Node) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// labelRune keeps what a label may have and turns the rest into "_".
+// labelRune returns r if a label may contain it, and "_" for any other rune.
 func labelRune(r rune) rune {
 	if r <= ' ' || r >= 0x7f || r == '~' {
 		return '_'

@@ -1,5 +1,5 @@
-// Package holdfast is a distributed lock on Redis or Valkey: on one node, or on several
-// independent ones of which a majority decides (Redlock).
+// Package holdfast is a distributed lock on Redis or Valkey. It runs on one node, or on several independent nodes, of
+// which a majority decides (Redlock).
 //
 // # The smallest program
 //
@@ -17,70 +17,72 @@
 //		return report(ctx) // stops when ctx ends: then the lock is not ours any more
 //	})
 //
-// [Mutex.Do] waits, runs, and gives back; [Mutex.Lock], [Mutex.TryLock] and
-// [Lease.Unlock] are for what does not fit into a function. One [Client] per process is
-// enough for any number of locks.
+// [Mutex.Do] waits for the lock, runs the function, and releases the lock. Use [Mutex.Lock], [Mutex.TryLock] and
+// [Lease.Unlock] for work that does not fit into one function. One [Client] per process is enough for any number of
+// locks.
 //
 // # Words
 //
-//   - name: what is locked; nearly any bytes, see [Client.Mutex].
-//   - owner: the random id under which the nodes keep a lock: label~client~random.
-//   - lease: a held lock, bounded in time, renewed until it is given back.
-//   - TTL: how long the nodes keep a lease without renewal; validity: how long the
-//     holder may believe in it, which is less by a margin for clocks.
+//   - name: the thing that is locked. It may contain nearly any bytes: see [Client.Mutex].
+//   - owner: a random id that a client makes for each attempt. The nodes store a lock under its owner:
+//     label~client~random.
+//   - lease: a lock that a client holds. It is bounded in time, and the client renews it until it is released.
+//   - TTL: the time for which nodes keep a lease without a renewal.
+//   - validity: the time for which the holder may rely on a lease. It is shorter than the TTL, by a margin for clocks.
 //   - fence, fencing token: a number that grows from lease to lease of a name.
-//   - node: one independent Redis; quorum: a majority of the configured nodes.
-//   - vote: a node's yes. A node that may have forgotten locks does not vote: it is
-//     quarantined.
-//   - held: somebody else has it; lost: it was mine; released: I gave it back.
+//   - node: one independent Redis or Valkey server.
+//   - quorum: a majority of the configured nodes.
+//   - vote: the yes of a node. A node that may have forgotten locks is quarantined: it does not vote.
+//   - held: another owner has the lock.
+//   - lost: this client had the lock, and has it no longer.
+//   - released: this client gave the lock back.
 //
-// # What is guaranteed
+// # Guarantees
 //
-// At most one lease of a name is valid at a time, whatever messages are lost, delayed
-// or duplicated, whatever nodes restart or lose their memory, while the clocks of a
-// minority of the nodes are arbitrarily wrong and the others lie within [Config.Window]
-// of each other. With a single node, its clock must not jump.
+// At most one lease of a name is valid at a time. This holds whatever messages are lost, delayed or duplicated, and
+// whatever nodes restart or lose their memory. The condition concerns clocks. The clocks of a minority of the nodes may
+// be wrong by any amount; the other clocks must lie within [Config.Window] of each other. With a single node, its clock
+// must not jump.
 //
-// Waiters are served in the order in which they came, over all processes, and woken by
-// the release; see [Config.Fair] for the exception that is meant.
+// Waiters are served in the order in which they came, over all processes. A release wakes the next waiter.
+// [Config.Fair] describes the one intended exception.
 //
-// The lease's context ends before the lock can be somebody else's. Tokens grow from
-// lease to lease. A holder that dies holds for its TTL and Window at most. Any minority of the
-// nodes may be slow, hung or dead: a lock is taken and given back as quickly. Only
-// [Client.Close], and so the end of each holdfast run, waits for a hung node, for
-// about [Config.NodeTimeout]. An attempt that was cancelled or
-// failed leaves no lock behind, also when its commands arrive late. Other Redlock
-// clients that use the name as their key exclude us, and we them.
+// The lease's context ends before another client can get the lock. Tokens grow from lease to lease. A holder that dies
+// blocks the name for at most its TTL and Window. Any minority of the nodes may be slow, hung or dead: acquire and
+// release take no longer. Only [Client.Close] waits for a hung node, for about [Config.NodeTimeout]. The end of each
+// holdfast run therefore waits, too.
 //
-// A node that restarted without its data, was flushed, or evicted keys, does not vote
-// for MaxTTL + Window: until every lock that it may have forgotten is over. That
-// includes a server that was never used before; [Client.Trust], or the command
-// holdfast nodes trust, shortens it where an operator knows that no lock is alive.
+// An attempt that fails or is cancelled leaves no lock behind, even if its commands arrive late. Other Redlock clients
+// that use the name as their key exclude Holdfast, and Holdfast excludes them.
 //
-// # What is not
+// A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After that
+// time every lock that it may have forgotten has ended. This quarantine also applies to a server that was never used
+// before. An operator who knows that no lock is alive can shorten it with [Client.Trust] or with the command holdfast
+// nodes trust.
 //
-// Locks are not reentrant: who locks a name twice waits for itself until its context ends.
+// # Limits
 //
-// No lock can stop a process that is paused (by a garbage collector, a debugger, a
-// suspended host) past its deadline and then goes on writing. That is what
-// [Lease.Fence] is for: let the resource refuse a token below the highest it has seen.
+// Locks are not reentrant. A goroutine that locks a name twice waits for itself until its context ends.
 //
-// Replicas are not nodes: a failover that loses writes loses locks. What can be seen
-// of it is refused. Redis Cluster is not a node either.
+// No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a debugger
+// or a suspended host can pause a process for so long. Use [Lease.Fence] against this: the resource refuses a token
+// below the highest that it has seen.
+//
+// Replicas are not nodes. A failover that loses writes also loses locks. Holdfast refuses each failover that it can
+// detect. Redis Cluster is not a node either.
 //
 // # When a lock is lost
 //
-// Stop writing, at once; the next holder may begin. Do's function sees its context end
-// with the cause [ErrLost], and Do returns it:
+// Stop writing at once: the next holder may begin. The context of Do's function ends with the cause [ErrLost], and Do
+// returns it:
 //
 //	switch {
-//	case errors.Is(err, holdfast.ErrHeld): // someone else has it: try later
-//	case errors.Is(err, holdfast.ErrLost): // we had it: what was written last may overlap
-//	case errors.Is(err, holdfast.ErrUnavailable): // too few nodes answered: we know nothing
+//	case errors.Is(err, holdfast.ErrHeld): // another owner has it: try later
+//	case errors.Is(err, holdfast.ErrLost): // this client had it: its last writes may overlap with the next holder's
+//	case errors.Is(err, holdfast.ErrUnavailable): // too few nodes answered: nothing is known
 //	}
 //
-// # For tests
+// # Tests
 //
-// Package holdfasttest starts embedded nodes, so that programs that use locks can be
-// tested without a server.
+// Package holdfasttest starts embedded nodes. With them a program that uses locks can be tested without a server.
 package holdfast

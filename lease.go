@@ -14,20 +14,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// Lease is a held lock. It is renewed at a third of its validity until Unlock, and is lost
-// if that fails for too long. It is safe for concurrent use.
+// Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails
+// for too long. It is safe for concurrent use.
 //
-// A lease that becomes garbage without Unlock is reported to [Config.Logger]; it
-// stays held, because the work it protects may still be running.
+// If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
+// that it protects may still be running.
 type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
 
-	unlocked atomic.Bool // by its holder, and not by Close
+	unlocked atomic.Bool // by its holder and not by Close
 
 	once sync.Once
-	ctx  context.Context // made when somebody asks for it
+	ctx  context.Context // made at the first call of Context
 }
 
 type leaseKey struct{}
@@ -38,8 +38,8 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	return l
 }
 
-// alarm sees to it that a lease that becomes garbage is reported, and returns how to call
-// that off. Only from then on may it become garbage: until then the keeper has it.
+// alarm makes the Logger report the lease if it becomes garbage. It returns a function that cancels this. Until this is
+// called the keeper holds a reference.
 func (l *Lease) alarm(held *renewal.Lease) func() {
 	return runtime.AddCleanup(l, forgotten, leak{name: l.name, logger: l.client.config.Logger, held: held}).Stop
 }
@@ -57,20 +57,19 @@ func forgotten(k leak) {
 	}
 }
 
-// FromContext returns the innermost lease whose [Lease.Context], or a context made
-// from it, ctx is.
+// FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
 }
 
-// Name is the lock's name, without [Config.Prefix].
+// Name returns the lock's name, without [Config.Prefix].
 func (l *Lease) Name() string { return l.name }
 
-// Owner is the random id under which the nodes keep the lease: "label~client~random".
+// Owner returns the random id under which the nodes store the lease: "label~client~random".
 func (l *Lease) Owner() string { return l.held.Owner() }
 
-// String is the lease in one line, for people and logs: name, token and deadline, and that it ended.
+// String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
 	s := fmt.Sprintf("lease of %q, fence %d, until %s", l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
 	if l.held.End() != nil {
@@ -79,40 +78,41 @@ func (l *Lease) String() string {
 	return s
 }
 
-// Fence is the lease's fencing token: larger than that of every earlier lease of this
-// name. Send it along with every write, and let the resource refuse a token below the
-// highest it has seen: that protects it from a holder that was paused past its
-// deadline, which no lock can tell in time. It fits an SQL BIGINT; it is the time
-// of acquisition in µs since the epoch, by the nodes' clocks.
+// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. Send it
+// with every write, and let the resource refuse a token below the highest that it has seen. That protects the resource
+// from a holder that was paused past its deadline; no lock can warn such a holder in time. The token fits an SQL
+// BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
-// Context ends when the lease does: with cause [*LostError], which matches [ErrLost], before the lock can be
-// somebody else's, or [ErrReleased] at Unlock. Its values are those of the context
-// that Lock was given, but it does not end with that one, which bounds the wait only: for work that
-// ends with both use [Mutex.Do] or [Mutex.TryDo].
+// Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
+// [ErrLost]; it ends before another client can get the lock. After Unlock its cause is [ErrReleased].
+//
+// The context has the values of the context that Lock got. It does not end with that context, which bounds only the
+// wait. For work that ends with both use [Mutex.Do] or [Mutex.TryDo].
 func (l *Lease) Context() context.Context {
-	// The value lies above the cancellation: what keeps the lease alive in the keeper
-	// must not reach the Lease, or it would never be garbage.
+	// The value lies outside the cancellation. The keeper refers to the inner context only: a reference to the Lease
+	// would keep it from ever becoming garbage.
 	l.once.Do(func() { l.ctx = context.WithValue(l.held.Context(), leaseKey{}, l) })
 	return l.ctx
 }
 
-// Deadline is when the lease ends unless it is renewed before: the instant its last
-// renewal was sent, plus the TTL, less the margin for clocks. It moves with every
-// renewal. After the lease has ended it is in the past, or is when it would have been.
+// Deadline returns the instant at which the lease ends if it is not renewed before. It is the time at which the last
+// successful renewal was sent, plus the TTL, minus the margin for clocks. Each successful renewal moves it. After the
+// end of the lease it keeps its last value.
 func (l *Lease) Deadline() time.Time {
 	return time.Now().Add(l.held.Deadline().Sub(l.client.fan.Now()))
 }
 
-// Extend renews the lease now, and from now on for ttl: from 8 × Window to MaxTTL. A
-// shorter ttl never moves the deadline back; it counts from the next renewals on.
+// Extend renews the lease now, and uses ttl for this and all later renewals: from 8 × Window to MaxTTL. A shorter ttl
+// never moves the deadline back: it takes effect with later renewals.
 //
-// The error matches [ErrLost] or [ErrReleased] if the lease is over, [ErrUnavailable]
-// if too few nodes answered: the lease then stands until its deadline, and renewal
-// goes on. If ctx ends first it matches ctx's Err and cause, and the outcome is unknown.
-// Where a node says that it did not have the lease, Extend waits for the others, for up to
-// a [Config.Window]: they may say so, too, and then the lease is lost.
+// The error matches [ErrLost] or [ErrReleased] if the lease has ended. It matches [ErrUnavailable] if too few nodes
+// answered: the lease is then valid until its deadline, and renewal goes on. If ctx ends first, the error matches ctx's
+// Err and cause, and the outcome is unknown.
+//
+// If a node answers that it does not have the lease, Extend waits for the other nodes, for up to a [Config.Window]. If
+// a majority answers the same, the lease is lost.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
@@ -120,37 +120,34 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return l.wrap(ctx, "extend", l.held.Extend(ctx, ttl))
 }
 
-// Unlock gives the lock back. The lease is over in any case, and Context has ended
-// before the nodes are told.
+// Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request.
 //
-// If another goroutine of this client waits for the lock it is passed on to it, in one
-// round trip, and Unlock returns nil at once; see [Config.Fair]. Unlock does not wait for the
-// end of a gap that it leaves; see [Config.PollGap].
+// If another goroutine of this client waits for the lock, the lock passes to it in one round trip, and Unlock returns
+// nil at once: see [Config.Fair]. Unlock does not wait for the end of a gap that it leaves: see [Config.PollGap].
 //
-// It returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if
-// the lease was lost before, [ErrReleased] if it was given back before,
-// [ErrUnavailable] if too few nodes answered: they are told again in the background,
-// and the lock ends with its TTL at the latest. If ctx ends first the error matches
-// ctx's Err and cause; the nodes are told all the same.
+// Unlock returns nil if a majority of the nodes confirmed. The error matches [ErrLost] if the lease was lost before,
+// and [ErrReleased] if it was released before. It matches [ErrUnavailable] if too few nodes answered. The client then
+// repeats the request in the background, and the lock ends with its TTL at the latest. If ctx ends first, the error
+// matches ctx's Err and cause; the nodes get the request all the same.
 func (l *Lease) Unlock(ctx context.Context) error {
-	if l.held.End() == nil { // else it was ended for its holder
+	if l.held.End() == nil { // otherwise the client ended it, and not its holder
 		l.unlocked.Store(true)
 	}
 	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
-// UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most
-// MaxTTL from now, by the nodes' clocks: by another it may be free up to 1.5 × Window earlier.
-// Nobody has to be there for it: the process may exit. A scheduled
-// job uses it to run once although clocks of machines differ. An instant in the past
-// is the same as Unlock. Where it is too far ahead the lease ends all the same, the name is
-// kept for MaxTTL, and the error says so. Other errors are those of Unlock.
+// UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most MaxTTL from now, by the nodes'
+// clocks. By another clock the name may be free up to 1.5 × Window earlier. The process may exit meanwhile.
+//
+// With it a scheduled job runs once although the clocks of machines differ. An instant in the past is the same as
+// Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and an error says so. The
+// other errors are those of Unlock.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	d := time.Until(at)
 	switch {
 	case d <= 0:
 		return l.Unlock(ctx)
-	case l.held.End() != nil: // which matters more than a bad argument
+	case l.held.End() != nil: // a more important fact than a bad argument
 		return l.wrap(ctx, "unlock", l.held.End())
 	}
 	l.unlocked.Store(true)
@@ -159,7 +156,7 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	if d <= most || errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) {
 		return err
 	}
-	// Not an error that leaves the lease held: in a defer nobody would give it back.
+	// The lease ends although the argument is bad: after a deferred call nobody would release it.
 	far := fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
 		l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
 	if err != nil {
@@ -177,9 +174,9 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case errors.As(err, &none):
 		err = l.client.unavailable(l.name, l.client.answers(none.Answers, nil))
-		doing = what // the error names the lock
+		doing = what // the error itself names the lock
 	case errors.As(err, new(*LostError)):
-		doing = what // as this one does
+		doing = what // this error also names it
 	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)
 	}

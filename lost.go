@@ -8,24 +8,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/renewal"
 )
 
-// LostError says how a lock was lost, as far as the nodes told. It matches [ErrLost].
+// LostError says how a lock was lost, as far as the nodes answered. It matches [ErrLost].
 type LostError struct {
 	Name string
 
-	// Owner is who has the lock now, as most nodes named: "label~client~random" for a client of
-	// Holdfast, any value where Foreign. Empty where no node named anybody.
+	// Owner is the present owner of the lock, by the answers of most nodes: "label~client~random" for a client of
+	// Holdfast, any value if Foreign. It is empty if no node named an owner.
 	Owner   string
 	Foreign bool
 
-	// Gone is true where a majority of the nodes said that they did not have the lease any more: somebody
-	// took or deleted it, or they lost their memory. Else its deadline passed without a majority that renewed it.
+	// Gone is true if a majority of the nodes answered that they did not have the lease any more. Somebody took or
+	// deleted it, or the nodes lost their memory. Otherwise the deadline passed before a majority renewed the lease.
 	Gone bool
 
 	client  *Client
 	answers []nodescript.Answer
 }
 
-// Nodes returns what each node last said since the lease was renewed, in the order of [Config.Nodes].
+// Nodes returns the last answer of each node since the last successful renewal, in the order of [Config.Nodes].
 func (e *LostError) Nodes() []NodeAnswer {
 	if e.client == nil {
 		return nil
@@ -62,8 +62,9 @@ func (e *LostError) Error() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// lost makes the public error of a loss, and has it logged: the only line about it. The lease's context ends after this
-// returns, so nothing is put into words here, and the Logger is not asked anything: thousands of leases may be lost together.
+// lost makes the public error of a loss, and logs it; no other line reports the loss. The lease's context ends after
+// lost returns, and thousands of leases may be lost together. So lost formats no text and does not call the Logger
+// itself.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	e := &LostError{Name: strings.TrimPrefix(l.Name(), c.config.Prefix), Gone: why.Gone, client: c, answers: why.Answers}
 	if why.Gone {
@@ -76,7 +77,7 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	return e
 }
 
-// taker is the owner that most nodes name that do not have the lease any more.
+// taker returns the owner that most nodes name among those that no longer have the lease.
 func taker(answers []nodescript.Answer) (owner string, foreign bool) {
 	said := map[nodescript.Answer]int{}
 	most := 0
