@@ -1,8 +1,8 @@
-// Package holdfasttest gives tests real locks without a server: nodes inside the test
-// process, which run the same scripts as Redis.
+// Package holdfasttest gives tests real locks without a server. Its nodes run inside the test process, with the same
+// scripts as Redis.
 //
-// Code that takes a lock gets its [holdfast.Client] from outside. In production it is
-// made of Redis URLs, in a test by [Client]:
+// Code that takes a lock gets its [holdfast.Client] as a parameter. In production the client is made from Redis URLs,
+// in a test by [Client]:
 //
 //	package report_test
 //
@@ -41,14 +41,14 @@
 //		}
 //	}
 //
-// Clients that compete need nodes in common. Nodes can be broken, too:
+// Clients that compete must share their nodes. A test can also break nodes:
 //
 //	nodes := holdfasttest.Start(t, 3)
 //	a, b := nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{})
-//	nodes.Stop(0)       // refuses connections
-//	nodes.Restart(t, 0) // is back, empty, and votes after its quarantine
-//	nodes.Lose(t, lease) // another owner has the lock: the lease ends with ErrLost
+//	nodes.Stop(0)        // node 0 refuses connections
+//	nodes.Restart(t, 0)  // node 0 is back, empty, and votes after its quarantine
+//	nodes.Lose(t, lease) // another owner gets the lock: the lease ends with ErrLost
 //
-// Everything ends with the test. The nodes vote at once. They are as fast as a test
-// needs, a millisecond or two for a lock, and for tests only.
+// Everything ends with the test. New nodes vote at once. A lock takes a millisecond or two, which is fast enough for
+// tests. The nodes are for tests only.
 package holdfasttest

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// logger writes to the test's log while the test runs, which says nothing unless it
-// fails, and nowhere after: a log line of a goroutine that is just ending must not
-// panic a test that is over. That new nodes do not vote yet is not said until up: each set begins with it.
+// logger returns a Logger that writes to the test's log while the test runs. That log shows nothing unless the test
+// fails. After the test it writes nowhere: a log line of a goroutine that is just ending must not panic a finished
+// test. Until up is called it writes errors only, because the nodes of each new set do not vote at first.
 func logger(tb testing.TB) (l *slog.Logger, up func()) {
 	w := &writer{tb: tb}
 	tb.Cleanup(func() {

@@ -1,13 +1,12 @@
-// Package node is the boundary between Holdfast and a Redis client library: the
-// [Node] interface, what goes in (a batch of script [Call]s) and what comes out
-// (one [Reply] per call).
+// Package node is the boundary between Holdfast and a Redis client library. It defines the [Node] interface, its input
+// (a batch of script [Call]s) and its output (one [Reply] per call).
 //
-// A program seldom needs this package itself. It takes a driver:
+// A program seldom uses this package directly. It takes a driver:
 //
 //   - github.com/holdfast-go/holdfast/node/rueidisnode makes nodes from URLs;
-//   - github.com/holdfast-go/holdfast/node/goredisnode makes one from a go-redis
-//     client the program already has.
+//   - github.com/holdfast-go/holdfast/node/goredisnode makes a node from a go-redis client that the program already
+//     has.
 //
-// A driver of your own implements [Node] and runs the suite of
-// github.com/holdfast-go/holdfast/node/nodetest against a real server.
+// A new driver implements [Node] and runs the test suite of github.com/holdfast-go/holdfast/node/nodetest against a
+// real server.
 package node

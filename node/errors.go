@@ -16,44 +16,44 @@ import (
 // ErrClosed is the error of a call on a node after Close.
 var ErrClosed = errors.New("node is closed")
 
-// Codes of server errors that Holdfast tells apart. A driver reports them as what
-// they are, wherever in the server's message they stand.
+// Codes of the server errors that Holdfast distinguishes. A driver reports the code wherever it is in the server's
+// message.
 const (
-	NoScript   = "NOSCRIPT"   // the server does not know this script: it restarted, or SCRIPT FLUSH
-	ReadOnly   = "READONLY"   // a replica
-	Loading    = "LOADING"    // still reading its data from disk
-	OOM        = "OOM"        // maxmemory reached
+	NoScript   = "NOSCRIPT"   // the server does not know this script: after a restart or SCRIPT FLUSH
+	ReadOnly   = "READONLY"   // the server is a replica
+	Loading    = "LOADING"    // the server is still reading its data from disk
+	OOM        = "OOM"        // maxmemory is reached
 	NoPerm     = "NOPERM"     // an ACL forbids a command or a key
-	NoAuth     = "NOAUTH"     // no password given
-	WrongPass  = "WRONGPASS"  // a wrong one
-	WrongType  = "WRONGTYPE"  // a key of ours holds another type
-	Busy       = "BUSY"       // a script of somebody is running for too long
-	MasterDown = "MASTERDOWN" // a replica without its master
+	NoAuth     = "NOAUTH"     // the client gave no password
+	WrongPass  = "WRONGPASS"  // the password is wrong
+	WrongType  = "WRONGTYPE"  // a key of Holdfast holds another type
+	Busy       = "BUSY"       // somebody's script has been running for too long
+	MasterDown = "MASTERDOWN" // the server is a replica without its master
 	ExecAbort  = "EXECABORT"  // a part of a transaction was refused
-	Generic    = "ERR"        // anything else
+	Generic    = "ERR"        // any other error
 )
 
-// Error is an error reply of the server: it was reached and it refused.
+// Error is an error reply of the server: the call reached the server, and the server refused it.
 type Error struct {
 	Code    string // one of the constants, or another first word of the server's message
-	Message string // the server's message, whole
+	Message string // the whole message of the server
 }
 
-// Error is the message for people: one line, with what would do more to a terminal than show itself escaped.
+// Error returns the message for people, in one line. Characters that could control a terminal are escaped.
 func (e *Error) Error() string { return clean.Text(e.Message) }
 
-// Is makes errors.Is(err, &Error{Code: NoScript}) true for every error with that code.
+// Is reports true for a target &Error{Code: e.Code}, so errors.Is(err, &Error{Code: NoScript}) finds every error with
+// that code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && (t.Message == "" || t.Message == e.Message)
 }
 
-// nested are the codes looked for inside a message: Redis before 7 reports an
-// error of a command in a script as "ERR Error running script (…): -OOM command…".
+// nested lists the codes that ServerError looks for inside a message. Redis before 7 reports an error of a command in a
+// script as "ERR Error running script (…): -OOM command…".
 var nested = []string{NoScript, ReadOnly, Loading, OOM, NoPerm, WrongType, Busy, MasterDown, NoAuth, WrongPass}
 
-// ServerError makes an *[Error] of an error reply's text, with or without the
-// leading "-" of the protocol.
+// ServerError makes an *[Error] from the text of an error reply, with or without the protocol's leading "-".
 func ServerError(message string) *Error {
 	message = strings.TrimPrefix(message, "-")
 	if strings.TrimSpace(message) == "" {
@@ -70,7 +70,7 @@ func ServerError(message string) *Error {
 				break
 			}
 		}
-		// An ACL refusal inside a script has no code of its own before Redis 7.2.
+		// Before Redis 7.2 an ACL refusal inside a script has no code of its own.
 		if code == Generic && (strings.Contains(message, "ACL failure") || strings.Contains(message, "No permissions") ||
 			strings.Contains(message, "The user executing the script can't")) {
 			code = NoPerm
@@ -79,10 +79,10 @@ func ServerError(message string) *Error {
 	return &Error{Code: code, Message: message}
 }
 
-// Code returns the code of the server error in err, or "" if err is none.
+// Code returns the code of the server error in err, or "" if err contains none.
 func Code(err error) string {
 	if err == nil {
-		return "" // asked after every call: errors.As would allocate
+		return "" // called after every call: errors.As would allocate
 	}
 	var e *Error
 	if errors.As(err, &e) {
@@ -91,14 +91,13 @@ func Code(err error) string {
 	return ""
 }
 
-// unsent marks a call that certainly never reached the server.
+// unsent marks a call that certainly did not reach the server.
 type unsent struct{ err error }
 
 func (u *unsent) Error() string { return u.err.Error() }
 func (u *unsent) Unwrap() error { return u.err }
 
-// NotSent wraps err to say that the call certainly never reached the server, so
-// that nothing needs to be undone there.
+// NotSent wraps err to say that the call certainly did not reach the server. So the caller has nothing to undo there.
 func NotSent(err error) error {
 	if err == nil {
 		return nil
@@ -106,9 +105,8 @@ func NotSent(err error) error {
 	return &unsent{err}
 }
 
-// Unsent reports whether the call that failed with err certainly was not executed:
-// it was marked by [NotSent], the connection was refused, or the server answered
-// with an error.
+// Unsent reports whether the call that failed with err was certainly not executed. That is so if [NotSent] marked it,
+// if the connection was refused, if the node was closed before the call, or if the server answered with an error.
 func Unsent(err error) bool {
 	var u *unsent
 	var e *Error
@@ -121,14 +119,14 @@ func Timeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
 }
 
-// Reason says in a few words, for an operator, why a call failed: "refused",
-// "timed out", "connection lost", or the server's own words. For NOAUTH it says what to do.
+// Reason says in a few words, for an operator, why a call failed: "refused", "timed out", "connection lost", or the
+// server's own words. For NOAUTH it says what to do.
 func Reason(err error) string {
 	var e *Error
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &e) && e.Code == NoAuth: // the server's own words are 200 characters about HELLO
+	case errors.As(err, &e) && e.Code == NoAuth: // the server's own text is 200 characters about HELLO
 		return "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
 	case errors.As(err, &e):
 		return e.Error()

@@ -4,45 +4,42 @@ import "context"
 
 // Node is one independent Redis or Valkey master. It is safe for concurrent use.
 //
-// Every method returns when ctx ends at the latest, also when the server hangs or
-// the network swallows every packet. No method sends a call twice: whether a lost
-// call is repeated is the caller's decision.
+// Every method returns at the latest when ctx ends, even if the server hangs or the network drops every packet. No
+// method sends a call twice: the caller decides whether to repeat a lost call.
 type Node interface {
-	// Addr names the node for people and for the default cluster name: the URL
-	// without user and password, such as redis://10.0.0.7:6379/0. It is constant
-	// and needs no network.
+	// Addr names the node for people and for the default cluster name. It is the URL without user and password, such as
+	// redis://10.0.0.7:6379/0. It is constant and needs no network.
 	Addr() string
 
-	// EvalSHA runs each call by its script's digest, all in one pipeline and in
-	// order, and returns one reply per call. A script the server does not know
-	// is a reply with code NOSCRIPT; it is never sent as text instead, because
-	// that would hide a restart. The calls are the caller's again when it returns.
+	// EvalSHA runs each call by its script's digest, in one pipeline and in order. It returns one reply per call. If
+	// the server does not know a script, the reply has the code NOSCRIPT. EvalSHA never sends the text instead, because
+	// that would hide a restart. After the return the caller may reuse calls.
 	EvalSHA(ctx context.Context, calls []Call) []Reply
 
-	// Eval runs one script from its text and then loads others: EVAL text and, when
-	// its answer has come, SCRIPT LOAD of each load, in one pipeline. Nothing is
-	// loaded after an error. The loads go over the connection that brought the
-	// answer, and are given up where that broke: so they reach the server that
-	// answered, and never one that was started in its place. The reply is that of
-	// the EVAL. An error in any part is the reply's error. No transaction: a server
-	// whose memory is full refuses each command of one, and these need no memory.
+	// Eval runs one script from its text and then loads other scripts. It sends EVAL with text, waits for the answer,
+	// and then sends one SCRIPT LOAD for each load in one pipeline. After an error it loads nothing.
+	//
+	// The loads use the connection that brought the answer, and Eval gives them up if it breaks. So they reach the
+	// server that answered, and never a server that was started in its place.
+	//
+	// The reply is the reply to the EVAL. An error in any part is the reply's error. Eval uses no transaction: a server
+	// whose memory is full refuses each command of a transaction, but these commands need no memory.
 	Eval(ctx context.Context, text string, call Call, load ...string) Reply
 
-	// Listen subscribes to a channel and calls on for each message, one at a
-	// time, until ctx ends or the connection breaks; it returns why. on("") is
-	// called once, when the subscription stands. on returns soon, and is not
-	// called after Listen has returned.
+	// Listen subscribes to a channel and calls on for each message, one at a time. It returns when ctx ends or the
+	// connection breaks, with the reason. It calls on("") once, when the server has confirmed the subscription. on must
+	// return soon. Listen does not call it after it has returned.
 	Listen(ctx context.Context, channel string, on func(message string)) error
 
-	// Close drops the connections. Calls in flight fail; later ones fail with
-	// [ErrClosed].
+	// Close drops the connections. Running calls fail. Later calls fail with [ErrClosed].
 	Close()
 }
 
-// Configured is a [Node] that can tell the settings of its server. A node set that is declared durable
-// has them checked; of a node that is none nothing is checked.
+// Configured is a [Node] that can read the settings of its server. Holdfast checks them in a node set that is declared
+// durable. It cannot check a node that is not Configured.
 type Configured interface {
-	// Setting returns the value of a setting, as CONFIG GET name does; "" if the server has none of this name.
+	// Setting returns the value of a setting, as CONFIG GET name does. The value is "" if the server has no setting
+	// with this name.
 	Setting(ctx context.Context, name string) Reply
 }
 
@@ -50,15 +47,14 @@ type Configured interface {
 type Call struct {
 	// SHA is the script's SHA-1 digest in lower-case hexadecimal. Eval ignores it.
 	SHA string
-	// Keys and Args reach the script as KEYS and ARGV: any bytes.
+	// Keys and Args reach the script as KEYS and ARGV. They may contain any bytes.
 	Keys, Args []string
 }
 
-// Reply is a node's answer to one call. Scripts of Holdfast answer with one
-// string, so that is all there is.
+// Reply is a node's answer to one call. Scripts of Holdfast answer with one string, so a Reply has one string.
 type Reply struct {
 	Value string
-	// Err is nil, an *[Error] where the server answered with an error, or what
-	// kept the call from being answered: see [Unsent].
+	// Err is nil after an answer, and an *[Error] if the server answered with an error. Otherwise it says why no answer
+	// came: see [Unsent].
 	Err error
 }

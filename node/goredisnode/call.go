@@ -32,7 +32,7 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	return replies
 }
 
-// all are so many replies with the same error.
+// all returns that many replies with the same error.
 func all(calls int, err error) []node.Reply {
 	replies := make([]node.Reply, calls)
 	for i := range replies {
@@ -41,7 +41,7 @@ func all(calls int, err error) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. A [redis.Conn] has one connection and makes no other when that broke.
+// Eval implements [node.Node]. A [redis.Conn] has one connection, and does not make another when that breaks.
 func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	commands := make([]*redis.Cmd, 0, 1+len(load))
 	commands = append(commands, script(ctx, "eval", text, &call))
@@ -53,7 +53,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 			return n.pipe(ctx, within, n.client, commands)[0]
 		}
 		conn := n.client.Conn()
-		defer func() { _ = conn.Close() }() // says only that it was closed before
+		defer func() { _ = conn.Close() }() // the error only says that it was closed before
 		return n.evalThenLoad(ctx, within, conn, commands)
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 	return reply
 }
 
-// evalThenLoad sends the first command, and the others when it was answered without an error.
+// evalThenLoad sends the first command. It sends the others only after an answer without an error.
 func (n *redisNode) evalThenLoad(ctx, within context.Context, conn *redis.Conn, commands []*redis.Cmd) node.Reply {
 	answer := n.pipe(ctx, within, conn, commands[:1])[0]
 	if answer.Err != nil {
@@ -106,9 +106,8 @@ func (n *redisNode) Setting(ctx context.Context, name string) node.Reply {
 	return reply
 }
 
-// script makes one command. go-redis takes pointers to strings, which saves an
-// allocation for each argument; the strings are copied, because a call that was given
-// up may be read after its caller has gone on.
+// script makes one command. go-redis takes pointers to strings, which saves an allocation for each argument. The
+// strings are copied: go-redis may still read them after the call was given up and its caller has gone on.
 func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	text := make([]string, 0, 1+len(c.Keys)+len(c.Args))
 	text = append(append(append(text, body), c.Keys...), c.Args...)
@@ -120,10 +119,11 @@ func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	return redis.NewCmd(ctx, args...)
 }
 
-// pipeliner is a client, or one connection of it.
+// pipeliner is a client or one of its connections.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
 
-// pipe sends the commands in one pipeline and reads a reply to each. ctx is the call's, within what is left of its time.
+// pipe sends the commands in one pipeline and reads one reply to each. ctx is the call's context. within is the context
+// for go-redis.
 func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) []node.Reply {
 	if err := n.exec(ctx, within, on, commands); err != nil {
 		return all(len(commands), err)
@@ -141,7 +141,7 @@ func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*
 	return replies
 }
 
-// exec sends the commands in one pipeline. If it returns an error, that is the error of every command.
+// exec sends the commands in one pipeline. An error applies to every command.
 func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) error {
 	pipe := on.Pipeline()
 	for _, c := range commands {
@@ -151,8 +151,8 @@ func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*
 	return n.unattributed(ctx, commands, err)
 }
 
-// run has f work for a call, and ends with ctx. If it returns an error, f may still be at work: what it works on must
-// not be touched.
+// run executes f for a call, and returns at the latest when ctx ends. After an error f may still be running, so the
+// caller must not touch the data of f.
 func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
 	if n.closed() {
 		return result, node.ErrClosed
@@ -160,11 +160,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	if ctx.Err() != nil {
 		return result, node.NotSent(driver.ContextError(ctx))
 	}
-	// A goroutine, because go-redis takes a deadline over from a context but does not
-	// notice a cancellation while it dials, handshakes, writes or reads.
+	// f needs a goroutine. go-redis takes the deadline from a context, but does not notice a cancellation while it
+	// dials, handshakes, writes or reads.
 	end := make(chan T, 1)
 	within, done := n.within(ctx)
-	go func() { // ends with within
+	go func() { // ends when within ends
 		defer done()
 		end <- f(within)
 	}()
@@ -176,10 +176,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	}
 }
 
-// within is the context of a call for go-redis: it ends later than the caller's. go-redis closes the connection of a
-// call whose deadline passes, and the next call makes another within its own time. Where round trips take longer than
-// that time no call, and no release, would ever be sent again. So the connection stays until a late answer came, for
-// lateAnswer at most. Only half of the pool may wait in this way, so that a hung server does not block the other half.
+// within returns the context of a call for go-redis. It ends later than the caller's context. go-redis closes the
+// connection of a call whose deadline passes, and the next call makes another connection within its own time. If round
+// trips take longer than that time, no call and no release would ever be sent again. So the connection waits for a late
+// answer, for at most lateAnswer. Only half of the pool may wait in this way: a hung server must not block the other
+// half.
 func (n *redisNode) within(ctx context.Context) (within context.Context, done func()) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -195,9 +196,9 @@ func (n *redisNode) within(ctx context.Context) (within context.Context, done fu
 	}
 }
 
-// unattributed finds the error of a pipeline that go-redis has not written to its
-// commands. It forgets to where a new connection was refused by the server (a wrong
-// password): the commands look like successes that answered nothing.
+// unattributed returns an error of a pipeline that go-redis has not written to its commands. This happens if the server
+// refused a new connection, for example because of a wrong password. The commands then look like successes without an
+// answer.
 func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err error) error {
 	if err == nil {
 		return nil
@@ -210,7 +211,7 @@ func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err
 	return n.fault(ctx, err)
 }
 
-// fault turns an error of go-redis into one of package node.
+// fault turns an error of go-redis into an error of package node.
 func (n *redisNode) fault(ctx context.Context, err error) error {
 	var refused redis.Error
 	if errors.As(err, &refused) {
@@ -226,7 +227,7 @@ func (n *redisNode) fault(ctx context.Context, err error) error {
 	case errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, redis.ErrPoolTimeout):
 		return node.NotSent(fmt.Errorf("connect: %w", err))
 	case n.closed():
-		// Not ErrClosed: that would say the call was not executed.
+		// Not ErrClosed: that error says that the call was not executed.
 		return fmt.Errorf("closed during the call: %w", err)
 	}
 	return fmt.Errorf("connection lost: %w", err)

@@ -17,9 +17,9 @@ import (
 
 const (
 	poolSize       = 16
-	ioTimeout      = 5 * time.Second // of a call whose context has no deadline, and of a subscription's handshake
+	ioTimeout      = 5 * time.Second // for a call whose context has no deadline, and for a subscription's handshake
 	connectTimeout = 2 * time.Second
-	lateAnswer     = 2 * time.Second // how long a connection waits for the answer to a call that was given up
+	lateAnswer     = 2 * time.Second // the time for which a connection waits for the answer to a call that was given up
 )
 
 type redisNode struct {
@@ -28,11 +28,10 @@ type redisNode struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	waiting atomic.Int32 // calls that go-redis works on
+	waiting atomic.Int32 // calls that go-redis is working on
 }
 
-// New makes a node that reaches the same server as client, which must be a
-// *redis.Client. It does not use the network.
+// New makes a node that uses the same server as client, which must be a *redis.Client. It does not use the network.
 func New(client redis.UniversalClient) (node.Node, error) {
 	c, ok := client.(*redis.Client)
 	switch {
@@ -61,7 +60,7 @@ func refusal(client redis.UniversalClient) error {
 	return fmt.Errorf("go-redis client is a %T; want a *redis.Client", client)
 }
 
-// adapt changes what the package's documentation lists.
+// adapt changes the options that the package comment lists.
 func adapt(o *redis.Options) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
@@ -80,21 +79,21 @@ func adapt(o *redis.Options) {
 	}
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
 	o.ContextTimeoutEnabled = true
-	o.ReadTimeout, o.WriteTimeout = -1, -1 // those of the call's context; see run, and Listen
-	o.PoolTimeout = 24 * time.Hour         // likewise
+	o.ReadTimeout, o.WriteTimeout = -1, -1 // the call's context has the deadline; see run and Listen
+	o.PoolTimeout = 24 * time.Hour         // the same
 	o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = poolSize, 0, 0, 0, 0
-	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each makes a second pool
-	o.Protocol = 2                                             // push messages cost a look into the buffer per call
+	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each of them makes a second pool
+	o.Protocol = 2                                             // with push messages each call would look into the buffer
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	o.ClientSideCache, o.ClientSideCacheConfig = nil, nil
 	o.Limiter = nil
-	o.DisableIdentity = true // two commands an ACL would have to allow
+	o.DisableIdentity = true // these are two commands that an ACL would have to allow
 	if o.ClientName == "" {
 		o.ClientName = "holdfast"
 	}
 }
 
-// atMost also replaces the values that mean "none".
+// atMost returns d, or limit if d is larger or means "none" (0 or less).
 func atMost(limit, d time.Duration) time.Duration {
 	if d <= 0 || d > limit {
 		return limit
@@ -102,8 +101,8 @@ func atMost(limit, d time.Duration) time.Duration {
 	return d
 }
 
-// Open makes one node of each client, in their order. The error says which client is
-// bad, or listed twice, or that there is none, and no node is left open then.
+// Open makes one node from each client, in the order of the clients. It returns an error if a client is bad or occurs
+// twice, or if there is none. The error says which client it is. After an error no node is open.
 func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
 	return driver.Open("goredisnode", "client", clients, New)
 }
@@ -114,7 +113,7 @@ func (n *redisNode) Addr() string { return n.addr }
 // Close implements [node.Node].
 func (n *redisNode) Close() {
 	n.cancel()
-	_ = n.client.Close() // says only that it was closed before
+	_ = n.client.Close() // the error only says that it was closed before
 }
 
 func (n *redisNode) closed() bool { return n.ctx.Err() != nil }

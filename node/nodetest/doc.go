@@ -1,5 +1,5 @@
-// Package nodetest is the conformance suite of drivers: what package node promises,
-// tested against real redis-server processes.
+// Package nodetest is the conformance suite for drivers. It tests the promises of package node against real
+// redis-server processes.
 //
 //	func TestConformance(t *testing.T) {
 //		nodetest.Run(t, func(t *testing.T, url string) node.Node {

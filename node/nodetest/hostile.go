@@ -16,23 +16,23 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Servers that are none, too old, or hostile.
+// Servers that are not Redis, are too old, or are hostile.
 
-// Manners are how a server that is not one of Redis's behaves.
+// manners describes the behaviour of a server that is not a normal Redis server.
 type manners struct {
-	greets bool   // it shakes hands as Redis does; its answers to everything else are fuzz
-	old    bool   // it knows no command that Redis 2.4 did not know
-	hangUp bool   // it ends the connection after its first answer
-	answer string // to everything else; any bytes
+	greets bool   // it does the handshake as Redis does, and answers everything else with answer
+	old    bool   // it knows only commands that Redis 2.4 knew
+	hangUp bool   // it closes the connection after its first answer
+	answer string // the answer to everything else; any bytes
 }
 
-// serve runs a server with these manners for the length of a test, on loopback.
+// serve runs a server with these manners on loopback until the test ends.
 func (m manners) serve(t testing.TB) (url string) {
 	t.Helper()
 	return serve(t, m.talk)
 }
 
-// serve runs a server that talks so on each connection.
+// serve runs a server that calls talk for each connection.
 func serve(t testing.TB, talk func(net.Conn)) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,7 +86,7 @@ func (m manners) talk(c net.Conn) {
 	}
 }
 
-// handshake is what Redis answers to what is not for it to run.
+// handshake returns Redis's answer to a command that belongs to the handshake.
 func (m manners) handshake(command []string) (answer string, known bool) {
 	if len(command) == 0 || !m.greets && !m.old {
 		return "", false
@@ -133,8 +133,8 @@ func readLength(in *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
-// suffer makes every kind of call to a server, and fails unless each returns in time, with
-// an answer for each call, and with an error that says what is wrong where there is one.
+// suffer makes every kind of call to a server. It fails unless each call returns in time and with one answer per call,
+// and each error says what is wrong.
 func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	t.Helper()
 	soundly := func(what string, call func(ctx context.Context) []error) {
@@ -153,7 +153,7 @@ func suffer(t testing.TB, n node.Node, patience time.Duration) {
 		}
 	}
 	calls := []node.Call{{SHA: sha(echo), Keys: []string{"k"}, Args: []string{"a"}}, {SHA: sha(echo)}}
-	for range 2 { // the second call may find the connection that the first has left
+	for range 2 { // the second call may find the connection that the first call left
 		soundly("EvalSHA", func(ctx context.Context) (errs []error) {
 			replies := n.EvalSHA(ctx, calls)
 			if len(replies) != len(calls) {
@@ -176,7 +176,7 @@ func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	})
 }
 
-// hostilities are answers that a client has been seen to choke on, or might.
+// hostilities are answers that a client failed on, or may fail on.
 var hostilities = []string{
 	"", "\r\n", "\n", "+OK\r\n", "+\r\n", "-\r\n", "-ERR\r\n", "-MOVED 1 127.0.0.1:1\r\n", ":1\r\n", ":\r\n", ":--1\r\n", "$-1\r\n", "*-1\r\n", "$0\r\n\r\n", "*0\r\n",
 	"$3\r\nabc\r\n", "$3\r\nabcde", "$2\r\nab\r\n$2\r\ncd\r\n", "$-2\r\n", "*-2\r\n", "%-1\r\n", "$4294967296\r\n", "$9223372036854775807\r\n", "$9999999999999999999999\r\n",
@@ -217,7 +217,7 @@ func (s suite) ancientServer(t *testing.T) {
 	}
 }
 
-// Fuzz lets servers with any manners answer a driver.
+// Fuzz runs a driver against servers with any manners.
 func Fuzz(f *testing.F, open Open) {
 	for _, answer := range hostilities {
 		for m := range uint8(8) {

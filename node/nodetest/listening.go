@@ -15,13 +15,13 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// listener runs Listen and collects what it is told.
+// listener runs Listen and collects its messages.
 type listener struct {
 	messages chan string
 	end      chan error
 }
 
-// listen returns when the subscription stands.
+// listen returns when the server has confirmed the subscription.
 func listen(t *testing.T, ctx context.Context, n node.Node, channel string) listener {
 	t.Helper()
 	l := listener{make(chan string, 1000), make(chan error, 1)}
@@ -114,8 +114,8 @@ func (s suite) listenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A server that takes connections and says nothing, as one that is stopped: what Listen made there
-// is to be gone when it has ended, or each of its callers' tries would leave one.
+// A server takes connections and says nothing, as a stopped one does. After Listen has ended its connection must be
+// gone. Otherwise each try of a caller would leave one.
 func (s suite) listenLeavesNoConnection(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -136,7 +136,7 @@ func (s suite) listenLeavesNoConnection(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v; want the cancellation", err)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(patience)) // fails where the read does, too
+		_ = c.SetReadDeadline(time.Now().Add(patience)) // if this fails, the read fails, too
 		if _, err := io.Copy(io.Discard, c); node.Timeout(err) {
 			t.Errorf("%s after Listen has ended its connection is there", patience)
 		}
@@ -146,7 +146,7 @@ func (s suite) listenLeavesNoConnection(t *testing.T) {
 func (s suite) listenEndsWithTheServer(t *testing.T) {
 	server, n := s.start(t)
 	l := listen(t, t.Context(), n, "inbox")
-	server.Restart() // at once back, so that a client that reconnects silently is found out
+	server.Restart() // back at once, to expose a client that reconnects silently
 	if err := l.ended(t, patience); errors.Is(err, node.ErrClosed) {
 		t.Errorf("%v", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The scripts that an Eval loads are for the server that answers it. A driver that sends them before the answer, or over
-// another connection, lets a server have them that was started in its place.
+// The scripts that an Eval loads are for the server that answers it. A driver may send them too early, before the
+// answer, or over another connection. Then they may reach a server that was started in its place.
 
 func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	_, n := s.start(t)
@@ -36,13 +36,13 @@ func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	}
 }
 
-// attentive is a server that notes what it is asked, by connection.
+// attentive is a server that notes its commands by connection.
 type attentive struct {
 	mu     sync.Mutex
-	asked  [][]string // EVAL and LOAD with their text, as they came
-	early  []string   // what came before the answer to an EVAL
+	asked  [][]string // EVAL and LOAD with their text, in order
+	early  []string   // commands that came before the answer to an EVAL
 	answer string     // to an EVAL
-	hangUp bool       // it ends the connection after that answer
+	hangUp bool       // it closes the connection after that answer
 }
 
 func (a *attentive) talk(c net.Conn) {
@@ -85,7 +85,7 @@ func (a *attentive) talk(c net.Conn) {
 	}
 }
 
-// restless reports whether the client says more before it is answered.
+// restless reports whether the client sends more before it has its answer.
 func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
@@ -93,7 +93,7 @@ func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	return err == nil
 }
 
-// several Evals at a time, of a driver that has connections to spare.
+// several runs several Evals at a time, on a driver that can have several connections.
 func (a *attentive) several(t *testing.T, n node.Node) []node.Reply {
 	replies := make([]node.Reply, 3)
 	var wait sync.WaitGroup
@@ -149,7 +149,7 @@ func (s suite) evalLoadsWhereItWasAnswered(t *testing.T) {
 	}
 }
 
-// loads counts scripts that were loaded, each behind its own EVAL on one connection. a.mu is held.
+// loads counts the loaded scripts. Each must follow its own EVAL on one connection. a.mu is held.
 func (a *attentive) loads(t *testing.T) (n int) {
 	t.Helper()
 	for _, asked := range a.asked {

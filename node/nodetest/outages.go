@@ -14,8 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// unanswered makes a call that cannot be answered and checks that it ends with its
-// context.
+// unanswered makes a call that cannot get an answer, and checks that the call ends with its context.
 func unanswered(t *testing.T, n node.Node, c node.Call) {
 	t.Helper()
 	begin := time.Now()
@@ -28,7 +27,7 @@ func unanswered(t *testing.T, n node.Node, c node.Call) {
 	}
 }
 
-// recovers polls until the node works, without a new one.
+// recovers polls until the same node works again.
 func recovers(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	var last error
@@ -92,7 +91,7 @@ func (s suite) frozenServer(t *testing.T) {
 func (s suite) frozenFromTheFirstCall(t *testing.T) {
 	server, n := s.start(t)
 	server.Freeze()
-	// Two at a time: the second waits for the connection the first one makes.
+	// Two at a time: the second waits for the connection that the first one makes.
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { unanswered(t, n, call(echo, "a")) })
@@ -106,14 +105,13 @@ func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
 	server.Freeze()
-	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // more than the sockets hold
+	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // more than the sockets can buffer
 	unanswered(t, n, call(echo, "behind it"))
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// Calls that wait, or were given up, must not use up what others need to return in
-// time.
+// Calls that wait or were given up must not take the resources that other calls need to return in time.
 func (s suite) frozenUnderManyCalls(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
@@ -160,8 +158,8 @@ func (s suite) blackHoleFromTheFirstCall(t *testing.T) {
 	recovers(t, n, call(echo, "b"), node.NoScript)
 }
 
-// The network swallows what belongs to the connections there are and lets new ones
-// through, as it does after an address moved to another machine. Nothing closes them.
+// The network drops the packets of existing connections and lets new connections through, as after an address moved to
+// another machine. Nothing closes the old connections.
 func (s suite) hungConnectionIsReplaced(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -216,7 +214,7 @@ func (s suite) cancelledCallReturns(t *testing.T) {
 	load(t, n, echo)
 	server.Freeze()
 	reason := errors.New("not wanted any more")
-	for _, node := range []node.Node{n, s.node(t, server.URL())} { // connected, and not yet
+	for _, node := range []node.Node{n, s.node(t, server.URL())} { // one that is connected, and one that is not yet
 		ctx, cancel := context.WithCancelCause(t.Context()) // without a deadline
 		end := make(chan error, 1)
 		go func() { end <- batch(t, ctx, node, call(echo))[0].Err }()

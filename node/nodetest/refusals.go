@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A refusal is an answer: the call was not executed and the server is there.
+// A refusal is an answer: the call was not executed, and the server works.
 func (s suite) refused(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	r := one(t, n, c)
@@ -43,7 +43,7 @@ func (s suite) readOnly(t *testing.T) {
 }
 
 func (s suite) loading(t *testing.T) {
-	// A server that takes a rest after each key it loads, and answers meanwhile.
+	// A server that pauses after each key it loads, and answers during the pauses.
 	server, n := s.start(t, redistest.Args("--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"))
 	server.MustDo(t, "EVAL", `for i = 1, 20000 do redis.call('SET', i, i) end`, 0)
 	server.MustDo(t, "SAVE")
@@ -68,9 +68,9 @@ func (s suite) noPerm(t *testing.T) {
 	server := redistest.Start(t)
 	const rights = "+hello +ping +select +client|setname +eval +script|load"
 	for user, extra := range map[string]string{
-		"command": "~*",                       // may not EVALSHA at all
-		"key":     "~allowed* +evalsha +@all", // may, but not with this key
-		"inside":  "~* +evalsha -incr",        // may, but not what the script does
+		"command": "~*",                       // has no right to EVALSHA
+		"key":     "~allowed* +evalsha +@all", // has the right, but not for this key
+		"inside":  "~* +evalsha -incr",        // has the right, but not for the command in the script
 	} {
 		args := []any{"ACL", "SETUSER", user, "on", ">pw"}
 		for _, rule := range strings.Fields(rights + " " + extra) {

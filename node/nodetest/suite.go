@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	patience = 20 * time.Second       // for what must happen some time
+	patience = 20 * time.Second       // for an event that must happen at some time
 	short    = 300 * time.Millisecond // deadline of a call that cannot succeed
-	grace    = 2 * time.Second        // how much later it may return on a busy machine
+	grace    = 2 * time.Second        // how much later the call may return on a busy machine
 )
 
-// Open makes a node of the driver under test from a URL: redis:// with or without
-// user, password and database, or unix://. It must not use the network. The suite
-// closes the node.
+// Open makes a node of the driver under test from a URL: redis:// with or without user, password and database, or
+// unix://. It must not use the network. The suite closes the node.
 type Open func(t *testing.T, url string) node.Node
 
-// Run tests the driver that open belongs to.
+// Run tests the driver whose nodes open makes.
 func Run(t *testing.T, open Open) {
 	s := suite{open}
 	// First and alone, because it counts the goroutines of the whole process.
@@ -91,14 +90,14 @@ func Run(t *testing.T, open Open) {
 
 type suite struct{ open Open }
 
-// Server starts a redis-server for the length of a test, for what a driver wants to
-// test beyond [Run], and returns its URL.
+// Server starts a redis-server for a driver's own tests beyond [Run], and returns its URL. The server ends with the
+// test.
 func Server(t testing.TB) string {
 	t.Helper()
 	return redistest.Start(t).URL()
 }
 
-// node opens a node that is closed with the test.
+// node opens a node and closes it at the end of the test.
 func (s suite) node(t *testing.T, url string) node.Node {
 	t.Helper()
 	n := s.open(t, url)
@@ -134,7 +133,7 @@ func call(script string, args ...string) node.Call {
 	return node.Call{SHA: sha(script), Keys: []string{"k"}, Args: args}
 }
 
-// load makes the server know scripts.
+// load makes the server know the scripts.
 func load(t *testing.T, n node.Node, scripts ...string) {
 	t.Helper()
 	if r := n.Eval(within(t, patience), `return 'loaded'`, node.Call{}, scripts...); r.Err != nil || r.Value != "loaded" {

@@ -13,12 +13,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// builder's Arbitrary starts a command: the typed ones hash every key for Redis
-// Cluster. Not by a variable of its own, through which its arguments would be
-// allocated for each command.
+// builder starts a command with Arbitrary: rueidis's typed builders hash every key for Redis Cluster. No variable holds
+// the method Arbitrary: a call through a variable would allocate its arguments for each command.
 var builder rueidis.Builder
 
-// batch is the commands of one call, and what rueidis needs for it.
+// batch contains the commands of one call, and the memory that rueidis needs for it.
 type batch struct {
 	commands []rueidis.Completed
 	lone     [1]rueidis.RedisResult
@@ -30,7 +29,7 @@ func newBatch() *batch { return batches.Get().(*batch) }
 
 func (b *batch) add(c rueidis.Completed) { b.commands = append(b.commands, c) }
 
-// recycle ends the use of the batch and of the results it was run for.
+// recycle ends the use of the batch and of its results.
 func (b *batch) recycle() {
 	clear(b.commands)
 	b.commands, b.lone[0] = b.commands[:0], rueidis.RedisResult{}
@@ -62,7 +61,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. One link bears all of it, and a link has one connection: see [errDown].
+// Eval implements [node.Node]. One link carries both pipelines, and a link has one connection: see [errDown].
 func (n *Node) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	l, err := n.take(ctx)
 	if err != nil {
@@ -108,8 +107,7 @@ func (n *Node) Setting(ctx context.Context, name string) node.Reply {
 	return node.Reply{Value: all[name], Err: err}
 }
 
-// send runs the commands in one pipeline. The error is that of all of them: nothing
-// was sent.
+// send runs the commands in one pipeline. An error applies to all of them, and says that nothing was sent.
 func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
 	l, err := n.take(ctx)
 	if err != nil {
@@ -120,7 +118,7 @@ func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error
 	return results, nil
 }
 
-// take returns a link, which must be put back into the pool. The error says that nothing was sent.
+// take returns a link. The caller must put it back into the pool. The error says that nothing was sent.
 func (n *Node) take(ctx context.Context) (*link, error) {
 	if n.closed() {
 		return nil, node.ErrClosed
@@ -142,7 +140,7 @@ func (n *Node) reply(ctx context.Context, r rueidis.RedisResult) node.Reply {
 		return node.Reply{Err: end}
 	}
 	if n.closed() {
-		// Not ErrClosed: that would say the call was not executed.
+		// Not ErrClosed: that error says that the call was not executed.
 		return node.Reply{Err: fmt.Errorf("closed during the call: %w", err)}
 	}
 	return node.Reply{Err: fmt.Errorf("connection lost: %w", err)}
@@ -159,15 +157,15 @@ func message(m *rueidis.RedisMessage) node.Reply {
 	if m.IsNil() {
 		return node.Reply{}
 	}
-	// Of an error reply ToString gives the whole text; Error has lost a leading "ERR ".
+	// For an error reply ToString returns the whole text; Error drops a leading "ERR ".
 	if text, err := m.ToString(); err != nil && text != "" {
 		return node.Reply{Err: node.ServerError(text)}
 	}
 	return node.Reply{Err: driver.ErrReplyType}
 }
 
-// serverError restores the text of an error reply that reached us without its leading
-// "ERR ": the one to HELLO, AUTH or SELECT on a new connection.
+// serverError restores the text of an error reply from which rueidis removed the leading "ERR ". That happens to
+// replies to HELLO, AUTH and SELECT on a new connection.
 func serverError(err error) *node.Error {
 	text := err.Error()
 	if code, _, _ := strings.Cut(text, " "); len(code) < 4 || strings.ToUpper(code) != code {

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// connectTimeout bounds dialling, TLS and HELLO together.
+	// connectTimeout bounds the dial, TLS and HELLO together.
 	connectTimeout = 2 * time.Second
 
-	// A connection that brought no answer for pingAfter is pinged, and replaced if
-	// the ping is not answered within hungAfter.
+	// A connection that brought no answer for pingAfter gets a ping. It is replaced if no answer to the ping comes
+	// within hungAfter.
 	pingAfter = time.Second
 	hungAfter = 2 * time.Second
 
-	// ringScale is log2 of the number of commands that rueidis queues; no link does.
+	// ringScale is log2 of the number of commands that rueidis can queue. No link queues any.
 	ringScale = 3
 )
 
-// errDown is what a client gets for a dial after its first. It never asks for one: a
-// link that broke is not used again.
+// errDown is the error of every dial of a rueidis client except the first. No client should need a second dial: a link
+// that broke is not used again.
 var errDown = errors.New("connection is down")
 
-// connect makes a link of its own. Whatever fails here, no call was sent.
+// connect makes a link. If it fails, no call was sent.
 func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -50,8 +50,7 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 		_ = w.socket.Close()
 	})
 	l := &link{wire: w, giveUp: w.giveUp}
-	// NewClient has no context, only the timeout: a caller that gives up earlier
-	// closes the connection under it.
+	// NewClient takes a timeout but no context. If the caller gives up earlier, this closes the connection.
 	stop := context.AfterFunc(ctx, l.drop)
 	defer stop()
 	o := n.options(w)
@@ -86,11 +85,11 @@ func (n *Node) dial(ctx context.Context) (conn, socket net.Conn, err error) {
 	return conn, conn.(*tls.Conn).NetConn(), nil
 }
 
-// forCalls makes a client that works on its caller's goroutine: no pings of its own
-// (the pool does that) and nothing else that starts rueidis's goroutines.
+// forCalls configures a client that works on its caller's goroutine. The client sends no pings (the pool does) and does
+// nothing else that would start rueidis's goroutines.
 func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
-	// For a call whose context has no deadline: see wire.SetDeadline.
+	// The time of a call whose context has no deadline: see wire.SetDeadline.
 	o.ConnWriteTimeout = pingAfter + hungAfter
 }
 
@@ -107,16 +106,16 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 		Dialer: net.Dialer{Timeout: connectTimeout},
 
 		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
-		ClientName:    "holdfast",                   // what CLIENT LIST shows
+		ClientName:    "holdfast",                   // shown by CLIENT LIST
 		ClientSetInfo: rueidis.DisableClientSetInfo, // two commands an ACL would have to allow
 
 		ForceSingleClient: true, // never ask for CLUSTER SLOTS
 		DisableRetry:      true,
 		DisableCache:      true,        // no CLIENT TRACKING
 		PipelineMultiplex: -1,          // one connection
-		BlockingPipeline:  math.MaxInt, // a long batch is no reason for another
+		BlockingPipeline:  math.MaxInt, // a long batch uses this connection, too
 		RingScaleEachConn: ringScale,
-		// A lock's call is some 300 bytes and its answer 60. The default is 0.5 MiB.
+		// A lock's call has about 300 bytes and its answer 60. The default is 0.5 MiB.
 		ReadBufferEachConn: 32 << 10, WriteBufferEachConn: 32 << 10,
 	}
 }

@@ -4,27 +4,36 @@
 //
 // URLs:
 //
-//	redis://[user:password@]host[:port][/db]     port 6379 and db 0 unless given
+//	redis://[user:password@]host[:port][/db]     port 6379 and db 0 by default
 //	rediss://[user:password@]host[:port][/db]    over TLS, see [TLSConfig]
 //	unix:///path/to/socket[?db=0]                user and password as above, or as
-//	                                             parameters of these names
+//	                                             the parameters user and password
 //
 // valkey:// and valkeys:// mean the same as redis:// and rediss://.
 //
-// A password with one of the characters , / ? # @ : % must be percent-encoded. Errors
-// never contain it.
+// A password with one of the characters , / ? # @ : % must be percent-encoded. Errors never contain a password.
 //
-// Nothing is dialled until the first call. A call has a connection to itself, on which
-// it goes in one pipeline (Eval in two: the scripts that it loads follow the answer);
-// calls made at the same time may reach the server in any order. So a node keeps as
-// many connections as it has calls under way, two of a Client and at most eight, where
-// further calls wait for one, and one more for each Listen. A connection is replaced
-// when it broke, when its call was given up, and when it was idle and a ping stayed
-// without answer. A call is given up when its context ends; one whose context has no
-// deadline, after three seconds. Nothing is ever sent twice. A server that sends what
-// is not the Redis protocol, what nobody asked for, strings of more than 8 MiB or
-// answers of more than 16384 elements loses its connection.
+// # Connections
 //
-// An ACL user needs: +hello +ping +evalsha +eval +script|load +multi +exec +select
-// +subscribe, and what the scripts call.
+// A node connects at its first call. Each call has a connection for itself and travels in one pipeline. An Eval that
+// loads scripts travels in two: the loads follow the answer. Calls that are made at the same time may reach the server
+// in any order.
+//
+// So a node keeps as many connections as it has calls under way: two for a Client, and at most eight. Further calls
+// wait for a connection. Each Listen has one more connection.
+//
+// The node replaces a connection in three cases: it broke, its call was given up, or it was idle and did not answer a
+// ping. A call is given up when its context ends. If the context has no deadline, each pipeline of the call is given up
+// after three seconds. Nothing is ever sent twice.
+//
+// The node closes the connection of a server that sends one of these:
+//
+//   - bytes that are not the Redis protocol, or an answer to no command
+//   - a string of more than 8 MiB
+//   - an answer of more than 16384 elements
+//
+// # Rights
+//
+// An ACL user needs +auth +hello +ping +select +client|setname +eval +evalsha +script|load +subscribe, and each command
+// that the scripts call. docs/security.md has the whole list. For a durable node set add +config|get.
 package rueidisnode

@@ -10,12 +10,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// Listen implements [node.Node]. The subscription has a connection of its own, so
-// that a slow listener holds up no call. A message without text is not passed on.
+// Listen implements [node.Node]. Each subscription has its own connection, so a slow listener delays no call. Listen
+// drops a message without text.
 //
-// rueidis makes the connection and shakes hands; what comes then is read here. Its own
-// subscriptions need three goroutines, and end the process where a server sends what
-// it did not expect.
+// rueidis makes the connection and does the handshake. This file then reads the messages itself. rueidis's own
+// subscriptions need three goroutines, and they end the process if a server sends something unexpected.
 func (n *Node) Listen(ctx context.Context, channel string, on func(message string)) error {
 	if n.closed() {
 		return node.ErrClosed
@@ -29,7 +28,7 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(message strin
 			return err
 		}
 		defer l.drop()
-		defer context.AfterFunc(ctx, l.drop)() // what interrupts a read
+		defer context.AfterFunc(ctx, l.drop)() // interrupts a read
 		l.wire.ledger.Subscribe()
 		s := subscription{wire: l.wire, in: bufio.NewReader(l.wire.Conn), channel: channel}
 		err = s.receive(emit)
@@ -51,7 +50,7 @@ type subscription struct {
 	stands  bool
 }
 
-// receive subscribes and emits what comes, until the connection breaks: it says why.
+// receive subscribes and emits each message until the connection breaks. It returns the reason.
 func (s *subscription) receive(emit func(string)) error {
 	if err := s.send("SUBSCRIBE", s.channel); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (s *subscription) receive(emit func(string)) error {
 		if pinged || !s.stands {
 			wait = hungAfter
 		}
-		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // fails where the read does, too
+		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // if this fails, the read fails, too
 		switch _, err := s.in.Peek(1); {
 		case err == nil:
 		case !node.Timeout(err):
@@ -78,7 +77,7 @@ func (s *subscription) receive(emit func(string)) error {
 			pinged = true
 			continue
 		}
-		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // for the rest of it
+		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // for the rest of the message
 		said, err := driver.ReadAnswer(s.in)
 		if err != nil {
 			return err
@@ -90,7 +89,7 @@ func (s *subscription) receive(emit func(string)) error {
 	}
 }
 
-// take takes what the server said.
+// take handles one message of the server.
 func (s *subscription) take(said driver.Answer, emit func(string)) error {
 	switch words := said.Words; {
 	case said.Err != "":
@@ -111,7 +110,7 @@ func (s *subscription) send(words ...string) error {
 	for _, w := range words {
 		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
 	}
-	_ = s.wire.SetWriteDeadline(time.Now().Add(hungAfter)) // fails where the write does, too
+	_ = s.wire.SetWriteDeadline(time.Now().Add(hungAfter)) // if this fails, the write fails, too
 	_, err := s.wire.Write(b)
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// look looks into a socket without waiting: one system call, and no allocation. It is
-// for the one goroutine that has the link.
+// look reads from a socket without waiting, with one system call and no allocation. Only the goroutine that has the
+// link may use it.
 type look struct {
 	raw  syscall.RawConn
 	read func(fd uintptr)
@@ -37,8 +37,8 @@ func newLook(c net.Conn) *look {
 	return l
 }
 
-// gone reads rather than peeks: what it may take belongs to nobody, and the link is
-// dropped. Control, because Read would first ask for the deadline of the last call.
+// gone reports whether the socket is closed or has unexpected data. It reads instead of peeking: after any data the
+// link is dropped. It uses Control, because Read would first check the deadline of the last call.
 func (l *look) gone() bool {
 	if l.raw.Control(l.read) != nil {
 		return true

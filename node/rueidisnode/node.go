@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// Node is one Redis server, reached through rueidis. It is safe for concurrent use.
+// Node is one Redis server that is reached through rueidis. It is safe for concurrent use.
 type Node struct {
 	target target
 	tls    *tls.Config
 	addr   string
 
-	ctx    context.Context // ends with Close, and with it every connection
+	ctx    context.Context // ends with Close, and then every connection ends
 	cancel context.CancelFunc
 	pool   pool
 }
@@ -27,8 +27,8 @@ var _ node.Node = (*Node)(nil)
 // Option changes how [New] makes a node.
 type Option func(*Node) error
 
-// TLSConfig is used for a rediss:// URL, instead of the system's certificates. An
-// empty ServerName means the host in the URL.
+// TLSConfig makes a rediss:// URL use c instead of the system's certificates. An empty ServerName means the host in the
+// URL.
 func TLSConfig(c *tls.Config) Option {
 	return func(n *Node) error {
 		if c == nil {
@@ -42,8 +42,7 @@ func TLSConfig(c *tls.Config) Option {
 	}
 }
 
-// New makes a node from a URL. It does not use the network: a server that is down is
-// noticed by the first call.
+// New makes a node from a URL. It does not use the network: the first call finds out whether the server is down.
 func New(url string, opts ...Option) (*Node, error) {
 	t, err := parse(url)
 	if err != nil {
@@ -64,10 +63,11 @@ func New(url string, opts ...Option) (*Node, error) {
 	return n, nil
 }
 
-// Open makes one node of each URL, in their order. The error says which URL is bad,
-// or listed twice, or that there is none, and no node is left open then.
+// Open makes one node from each URL, in the order of the URLs. It returns an error if a URL is bad or occurs twice, or
+// if there is none. The error says which URL it is. After an error no node is open.
 func Open(urls ...string) ([]node.Node, error) {
-	for i, url := range urls { // before any is named: a list that was cut at the comma of a password has pieces of it
+	// Checked before any error names a URL: a list that was cut at the comma of a password contains pieces of it.
+	for i, url := range urls {
 		if !strings.Contains(url, "://") {
 			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), errNoScheme)
 		}

@@ -10,46 +10,44 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// maxLinks bounds the connections of one node, also where a server hangs and every
-// call given up costs one. The fan-out has two calls under way.
+// maxLinks bounds the connections of one node. It matters if a server hangs, because every call that is given up costs
+// a connection. The fan-out has two calls under way.
 const maxLinks = 8
 
-// fresh is for how long a link that was used is trusted without a look whether its server
-// has closed it: one that breaks within it might as well have broken during the call.
+// fresh is the time after a use for which the pool does not check whether the server has closed the link. A link that
+// breaks within this time could just as well have broken during the call.
 const fresh = time.Millisecond
 
-// pool has the links of one node. A call takes one and puts it back; where none is
-// idle, it waits for one that is put back or dialled, as long as its context allows.
-// Dialling is a goroutine of its own, so that the link is there for the next call if
-// this one gives up. The one used last is taken first: what is surplus stays idle.
+// pool contains the links of one node. A call takes a link and puts it back. If none is idle, the call waits for one
+// that is put back or dialled, as long as its context allows. A separate goroutine dials, so a link that arrives after
+// its call gave up serves the next call. The pool takes the link that was used last, so surplus links stay idle.
 type pool struct {
 	connect func(context.Context) (*link, error)
 	ctx     context.Context // ends with Close
 
 	mu       sync.Mutex
-	idle     []*link   // sorted: those not used for longest come first
-	waiting  []*waiter // in the order they came
+	idle     []*link   // ordered: the least recently used link is first
+	waiting  []*waiter // in the order of their calls
 	links    int       // connected: idle, with a call, or being pinged
 	dialling int
-	attempts uint64 // to dial, so far
-	tended   bool   // the goroutine that tends idle links runs
-	round    uint64 // of it
+	attempts uint64 // number of dials so far
+	tended   bool   // the goroutine that tends idle links is running
+	round    uint64 // its current round
 	wg       sync.WaitGroup
 }
 
 type waiter struct {
-	came uint64    // attempts begun before
-	got  chan turn // has room for one
+	came uint64    // dials that began before it came
+	got  chan turn // has room for one turn
 }
 
-// turn is how waiting ends.
+// turn is the result of a wait for a link.
 type turn struct {
 	link *link
 	err  error
 }
 
-// take returns a link for one call, which must be put back. The error says that the
-// call was not sent.
+// take returns a link for one call. The caller must put it back. The error says that the call was not sent.
 func (p *pool) take(ctx context.Context) (*link, error) {
 	p.mu.Lock()
 	for {
@@ -88,7 +86,7 @@ func (p *pool) take(ctx context.Context) (*link, error) {
 	}
 	p.mu.Unlock()
 	if i < 0 {
-		if t := <-w.got; t.link != nil { // too late
+		if t := <-w.got; t.link != nil { // the link came too late
 			p.put(t.link)
 		}
 	}
@@ -108,7 +106,8 @@ func (p *pool) put(l *link) {
 	}
 }
 
-// kept counts out a link that broke, or that nobody needs any more. p.mu is held.
+// kept reports whether the pool keeps l. It drops and uncounts a link that broke, and every link after Close. p.mu is
+// held.
 func (p *pool) kept(l *link) bool {
 	if !l.broken() && p.ctx.Err() == nil {
 		return true
@@ -119,7 +118,7 @@ func (p *pool) kept(l *link) bool {
 	return false
 }
 
-// hand ends the wait of the call that waits longest. p.mu is held.
+// hand gives t to the call that has waited longest. It reports false if no call waits. p.mu is held.
 func (p *pool) hand(t turn) bool {
 	if len(p.waiting) == 0 {
 		return false
@@ -129,7 +128,7 @@ func (p *pool) hand(t turn) bool {
 	return true
 }
 
-// dial begins an attempt for each call that waits and has none. p.mu is held.
+// dial starts one dial for each waiting call that has none yet. p.mu is held.
 func (p *pool) dial() {
 	for p.dialling < len(p.waiting) && p.links+p.dialling < maxLinks && p.ctx.Err() == nil {
 		p.dialling++
@@ -142,7 +141,7 @@ func (p *pool) dial() {
 	}
 }
 
-// dialled is the end of an attempt.
+// dialled handles the end of a dial.
 func (p *pool) dialled(number uint64, l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,20 +155,20 @@ func (p *pool) dialled(number uint64, l *link, err error) {
 		return
 	}
 	if p.links > 0 {
-		// A server that takes no more connections answers on the ones there are:
-		// wait for those, and do not ask again before another call comes.
+		// A server that takes no more connections still answers on the existing ones. Wait for those, and dial again
+		// only when another call comes.
 		return
 	}
-	// An attempt that began before a call came may have failed for a reason that is
-	// over. The next one has not.
+	// The error goes only to calls that came before this dial began. A dial that began before a call came may have
+	// failed for a reason that no longer exists.
 	for len(p.waiting) > 0 && p.waiting[0].came <= number {
 		p.hand(turn{err: err})
 	}
 	p.dial()
 }
 
-// close ends what waits, is dialled or is connected. cancel ends p.ctx, under the lock
-// because nothing is begun after it.
+// close ends all waits, dials and idle links. cancel ends p.ctx. It runs under the lock, so that nothing begins after
+// it.
 func (p *pool) close(cancel func()) {
 	p.mu.Lock()
 	cancel()

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// keptIdle links stay however long nobody calls. More go when they were not used
-	// for surplusAfter rounds, one every pingAfter.
+	// keptIdle links stay, however long no call comes. Each further link is dropped after surplusAfter rounds without a
+	// use; there is one round every pingAfter.
 	keptIdle     = 2
 	surplusAfter = 30
 )
 
-// tend starts the goroutine that looks after idle links; it ends with the last link.
-// One per node, and none of a link's own. p.mu is held.
+// tend starts the goroutine that tends idle links. It ends with the last link. There is one per node and none per link.
+// p.mu is held.
 func (p *pool) tend() {
 	if p.tended || p.ctx.Err() != nil {
 		return
@@ -37,8 +37,8 @@ func (p *pool) tend() {
 	})
 }
 
-// nextRound counts how long links have been idle, without a look at a clock in every
-// call, and drops what is surplus. It returns false if there is nothing to tend.
+// nextRound counts the idle rounds of each link, so that no call has to read a clock. It drops surplus links. It
+// returns false if no link is left.
 func (p *pool) nextRound() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,10 +58,9 @@ func (p *pool) nextRound() bool {
 	return true
 }
 
-// ping asks links for a sign of life that brought no answer for pingAfter: the network
-// may have dropped them without a word. They have hungAfter in all, so that a node's
-// hung links are gone by then, however many; one at a time, so that a call finds the
-// others.
+// ping sends a ping on each link that brought no answer for pingAfter: the network may have dropped the connection
+// silently. All pings of a round have hungAfter together, so all hung links of a node are gone after that time,
+// whatever their number. ping takes one link at a time, so that a call finds the others.
 func (p *pool) ping() {
 	ctx, cancel := context.WithTimeout(p.ctx, hungAfter)
 	defer cancel()
@@ -72,18 +71,18 @@ func (p *pool) ping() {
 		}
 		b := newBatch()
 		b.add(builder.Arbitrary("PING").Build())
-		l.run(ctx, b) // any answer will do: an ACL may forbid the command
+		l.run(ctx, b) // any answer proves the link: an ACL may forbid PING
 		b.recycle()
 		p.rest(l)
 	}
 }
 
-// silent takes out a link to be pinged in this round.
+// silent takes out of the pool a link that needs a ping in this round.
 func (p *pool) silent() *link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, l := range p.idle {
-		// Counted twice: not used for one whole round.
+		// Counted twice means: not used for one whole round.
 		if l.quiet >= 2 && l.pinged != p.round {
 			l.pinged = p.round
 			p.idle = slices.Delete(p.idle, i, i+1)
@@ -93,8 +92,8 @@ func (p *pool) silent() *link {
 	return nil
 }
 
-// rest takes a link back that was pinged, to its place: behind those that were not
-// used for longer. To be pinged is not to be used.
+// rest puts a link back after its ping, at its old place: after the links that were idle for longer. A ping does not
+// count as a use.
 func (p *pool) rest(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

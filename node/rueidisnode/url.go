@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// target is what a URL says. It must not be printed: it holds a password.
+// target is the content of a URL. It must not be printed: it contains a password.
 type target struct {
 	network, addr  string // as for net.Dial
 	tls            bool
@@ -21,26 +21,26 @@ type target struct {
 	db             int
 }
 
-// errAmbiguous stands for everything that may have a piece of a password in the
-// wrong place, so that no error text shows it.
+// errAmbiguous is the error of every text that may have a piece of a password in the wrong place. So no error text
+// shows that piece.
 var errAmbiguous = errors.New("not a URL; a user or password with one of , / ? # @ : % or a space must be percent-encoded")
 
-// errNoScheme is also what a password with a comma comes to, where a list of URLs was split at commas.
+// errNoScheme is also the error for a piece of a password, if a list of URLs was split at a comma inside the password.
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://; a comma in a user or password must be written %2C")
 
-// schemes are those of a node.
+// schemes lists the schemes of a node's URL.
 var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
 
-// parse reads a URL. Its errors quote no part of it: who splits a list of URLs at commas may have cut a password in
-// two, and a piece of it can be anywhere in what looks like a URL.
+// parse reads a URL. Its errors quote no part of the text. If somebody split a list of URLs at commas, a password may
+// be cut in two, and a piece of it can be anywhere in a text that looks like a URL.
 func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
 		return target{}, errNoScheme
 	}
 	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
-	// Not the error of url.Parse: it quotes the text. An @ that does not end the
-	// user's part may be part of a password that spilled into host, path or query.
+	// The error of url.Parse is not used: it quotes the text. An @ that does not end the user part may belong to a
+	// password that spilled into host, path or query.
 	if err != nil || u.Opaque != "" || ats > 1 || (ats == 1 && u.User == nil) {
 		return target{}, errAmbiguous
 	}
@@ -86,7 +86,7 @@ func (t *target) readTCP(u *url.URL, query url.Values) error {
 	return t.readDB(strings.Trim(u.Path, "/"))
 }
 
-// notInName leaves characters beyond ASCII to the resolver.
+// notInName reports whether r cannot be part of a host name. It leaves characters beyond ASCII to the resolver.
 func notInName(r rune) bool {
 	return r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r))
 }
@@ -128,8 +128,8 @@ func (t *target) readDB(text string) error {
 	return nil
 }
 
-// label shows as much of a URL as an operator needs to find it: the scheme, if it is one, and the host, if it is known to
-// be that because the user's part comes before it.
+// label returns the part of a URL that an operator needs to find it: the scheme, if it is known, and the host. It shows
+// the host only after a user part, because only then the text is certainly a host.
 func label(text string) string {
 	scheme, _, _ := strings.Cut(text, "://")
 	if !slices.Contains(schemes, scheme) {

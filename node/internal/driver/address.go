@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// DefaultPort is where a Redis listens unless told otherwise.
+// DefaultPort is the port of a Redis server by default.
 const DefaultPort = "6379"
 
-// Address is the name of a node: redis://host:port/db, rediss:// over TLS, or
-// unix:///path?db=0. Clients of one node set must agree on it, whichever driver they
-// use, because the default cluster name is made of these.
+// Address returns the name of a node: redis://host:port/db, rediss:// over TLS, or unix:///path?db=0. All clients of a
+// node set must use the same names, whichever driver they use, because the default cluster name is made from them.
 func Address(network, addr string, tls bool, db int) string {
 	if network == "unix" {
 		return (&url.URL{Scheme: "unix", Path: addr, RawQuery: "db=" + strconv.Itoa(db)}).String()
@@ -34,7 +33,7 @@ func hostPort(addr string) string {
 		host = ip.String() // one spelling of an IPv6 address
 	}
 	if host == "" {
-		host = "localhost" // as the dialer reads it
+		host = "localhost" // the dialer reads "" as localhost
 	}
 	return net.JoinHostPort(strings.ToLower(host), port)
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Answer is what a server says on a subscription: an error, or words.
+// Answer is one message of a server on a subscription: an error or words.
 type Answer struct {
-	Err   string   // with its "-"; "": none
-	Words []string // of a push or an array, without what is nested in it; nil: neither
+	Err   string   // with its "-"; "" if there is no error
+	Words []string // the words of a push or of an array without nested arrays; otherwise nil
 }
 
-// ReadAnswer reads one answer, in RESP2 or RESP3, from a connection that is [Bound].
+// ReadAnswer reads one answer, in RESP2 or RESP3, from a connection that [Bound] has made.
 func ReadAnswer(in *bufio.Reader) (a Answer, err error) {
 	kind, text, n, err := readElement(in)
 	switch {
@@ -44,8 +44,8 @@ func ReadAnswer(in *bufio.Reader) (a Answer, err error) {
 	return a, nil
 }
 
-// readElement reads a line, and what it announces if that is a string. n is how many
-// elements it announces.
+// readElement reads a line, and the string that it announces, if any. n is the number of elements that the line
+// announces.
 func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
@@ -60,7 +60,7 @@ func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	if text == "-1" {
 		return kind, "", 0, nil
 	}
-	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound would have said so before
+	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound refuses these before
 		return 0, "", 0, notRedis(fmt.Sprintf("the length %.40q", text))
 	}
 	switch kind {

@@ -9,23 +9,22 @@ import (
 	"syscall"
 )
 
-// What a server may answer. Client libraries make room for what a length announces before
-// they read it, and call themselves for what is nested: a server that is none of Redis's,
-// or a hostile one, would end the process with eight bytes. Scripts of Holdfast answer
-// with less than 100 KiB, anybody may publish, and HELLO nests its modules.
+// Limits of a server's answer. Client libraries allocate the announced length before they read, and call themselves for
+// nested answers. So a hostile server, or a server that is not Redis, could end the process with eight bytes. Scripts
+// of Holdfast answer with less than 100 KiB. But anybody may publish, and HELLO nests its modules.
 const (
-	mostBytes    = 8 << 20 // of one string
+	mostBytes    = 8 << 20 // in one string
 	mostLine     = 64 << 10
-	mostElements = 16 << 10 // of one answer, all arrays together
+	mostElements = 16 << 10 // in one answer, in all its arrays together
 	mostNested   = 8
 )
 
-// Bound returns a connection to a server whose Read fails where the server sends what is
-// not the Redis protocol (RESP2 or RESP3), or announces more than anybody would read.
+// Bound returns a connection whose Read fails if the server sends bytes that are not the Redis protocol (RESP2 or
+// RESP3), or announces more than the limits allow.
 func Bound(c net.Conn) net.Conn {
 	b := &bound{Conn: c}
 	if s, ok := c.(syscall.Conn); ok {
-		return &boundSocket{b, s} // go-redis looks into idle sockets
+		return &boundSocket{b, s} // go-redis checks idle sockets
 	}
 	return b
 }
@@ -35,28 +34,27 @@ type bound struct {
 	answers answers
 }
 
-// Ledger is a bound connection of which every answer is to one command: none comes
-// unasked, neither a push. Libraries take what does for the next command's answer, or for a
-// reason to end the process.
+// Ledger is a bound connection on which each answer belongs to one command. No answer and no push comes without a
+// request. A library would take such an answer for the answer to the next command, or would end the process.
 type Ledger struct {
 	bound
 	written answers
-	asked   atomic.Int64 // rueidis says goodbye with one goroutine that writes and one that reads
-	open    bool         // commands are counted as they are written
+	asked   atomic.Int64 // atomic: rueidis says goodbye with one writing and one reading goroutine
+	open    bool         // commands are counted when they are written
 	pushes  bool
 }
 
-// NewLedger returns the ledger of a new connection: while it is greeted, the commands
-// that are written are counted; then Ask says how many will be.
+// NewLedger returns the ledger of a new connection. During the handshake the ledger counts the commands as they are
+// written. Afterwards Ask announces them.
 func NewLedger(c net.Conn) *Ledger { return &Ledger{bound: bound{Conn: c}, open: true} }
 
-// Ask says that n commands are about to be written, and that all before were answered.
+// Ask announces n commands, and says that all earlier commands were answered.
 func (l *Ledger) Ask(n int) {
 	l.open, l.answers.n, l.answers.pushes = false, 0, 0
 	l.asked.Store(int64(n))
 }
 
-// Subscribe ends the ledger: messages come unasked.
+// Subscribe ends the check for requests: messages of a subscription come without one.
 func (l *Ledger) Subscribe() { l.pushes = true }
 
 // Write writes commands.
@@ -70,7 +68,7 @@ func (l *Ledger) Write(p []byte) (int, error) {
 	return l.Conn.Write(p)
 }
 
-// Read reads what was asked for.
+// Read reads answers, and fails at an answer without a request.
 func (l *Ledger) Read(p []byte) (int, error) {
 	n, err := l.bound.Read(p)
 	if !l.pushes && (int64(l.answers.n) > l.asked.Load() || l.answers.pushes > 0) {
@@ -86,10 +84,10 @@ type boundSocket struct {
 	syscall.Conn
 }
 
-// NetConn is what is beneath, as of a [tls.Conn].
+// NetConn returns the connection beneath, as [tls.Conn] does.
 func (b *bound) NetConn() net.Conn { return b.Conn }
 
-// Read reads what is still the protocol.
+// Read reads from the connection, and fails at the first byte that breaks the protocol or a limit.
 func (b *bound) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p)
 	if bad := b.answers.read(p[:n]); bad != nil {
@@ -98,21 +96,21 @@ func (b *bound) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answers follows the answers of a server as they come, in pieces of any size.
+// answers follows the answers of a server, in pieces of any size.
 type answers struct {
-	kind byte   // of the element that is being read; 0: it begins
-	line []byte // of it, so far
-	body int    // bytes of a string to come, its end of line included; 0: none
+	kind byte   // of the current element; 0: an element begins
+	line []byte // the part of its line that has been read
+	body int    // missing bytes of a string, with its end of line; 0: none
 	left [mostNested]int
-	deep int // arrays that are being read; left has what is missing of each
-	all  int // elements of this answer
+	deep int // number of open arrays; left has the missing elements of each
+	all  int // elements of this answer so far
 	err  error
 
-	n, pushes int // whole answers, and pushes, so far
+	n, pushes int // complete answers and pushes so far
 	push      bool
 }
 
-// read takes the next piece. The error is sticky: nothing can be known of what follows.
+// read takes the next piece. An error stays: the meaning of later bytes is unknown.
 func (a *answers) read(p []byte) error {
 	for len(p) > 0 && a.err == nil {
 		switch {
@@ -139,7 +137,7 @@ func (a *answers) read(p []byte) error {
 	return a.err
 }
 
-// skip passes over the rest of a string.
+// skip consumes bytes of a string.
 func (a *answers) skip(p []byte) []byte {
 	n := min(a.body, len(p))
 	for i := max(0, a.body-2); i < n; i++ { // its last two bytes
@@ -154,7 +152,7 @@ func (a *answers) skip(p []byte) []byte {
 	return p[n:]
 }
 
-// end takes a whole line.
+// end handles a complete line.
 func (a *answers) end() error {
 	text, ok := bytes.CutSuffix(a.line, []byte("\r\n"))
 	if !ok {
@@ -211,7 +209,7 @@ func (a *answers) end() error {
 	return nil
 }
 
-// whole notes that an element is complete, and what it completes.
+// whole notes that an element is complete, and each array that it completes.
 func (a *answers) whole() {
 	a.kind = 0
 	for a.deep > 0 {

@@ -1,3 +1,3 @@
-// Package driver is what the drivers share, so that they agree: how a node is named,
-// what the end of a context looks like, and how messages reach a listener.
+// Package driver contains the code that the drivers share, so that they behave alike: the name of a node, the error of
+// an ended context, and the delivery of messages to a listener.
 package driver

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Feed runs a subscription and calls on for each message it emits, one at a time and
-// never after Feed returned. It returns what run returned, or at once when ctx ends;
-// run's own context has ended then. on must return soon: Feed waits for it.
+// Feed runs a subscription and calls on for each message that run emits, one at a time, and never after Feed has
+// returned. It returns the result of run, or returns at once when ctx ends. In both cases run's own context has ended.
+// on must return soon: Feed waits for it.
 //
-// Client libraries deliver confirmations and messages on different goroutines, and some
-// of their calls ignore the end of a context for a while. on is called on theirs: a
-// hand-over to another goroutine would cost every waiter that is woken some microseconds.
+// Client libraries deliver confirmations and messages on different goroutines, and some of their calls ignore the end
+// of a context for a while. on runs on their goroutines: a hand-over to another goroutine would delay every waiter by
+// some microseconds.
 func Feed(ctx context.Context, on func(string), run func(ctx context.Context, emit func(string)) error) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
