@@ -47,7 +47,7 @@ func TestOneHolderWhateverTheClocksDo(t *testing.T) {
 }
 
 // leapt: the node that lost its memory has a clock that leaps over the whole quarantine.
-var leapt = memoryLost.but(func(c *Config) { c.Jumps, c.Reach, c.Releases = 2, 7, false })
+var leapt = memoryLost.but(func(c *Config) { c.TTL, c.Horizon, c.Jumps, c.Reach, c.Releases = 5, 10, 2, 6, false })
 
 // TestEachTimeRuleIsNeeded leaves out one rule at a time: a promise must break.
 func TestEachTimeRuleIsNeeded(t *testing.T) {
