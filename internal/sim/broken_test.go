@@ -170,9 +170,11 @@ func witnessed(t *testing.T) {
 		w := &world{plan: p, start: time.Now().Add(-time.Minute), names: []*name{{}}}
 		h := &host{w: w, uses: make([]use, 1)}
 		first := w.granted(w.asks(h, &Actor{ID: 0}, Op{}, 0), said{context.Background(), c.deadline, 1}, time.Second)
-		first.cap, h.asleep, h.woke = c.cap, c.asleep, w.now()-noticed/2
-		w.granted(w.asks(&host{w: w, uses: make([]use, 1)}, &Actor{ID: 1}, Op{}, 0), said{context.Background(), late, 2}, time.Second)
 		w.mu.Lock() // the judge of announcements has a timer
+		first.cap, h.asleep, h.woke = c.cap, c.asleep, w.now()-noticed/2
+		w.mu.Unlock()
+		w.granted(w.asks(&host{w: w, uses: make([]use, 1)}, &Actor{ID: 1}, Op{}, 0), said{context.Background(), late, 2}, time.Second)
+		w.mu.Lock()
 		all := strings.Join(w.result.Violations, "\n")
 		w.mu.Unlock()
 		if (all == "") != (c.says == "") || !strings.Contains(all, c.says) {
