@@ -21,7 +21,7 @@ demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no s
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 6 minutes
+test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 10 minutes
 	go test -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/holdfast$$' ; go list ./cmd/holdfast)
 	go test -short -race -timeout 20m -parallel 2 . # by itself: it measures how soon things happen
 	go test -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/sim # under -race the scheduler draws lots
