@@ -103,10 +103,10 @@ func later(a, b time.Time) time.Time {
 // Not parallel: it measures how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	inTurn(t, func(t *testing.T, s *set) {
-		// Beside the second: the time in which the machine runs a hundred waiters and six
-		// servers under the race detector on two cores. The median wait of this very run
-		// measures it, see below.
+		// Beside the second: a quarter of one, and five times the longest stall of this process, because a
+		// hand-off takes several steps. The stalls are measured without the lock, so no defect widens its own bound.
 		const most = time.Second
+		machine := watchStalls(t)
 		const names, clients = 8, 6
 		ctx, stop := context.WithCancel(t.Context())
 		var made, cancelled, killed, kills atomic.Int64
@@ -169,17 +169,10 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 		crowd.Wait()
 
 		slept := map[string][]time.Duration{}
-		var usual []time.Duration
-		for _, h := range all {
-			for _, i := range h.idles() {
-				slept[i.how] = append(slept[i.how], i.slept)
-				usual = append(usual, i.slept)
-			}
-		}
-		slices.Sort(usual)
-		slack := min(250*time.Millisecond+10*usual[len(usual)/2], 3*time.Second) // a waiter that sleeps on sleeps for 9 s
+		slack := min(250*time.Millisecond+5*machine.most(), 3*time.Second) // a waiter that sleeps on sleeps for 9 s
 		for n, h := range all {
 			for _, i := range h.idles() {
+				slept[i.how] = append(slept[i.how], i.slept)
 				if i.to.Sub(i.from) <= most {
 					continue
 				}
@@ -188,7 +181,7 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d hand-offs, %d waiters gave up, %d holders killed, subscriptions killed %d times", made.Load(), cancelled.Load(), killed.Load(), kills.Load())
+		t.Logf("%d hand-offs, %d waiters gave up, %d holders killed, subscriptions killed %d times; at most %s allowed", made.Load(), cancelled.Load(), killed.Load(), kills.Load(), most+slack)
 		for how, d := range slept {
 			slices.Sort(d)
 			over, _ := slices.BinarySearch(d, most)
