@@ -230,8 +230,8 @@ func TestAFarNodeComesToVote(t *testing.T) {
 	redistest.Eventually(t, 15*time.Second, "the far node to vote", func() bool { return c.Nodes(t.Context())[0].Admitted })
 }
 
-// A call arrives half of a round trip after the time of its stamp, whichever way takes longer. So the window must be
-// half of a round trip, and who has a smaller one is told that.
+// A call arrives up to half of a round trip after the time of its stamp. So the window must be at least half of a round
+// trip. A client with a smaller window gets an error that says so.
 func TestARoundTripMayTakeNearlyTwoWindows(t *testing.T) {
 	t.Parallel()
 	behind := func(trip, timeout time.Duration) *holdfast.Client {

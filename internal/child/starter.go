@@ -16,9 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// A command is started in two steps. The starter is this same program, with the process id, group, files and
-// environment that are to be the command's. It waits for a word, looks whether the lock's deadline is over, and becomes
-// the command by exec. So between the last look and the command lies one system call of one process: wherever the
+// A command is started in two steps. The starter is this same program. It already has the process id, group, files and
+// environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So between the last look and the command lies one system call of one process: wherever the
 // parent stands still, and for how long, the command does not begin without the lock. And the watchdog knows the group
 // before the command can do anything.
 //

@@ -101,7 +101,7 @@ func printed(err error) error {
 	return nil
 }
 
-// printable quotes a name that would do more to a terminal than show itself, or begins or ends with what nobody sees.
+// printable quotes a name that contains control characters, or that begins or ends with invisible characters.
 func printable(name string) string {
 	if q := strconv.Quote(name); q != `"`+name+`"` || strings.TrimSpace(name) != name {
 		return q

@@ -123,7 +123,7 @@ func (s *seat) look() nodescript.Answer {
 	return s.standing.Refusal(s.fan.Now())
 }
 
-// ask asks a node that votes; not told: it is to be met anew.
+// ask asks a voting node whether it still votes. If told is false, the node must be greeted again.
 func (s *seat) ask() (a nodescript.Answer, told bool) {
 	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
 	if err != nil {
@@ -238,8 +238,8 @@ func (s *seat) greet() bool {
 }
 
 // admit asks the node to vote, with a stamp that a majority of clocks confirms. It
-// waits for that majority: the other nodes are being greeted at the same time. Of a node that lost its memory it
-// returns true when it is to be asked again: the stamp must be drawn after the node's challenge.
+// waits for that majority: the other nodes are being greeted at the same time. If the node lost its memory, it answers
+// with a challenge. admit then returns true, and the caller asks again with a stamp drawn after that answer.
 func (s *seat) admit() bool {
 	timeout := time.NewTimer(s.fan.config.Timeout)
 	defer timeout.Stop()

@@ -19,8 +19,8 @@ import (
 // as the set has nodes, and calls another one a stranger, whose vote does not count. Two clients that told one
 // common node then count votes of the same N servers, of which two majorities have one in common.
 //
-// A report is good for a while, and repeated before that is over for as long as the client is at work: what nobody
-// reports any more gives its place up. Nothing of this is on the way of a lock.
+// A report counts for a limited time. A client at work repeats it before that time ends. A server that nobody reports
+// loses its place. No lock or unlock waits for a repeated report.
 type members struct {
 	round door // held while a report is under way
 	seats []membership
@@ -150,7 +150,7 @@ func (f *Fanout) report() {
 	var list []nodescript.Peer
 	told := make([]nodescript.Peer, f.N())
 	until := make([]clock.Instant, f.N()) // they are trusted
-	wait := f.config.Set.Window / 8       // for those that are behind a majority
+	wait := f.config.Set.Window / 8       // for the answers after those of a majority
 	counts := false
 	for i := range f.members.seats {
 		if m := &f.members.seats[i]; m.id != "" {
