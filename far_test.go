@@ -25,6 +25,7 @@ type far struct {
 	*nodemodel.Node
 	clock       clock.Clock
 	there, back atomic.Int64
+	connections chan struct{} // what a driver has
 	cut         atomic.Bool
 }
 
@@ -36,7 +37,14 @@ func (f *far) Listen(ctx context.Context, _ string, _ func(string)) error {
 	return ctx.Err()
 }
 
+// connect waits for a connection, which the function that it returns gives back.
+func (f *far) connect() (done func()) {
+	f.connections <- struct{}{}
+	return func() { <-f.connections }
+}
+
 func (f *far) Eval(ctx context.Context, text string, c node.Call, load ...string) (r node.Reply) {
+	defer f.connect()()
 	if err := f.go1(ctx, &f.there); err != nil {
 		return node.Reply{Err: err}
 	}
@@ -61,6 +69,7 @@ func (f *far) Eval(ctx context.Context, text string, c node.Call, load ...string
 }
 
 func (f *far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	defer f.connect()()
 	err := f.go1(ctx, &f.there)
 	replies := make([]node.Reply, len(calls))
 	if err == nil {
@@ -122,7 +131,7 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 	var nodes []node.Node
 	steady := clock.Monotonic()
 	for i := range s.nodes {
-		ways[i] = &far{Node: s.nodes[i], clock: steady}
+		ways[i] = &far{Node: s.nodes[i], clock: steady, connections: make(chan struct{}, node.MaxCalls)}
 		nodes = append(nodes, ways[i])
 	}
 	c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: s.set.MaxTTL, TTL: s.set.MaxTTL, Window: s.set.Window,

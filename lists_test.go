@@ -242,6 +242,37 @@ func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 	exclude(t, a, b, ofA, ofB)
 }
 
+// Node 0 is far from a client that works with the nodes 0 and 1. When node 2 comes up, it knows nothing against node 2, and
+// node 0's answer that another list has that place is still on its way.
+func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5)
+	s.servers[2].Freeze()
+	a, ofA := s.behind(0, 1, 2)
+	ofA[0].DelayReplies(60 * time.Millisecond) // round trips of less than two windows are allowed
+	atWork := func() bool {
+		l, err := a.Mutex("warm").TryLock(t.Context())
+		return err == nil && l.Unlock(t.Context()) == nil
+	}
+	redistest.Eventually(t, soon, "a client works with nodes 0 and 1", atWork)
+	b, _ := s.behind(0, 3, 4)
+	var held *holdfast.Lease
+	redistest.Eventually(t, soon, "another gets the lock on nodes 0 and 3", func() (ok bool) {
+		var err error
+		held, err = b.Mutex("x").TryLock(t.Context())
+		return atWork() && err == nil
+	})
+	s.servers[2].Thaw()
+	for until := time.Now().Add(soon / 2); time.Now().Before(until); { // its quarantine ends meanwhile
+		if other, err := a.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
+			t.Fatalf("two holders: %s and %s", held.Owner(), other.Owner())
+		}
+	}
+	if _, why := standing(t, a); !strings.Contains(why, "give all clients the same list") {
+		t.Errorf("node 2 does not count, but not since the lists differ: %s", why)
+	}
+}
+
 // A live server whose member dies waits until all that was granted with the dead one's vote is over, also if it votes
 // already. The holder has it on the dead one and on a node that the other client reaches, too; but not the other node.
 func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {

@@ -2,7 +2,12 @@ package node
 
 import "context"
 
-// Node is one independent Redis or Valkey master. It is safe for concurrent use.
+// MaxCalls is the number of calls that a client has under way at one node at most: many if the node is far away and the
+// client is busy. A call that waits for a connection arrives too late, so a driver has room for all of them at once.
+const MaxCalls = 40
+
+// Node is one independent Redis or Valkey master. It is safe for concurrent use, and sends up to [MaxCalls] calls
+// without waiting for the answer to any of them.
 //
 // Every method returns at the latest when ctx ends, even if the server hangs or the network drops every packet. No
 // method sends a call twice: the caller decides whether to repeat a lost call.

@@ -151,19 +151,20 @@ func (f *Fanout) report() {
 	told := make([]nodescript.Peer, f.N())
 	until := make([]clock.Instant, f.N()) // they are trusted
 	wait := f.config.Set.Window / 8       // for the answers after those of a majority
-	counts := false
+	begins := false                       // a vote that does not count now may count after this report
 	for i := range f.members.seats {
 		if m := &f.members.seats[i]; m.id != "" {
 			told[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
 			until[i] = m.seen.Add(f.config.Set.Trusted())
 			list = append(list, told[i])
-			counts = counts || !f.untrusted(i)
+			begins = begins || f.untrusted(i)
 		}
 	}
-	// Where no vote counts, as with a new client or after a rest, votes are about to count for a whole TTL. So no objection
-	// may come later, and nodes that were not seen lately are waited for, too: after a rest all of them look like that.
-	if !counts {
-		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 15 / 16 // and not when calls time out
+	// A vote that begins to count is relied on for a whole TTL, and other votes make a majority with it at once. So no
+	// objection may come later: every node has the longest round trip of a vote, or until the call to it ends. Nodes that
+	// were not seen lately are waited for, too: after a rest all of them look like that.
+	if begins {
+		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16 // not in the instant in which calls time out
 	}
 	answers := make(chan answered, f.N())
 	expected := 0 // of those that were not silent lately
@@ -181,7 +182,7 @@ func (f *Fanout) report() {
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	need, yes, late := quorum.Majority(f.N()), 0, false
-	for got := 0; got < f.N() && !((late || expected == 0 && counts) && yes >= need); {
+	for got := 0; got < f.N() && !((late || expected == 0 && !begins) && yes >= need); {
 		select {
 		case a := <-answers:
 			if got++; a.yes {

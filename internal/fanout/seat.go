@@ -34,6 +34,10 @@ const (
 	mostSpares = 2 * shares
 )
 
+// A driver has a connection for each call: those of spares and workers, a greeting, a report, a look at the clocks, and a
+// question about the node's state.
+const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 4)
+
 // seat is one node as the fan-out sees it.
 type seat struct {
 	fan   *Fanout

@@ -251,6 +251,7 @@ func (p *Plan) drawSpare() {
 		return // where nothing goes wrong at all, more is promised than such clients get
 	}
 	p.Spare = uint32(d.next()) & (1<<len(p.Clients) - 1)
+	defer p.drawFar()
 	for i := range p.Faults {
 		switch f := &p.Faults[i]; f.Kind {
 		case Crash, Close, Inbox, News, ScriptFlush, Pause, Suspend, Full:
@@ -258,6 +259,34 @@ func (p *Plan) drawSpare() {
 			if f.Nodes &^= 1; f.Nodes == 0 || d.hit(0.3) {
 				f.Nodes |= 1 << (p.N - 1)
 			}
+		}
+	}
+}
+
+// drawFar puts node 0 far from some clients of the two lists. Mostly a server of a list is out of reach at first. When it
+// comes up, the clients that have it are at work, and know nothing against it.
+func (p *Plan) drawFar() {
+	d := dice(luck(p.Seed, 's', 'f'))
+	if p.Far = d.hit(0.4); !p.Far {
+		return
+	}
+	p.Timeout = max(p.Timeout, 2*p.Window) // node 0's answers are waited for
+	p.Apart = p.N > 2 && p.N < 8 && d.hit(0.5)
+	up, rest := d.between(p.Heal/8, p.Heal/2), ^p.Spare&(1<<len(p.Clients)-1)
+	cut := func(nodes, clients uint32, at, until time.Duration) {
+		id := len(p.Faults)
+		at += time.Duration(id) * time.Microsecond
+		p.Faults = append(p.Faults, Fault{ID: id, Kind: Cut, At: at, For: until - at, Nodes: nodes, Clients: clients})
+	}
+	switch between := p.N - 2; {
+	case d.hit(0.2):
+	case p.Apart: // without a minority of their nodes, whose places another list's servers get
+		down := (p.N - 1) / 2
+		cut((1<<down-1)<<(p.N-down), rest, 0, up)
+	default:
+		cut(1<<p.N, p.Spare, 0, up)
+		if between > 0 { // the other list misses a node that both have
+			cut(1<<(1+d.n(between)), rest, up-d.below(min(p.MaxTTL, up)), up+d.below(p.MaxTTL))
 		}
 	}
 }

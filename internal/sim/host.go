@@ -124,7 +124,9 @@ func (w *world) launch(slot, life int) {
 		targets[i] = i
 	}
 	if has(w.plan.Spare, slot) {
-		targets[len(targets)-1] = w.plan.N
+		for i := range w.plan.others() {
+			targets[len(targets)-1-i] = w.plan.N + i
+		}
 	}
 	h, err := w.newHost(slot, life, w.config(w.plan.Clients[slot]), targets, false)
 	w.mu.Lock()

@@ -9,8 +9,9 @@ import (
 )
 
 // Worlds of latecomers: requests of admission and vouchers that were sent before a node lost its memory come after
-// that, once more, while the node's clock is for a moment where it was when they were sent. Three nodes, one of which has that
-// clock; a holder that is cut off when the node forgets, and somebody hungry who wants the name meanwhile.
+// that, once more, while the node's clock is for a moment where it was when they were sent. One node, or three of which one
+// has that clock; a holder that is cut off when the node forgets, and somebody hungry who wants the name meanwhile. (Of
+// three, the list of members protects the holder, too: a node that forgot has no place at once.)
 // Or the node restarts with the guard of a moment ago, and the requests come that were made for the incarnation before: it
 // is loading its data, and refuses them, or has loaded it. The scripts of that incarnation must not follow them.
 
@@ -103,8 +104,9 @@ func (w *world) crossing(s *server) {
 func drawLatecomers(seed uint64) *Plan {
 	d := dice(luck(seed, 'l', 'p'))
 	w := pick[time.Duration](&d, 20, 50, 100) * time.Millisecond
+	n := dice(luck(seed, 'l', 'n'))
 	p := &Plan{
-		Seed: seed, N: 3, Window: w, MaxTTL: 8 * w * pick[time.Duration](&d, 2, 3, 4), Names: []string{"name0", "name1"},
+		Seed: seed, N: pick(&n, 1, 3), Window: w, MaxTTL: 8 * w * pick[time.Duration](&d, 2, 3, 4), Names: []string{"name0", "name1"},
 		Slow: w / 50, Timeout: 4 * w, Latecomers: true,
 	}
 	for range p.N {
@@ -129,7 +131,9 @@ func drawLatecomers(seed uint64) *Plan {
 	locks := 15*w + d.below(p.MaxTTL/2) // the node votes: an operator's word leaves 9 W
 	third := (p.MaxTTL - 4*w - p.MaxTTL/100 - 2*time.Millisecond) / 3
 	forgets, over := locks+w/4+d.below(third-w/2), locks+p.MaxTTL
-	add(Fault{Kind: Cut, At: 14 * w, For: over - 14*w, Nodes: 1 << 2, Clients: 1 << holder})
+	if p.N > 1 {
+		add(Fault{Kind: Cut, At: 14 * w, For: over - 14*w, Nodes: 1 << 2, Clients: 1 << holder})
+	}
 	add(Fault{Kind: Cut, At: forgets - w/16, For: over + 2*w - forgets, Nodes: 1<<p.N - 1, Clients: 1 << holder})
 	add(Fault{Kind: pick(&d, Latecomers, Latecomers, Crossing), At: forgets, For: 1 + d.below(3*w), Nodes: 1})
 	hungry := Actor{ID: rival, Client: rival, Once: true, Ops: []Op{meets(rival), {At: forgets + w/2, Name: 0}}}

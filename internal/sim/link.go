@@ -28,6 +28,7 @@ type link struct {
 	sent   atomic.Uint64 // calls so far
 	latest uint64        // the last of them that came to its server; under the world's lock
 	closed atomic.Bool
+	calls  atomic.Int32 // under way
 	twin   atomic.Int32 // leads there instead; -1: not
 	heard  atomic.Int64 // when an answer last came, since the world began
 	led    atomic.Bool  // there once: what was told the node meanwhile never reached it
@@ -39,6 +40,9 @@ func newLink(h *host, index, to int) *link {
 	d := dice(luck(h.w.plan.Seed, 'l', uint64(h.slot), uint64(h.life), uint64(index)))
 	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow), addr: fmt.Sprintf("sim://node%d", index)}
 	l.home = pick(&d, l.way, d.between(20*time.Microsecond, h.w.plan.Slow))
+	if f := dice(luck(h.w.plan.Seed, 'f', uint64(h.slot), uint64(h.life))); h.w.plan.Far && to == 0 && f.hit(0.5) {
+		l.way, l.home = f.below(h.w.plan.Window*9/10), f.below(h.w.plan.Window*9/10)
+	}
 	l.twin.Store(-1)
 	return l
 }
@@ -59,8 +63,19 @@ func (l *link) server() *server {
 	return l.w.servers[l.to]
 }
 
+// begins counts a call until the function that it returns is called. A driver has room for so many and no more.
+func (l *link) begins() (ends func()) {
+	if l.calls.Add(1) > node.MaxCalls {
+		l.w.mu.Lock()
+		defer l.w.mu.Unlock()
+		l.w.violated(-1, "client%d has more than %d calls under way at node%d", l.h.slot, node.MaxCalls, l.index)
+	}
+	return func() { l.calls.Add(-1) }
+}
+
 // EvalSHA implements [node.Node].
 func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	defer l.begins()()
 	l.w.asked(l.h, calls)
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
@@ -102,6 +117,7 @@ func (l *link) torn(ctx context.Context, calls []node.Call, n uint64, d dice) []
 
 // Eval implements [node.Node].
 func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	defer l.begins()()
 	ask := func(p parcel) (node.Reply, *answer) {
 		p.seq = l.sent.Add(1)
 		d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), p.seq))

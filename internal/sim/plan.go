@@ -17,6 +17,8 @@ type Plan struct {
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
 	Spare   uint32 // clients whose last node is another server, under the same address; 0: there is none
+	Far     bool   // some of the clients are far from node 0, which all lists have
+	Apart   bool   // node 0 is all that the lists share
 	Names   []string
 	Clocks  []time.Duration // what each node's is off by; nil: drawn
 	Clients []ClientPlan
@@ -119,6 +121,17 @@ func (p *Plan) foreign() bool {
 // quarantine is how long a node that may have forgotten does not vote.
 func (p *Plan) quarantine() time.Duration { return p.MaxTTL + p.Window }
 
+// others is how many servers only one of two lists has.
+func (p *Plan) others() int {
+	switch {
+	case p.Spare == 0:
+		return 0
+	case p.Apart:
+		return p.N - 1
+	}
+	return 1
+}
+
 func (p *Plan) majority() int { return p.N/2 + 1 }
 
 // String is the plan as text, without what the actors do.
@@ -131,6 +144,12 @@ func (p *Plan) String() string {
 	}
 	if p.Spare != 0 {
 		fmt.Fprintf(&b, "the last address of clients %b leads to another server\n", p.Spare)
+		if p.Far {
+			b.WriteString("some clients are far from node 0\n")
+		}
+		if p.Apart {
+			b.WriteString("their other addresses do, too, but for node 0\n")
+		}
 	}
 	for i, c := range p.Clients {
 		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v prefix=%q", i, c.TTL, c.Retry, c.Fair, c.Private, c.Prefix)

@@ -68,8 +68,8 @@ func Run(p *Plan, trace io.Writer) *Result {
 	for i := range p.N {
 		w.servers = append(w.servers, newServer(w, i))
 	}
-	if p.Spare != 0 {
-		w.servers = append(w.servers, newServer(w, p.N))
+	for range p.others() {
+		w.servers = append(w.servers, newServer(w, len(w.servers)))
 	}
 	for k := range DeadCall {
 		if p.Rare.has(k) {

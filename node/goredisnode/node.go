@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	poolSize       = 16
-	ioTimeout      = 5 * time.Second // for a call whose context has no deadline, and for a subscription's handshake
+	poolSize       = 2 * node.MaxCalls // half of it for calls that were given up: see within
+	ioTimeout      = 5 * time.Second   // for a call whose context has no deadline, and for a subscription's handshake
 	connectTimeout = 2 * time.Second
 	lateAnswer     = 2 * time.Second // the time for which a connection waits for the answer to a call that was given up
 )

@@ -3,6 +3,7 @@ package nodetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,6 +147,30 @@ func (s suite) frozenUnderManyCalls(t *testing.T) {
 	unanswered(t, n, call(echo, "a"))
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")
+}
+
+// maxCallsAreSentAtOnce: no call waits for the answer to another one.
+func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	n := s.node(t, proxy.URL())
+	load(t, n, echo)
+	var sent atomic.Int32
+	proxy.Treat(func(command []string) redistest.Treatment {
+		if !strings.EqualFold(command[0], "EVALSHA") {
+			return redistest.Treatment{}
+		}
+		sent.Add(1)
+		return redistest.Treatment{Delay: time.Hour} // the server answers none of them
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // without a deadline a driver gives them up by itself
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for range node.MaxCalls {
+		wg.Go(func() { n.EvalSHA(ctx, []node.Call{call(echo, "a")}) })
+	}
+	redistest.Eventually(t, patience, fmt.Sprintf("%d calls are sent", node.MaxCalls), func() bool { return sent.Load() == node.MaxCalls })
 }
 
 func (s suite) blackHoleFromTheFirstCall(t *testing.T) {

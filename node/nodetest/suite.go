@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"EvalLoadsWhenItIsAnswered", s.evalLoadsWhenItIsAnswered},
 		{"EvalLoadsWhereItWasAnswered", s.evalLoadsWhereItWasAnswered},
 		{"ConcurrentCallsGetTheirOwnReplies", s.concurrentCallsGetTheirOwnReplies},
+		{"MaxCallsAreSentAtOnce", s.maxCallsAreSentAtOnce},
 		{"SocketAndDatabase", s.socketAndDatabase},
 		{"SettingsAreToldWhereTheDriverCan", s.settingsAreTold},
 		{"AddrHasNoPassword", s.addrHasNoPassword},

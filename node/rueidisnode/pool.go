@@ -11,8 +11,8 @@ import (
 )
 
 // maxLinks bounds the connections of one node. It matters if a server hangs, because every call that is given up costs
-// a connection. The fan-out has two calls under way.
-const maxLinks = 8
+// a connection. A call has a link of its own, so there is one for each call that a client may have under way.
+const maxLinks = node.MaxCalls
 
 // fresh is the time after a use for which the pool does not check whether the server has closed the link. A link that
 // breaks within this time could just as well have broken during the call.
