@@ -1,6 +1,7 @@
 package holdfast_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -101,4 +102,34 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 		median[i] = took[i][cycles/2]
 	}
 	return median
+}
+
+// Of three nodes one keeps the name, one never had the lease, and one does not answer: its lease ends with its TTL, and then
+// the name is free on a majority.
+func TestUnlockAtSaysThatAMinorityKeepsTheName(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	settings := func(c *holdfast.Config) {
+		c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, time.Second, 500*time.Millisecond
+	}
+	for _, srv := range s.servers {
+		srv.MustDo(t, "DEL", "holdfast:node:admission")
+	}
+	c := s.ready(s.client(net.via(t, viaRueidis), settings))
+	net[1].BlackHole(true)
+	l := lock(t, c, "x")
+	redistest.Eventually(t, soon, "nodes 0 and 2 have the lease, and node 1 has not", func() bool {
+		_, first := s.record(0, "x")
+		_, second := s.record(1, "x")
+		_, third := s.record(2, "x")
+		return first && !second && third
+	})
+	net[1].BlackHole(false)
+	net[1].Break()
+	net[2].BlackHole(true)
+	err := l.UnlockAt(t.Context(), time.Now().Add(4*time.Second))
+	if !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Errorf("UnlockAt where one of three nodes keeps the name: %v; want ErrUnavailable", err)
+	}
 }

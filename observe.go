@@ -160,6 +160,9 @@ type NodeStatus struct {
 	Offset      time.Duration
 	OffsetKnown bool
 
+	// Loss names what the node forgot. It is another one after each loss of its memory, and "" if the node votes.
+	Loss string
+
 	Version string // such as "Redis 7.0.15"
 	RunID   string // the server's incarnation
 	Err     error  // what the Redis client returned, where it returned an error
@@ -199,8 +202,18 @@ func (c *Client) trustCommand() string {
 // because they are new: they are admitted after 9 × Window instead of MaxTTL + Window.
 // It also makes this client's configuration that of the nodes: clients of another are
 // refused from then on, and lose their locks. Given wrongly, two owners can hold one lock. It returns how each node stands afterwards.
-func (c *Client) Trust(ctx context.Context) []NodeStatus {
-	errs := c.fan.Trust(ctx)
+//
+// seen are what [Client.Nodes] returned when the operator was asked. A node that lost its memory since gets no voucher:
+// a lock may have been alive then. Without seen, Trust vouches for what the nodes say when it runs.
+func (c *Client) Trust(ctx context.Context, seen ...NodeStatus) []NodeStatus {
+	losses := map[string]string{}
+	for _, s := range seen {
+		losses[s.Node] = s.Loss
+	}
+	errs := c.fan.Trust(ctx, func(i int, loss string) bool {
+		was, known := losses[c.fan.Addr(i)]
+		return len(seen) == 0 || known && was == loss
+	})
 	s := c.standings(c.fan.Hail(ctx))
 	for i, err := range errs {
 		if err != nil {
@@ -216,6 +229,7 @@ func (c *Client) standings(answers []nodescript.Answer) []NodeStatus {
 		s := NodeStatus{Node: c.fan.Addr(i), Err: a.Err}
 		s.Offset, s.OffsetKnown = c.fan.Offset(i)
 		s.RunID, s.Version = c.fan.Incarnation(i)
+		s.Loss = c.fan.Loss(i)
 		var unsettled quorum.Unsettled
 		s.Reachable = a.Verdict != nodescript.Unanswered && (a.Err == nil || node.Code(a.Err) != "" || errors.As(a.Err, &unsettled))
 		s.Admitted = a.Verdict == nodescript.Done

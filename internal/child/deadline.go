@@ -24,5 +24,6 @@ func note() noted { return noted{clock.Host(), time.Now()} }
 // until must know of a suspension of the host that was before n, so there are two lags between.
 func (n noted) deadline(until func() time.Time) clock.Instant {
 	time.Sleep(2*clock.Lag - time.Since(n.at))
-	return n.host.Add(time.Until(until()))
+	// A lease that was lost has the zero time: so far back that the difference to it overflows.
+	return n.host.Add(max(time.Until(until()), -time.Hour))
 }

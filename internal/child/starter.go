@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
@@ -32,14 +35,12 @@ import (
 //	late          … and did not try, because the deadline is over
 //	errno 2       … and tried, and failed
 
+// The pipes have the first file descriptors that the command does not inherit: those of systemd's sockets, of make's job
+// server, or of a script are left as they are.
+
 // StarterArg is the first argument of a starter, followed by those of [RunStarter]. A program that calls [Start] calls
 // that when it finds it.
 const StarterArg = "__start"
-
-const (
-	orders   = 3 // the starter's file descriptors
-	verdicts = 4
-)
 
 // forever is the deadline of a command without one.
 const forever = clock.Instant(1<<63 - 1)
@@ -47,28 +48,41 @@ const forever = clock.Instant(1<<63 - 1)
 // ErrLate: the lock was over before the command could begin. Nothing was run.
 var ErrLate = errors.New("the lock was lost before the command could begin")
 
-// RunStarter is the starter's whole life: path and arguments of the command. It returns only if it does not become
-// the command.
+// RunStarter is the starter's whole life. args are the file descriptor of its orders, which that of its verdicts follows,
+// and the path and arguments of the command. It returns only if it does not become the command.
 func RunStarter(args []string, stderr io.Writer) int {
-	syscall.CloseOnExec(orders)
-	syscall.CloseOnExec(verdicts)
-	in, out := os.NewFile(orders, "orders"), os.NewFile(verdicts, "verdicts")
+	notForPeople := func() int {
+		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
+		return 64
+	}
+	if len(args) < 3 {
+		return notForPeople()
+	}
+	orders, err := strconv.ParseUint(args[0], 10, 16)
+	if err != nil {
+		return notForPeople()
+	}
+	syscall.CloseOnExec(int(orders))
+	syscall.CloseOnExec(int(orders) + 1)
+	in, out := os.NewFile(uintptr(orders), "orders"), os.NewFile(uintptr(orders)+1, "verdicts")
+	if in == nil || out == nil {
+		return notForPeople()
+	}
 	_, _ = io.WriteString(out, "ready\n")
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		return 1 // the parent died, or will not have the command any more
 	}
 	at, bad := order(line)
-	if err != nil || bad != nil || len(args) < 2 {
-		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
-		return 64
+	if err != nil || bad != nil {
+		return notForPeople()
 	}
 	_, _ = io.WriteString(out, "exec\n") // before the last look: nothing may come between that and exec
 	if clock.Host() >= at {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
 	}
-	err = syscall.Exec(args[0], args[1:], os.Environ())
+	err = syscall.Exec(args[1], args[2:], os.Environ())
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
 	_, _ = fmt.Fprintf(out, "errno %d\n", errno)
@@ -109,16 +123,44 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	}
 	defer theirVerdicts.Close()
 	s := &starter{orders: ours, verdicts: heard, noted: note()}
-	p, err := os.StartProcess(self, append([]string{os.Args[0], StarterArg, cmd.Path}, cmd.Args...), &os.ProcAttr{
-		Env: cmd.Env, Files: []*os.File{cmd.Stdin, cmd.Stdout, cmd.Stderr, theirOrders, theirVerdicts}, Sys: attr,
+	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
+	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
+	// Not an os.Process: it cannot tell that it was stopped. Wait4 reaps it.
+	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
+		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
+	runtime.KeepAlive(cmd)
 	if err != nil {
 		s.close()
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("start %s: %w", self, err)
 	}
-	pid := p.Pid
-	_ = p.Release() // Wait4 reaps it: os.Process cannot tell that it was stopped
 	return s, pid, nil
+}
+
+// closed stands for a file descriptor that a process does not get.
+const closed = ^uintptr(0)
+
+// inherited are the file descriptors from 3 on that this process has from its parent, and that its children have, too.
+func inherited() (files []uintptr) {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return nil // nobody can tell which
+	}
+	for _, e := range open {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			continue // our own: Go opens all files so
+		}
+		for len(files) <= fd-3 {
+			files = append(files, closed)
+		}
+		files[fd-3] = uintptr(fd)
+	}
+	return files
 }
 
 func (s *starter) close() {

@@ -84,7 +84,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		return a.quorumOf(list)
 	}
 	before := list
-	list = client.Trust(ctx)
+	list = client.Trust(ctx, list...)
 	var longest time.Duration
 	for i, n := range list {
 		if !waiting[n.Node] {
@@ -94,6 +94,8 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 			a.note("node %s", before[i])
 		}
 		switch {
+		case n.Err != nil:
+			fmt.Fprintf(out, "%s was not vouched for: %s\n", n.Node, n.Reason)
 		case n.VotesIn > 0:
 			fmt.Fprintf(out, "vouched for %s, incarnation %s: votes in %s\n", n.Node, n.RunID, forPeople(n.VotesIn))
 			longest = max(longest, n.VotesIn)
@@ -137,11 +139,11 @@ func waitingOf(list []holdfast.NodeStatus) map[string]bool {
 }
 
 // worse reports whether a node is to be vouched for now that was not then, or that has
-// another memory since: it voted, or was out of reach, or restarted.
+// another memory since: it voted, or was out of reach, or restarted, or was emptied.
 func worse(then, now []holdfast.NodeStatus) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
-		if vouchable(n) && (!waiting[n.Node] || n.RunID != then[i].RunID) {
+		if vouchable(n) && (!waiting[n.Node] || n.RunID != then[i].RunID || n.Loss != then[i].Loss) {
 			return true
 		}
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +47,74 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 		if n.Admitted != (i == 2) {
 			t.Errorf("node %s", n)
 		}
+	}
+}
+
+// While the operator thinks, the nodes come to vote, a lock is taken, and they lose their memory again without a restart.
+// The answer to the first question says nothing of that lock.
+func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	open := func() *holdfast.Client {
+		nodes, err := rueidisnode.Open(servers[0].URL(), servers[1].URL(), servers[2].URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: 10 * time.Minute, Window: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	vouch := func(c *holdfast.Client, ask func(int) bool) (said string, err error) {
+		var b bytes.Buffer
+		err = (&app{talker: &talker{out: &b}}).vouch(&b, c, ask)
+		return b.String(), err
+	}
+	flush := func() {
+		for _, srv := range servers {
+			srv.MustDo(t, "FLUSHALL")
+		}
+	}
+	operator, other, holder := open(), open(), open()
+	if said, err := vouch(operator, nil); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	flush()
+	var held *holdfast.Lease
+	meanwhile := func() {
+		if said, err := vouch(other, nil); err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		var err error
+		if held, err = holder.Mutex("x").Lock(ctx); err != nil {
+			t.Fatal(err)
+		}
+		flush()
+	}
+	seen := operator.Nodes(t.Context())
+	asked := 0
+	said, err := vouch(operator, func(int) bool {
+		if asked++; asked == 1 {
+			meanwhile()
+			return true
+		}
+		return false
+	})
+	var f *failure
+	if asked != 2 || !errors.As(err, &f) || f.code != exitDeclined || !strings.Contains(said, "meanwhile other nodes need it") {
+		t.Errorf("asked %d times: %v\n%s", asked, err, said)
+	}
+	// Nor does the library vouch for what its caller has not seen.
+	for _, n := range operator.Trust(t.Context(), seen...) {
+		if n.Admitted || !strings.Contains(n.Reason, "lost its memory after it was looked at") {
+			t.Errorf("%s", n)
+		}
+	}
+	if l, err := other.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
+		t.Errorf("two holders: %v and %v", held, l)
 	}
 }

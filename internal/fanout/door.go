@@ -115,6 +115,7 @@ func (s *seat) look() nodescript.Answer {
 			return a
 		}
 	}
+	s.reconsider() // it may have lost its memory once more since it refused
 	if s.through() {
 		return nodescript.Answer{Verdict: nodescript.Done}
 	}

@@ -22,7 +22,8 @@ import (
 // A report counts for a limited time. A client at work repeats it before that time ends. A server that nobody reports
 // loses its place. No lock or unlock waits for a repeated report.
 type members struct {
-	round door // held while a report is under way
+	round door          // held while a report is under way
+	met   chan struct{} // another server was met; it has room for one
 	seats []membership
 	known []word      // by node: what it told last
 	timer *time.Timer // has the next report sent; nil: there was none yet. The fan-out's lock is for all but round
@@ -49,12 +50,12 @@ type word struct {
 	members []nodescript.Peer
 }
 
-// restWhen is how long nobody was at work when reports are not repeated any more. Leases that last are no reason to go on:
-// a member is kept for longer than any lease, and the next renewal is preceded by a report.
-const restWhen = time.Minute
+// restWhen is how long nobody was at work when reports are not repeated any more: not while a lease may be held, which is
+// renewed more often. A node that was away must hear of its holder's list before it takes another one.
+func (f *Fanout) restWhen() time.Duration { return max(time.Minute, f.config.Set.MaxTTL) }
 
 func (f *Fanout) newMembers() *members {
-	m := &members{round: newDoor(), seats: make([]membership, f.N()), known: make([]word, f.N())}
+	m := &members{round: newDoor(), met: make(chan struct{}, 1), seats: make([]membership, f.N()), known: make([]word, f.N())}
 	for i := range m.seats {
 		m.seats[i].against = make([]objection, f.N())
 	}
@@ -73,6 +74,10 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 		m.id, m.seen, m.counted = id, asked, false
 		clear(m.against)
 		m.trusted.Store(0)
+		select {
+		case f.members.met <- struct{}{}:
+		default:
+		}
 	}
 	m.seen = max(m.seen, asked)
 }
@@ -86,8 +91,15 @@ func (f *Fanout) untrusted(node int) bool {
 // count: Misconfigured; Quarantined, until its place is free; Failed, where no majority could be told.
 func (f *Fanout) member(node int) nodescript.Answer {
 	f.members.round.Lock()
-	if f.untrusted(node) { // another seat's report may have told of it, too
-		f.report()
+	for began := f.Now(); f.untrusted(node); { // another seat's report may have told of it, too
+		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
+			break
+		}
+		select {
+		case <-f.members.met:
+		case <-time.After(f.config.Set.Window/4 + f.seats[node].apart()):
+		case <-f.ctx.Done():
+		}
 	}
 	f.members.round.Unlock()
 	f.mu.Lock()
@@ -139,13 +151,15 @@ func server(addr, id string) string {
 }
 
 // report tells every node of the servers behind the list, and takes what they say. It returns when all have answered or,
-// since one may hang, a majority has and the others had the time. The round's door is held.
-func (f *Fanout) report() {
+// since one may hang, a majority has and the others had the time. It returns true if no other vote counts after it
+// than before, because a node answered that has not kept the report: that node is being met, and must be told again.
+// The round's door is held.
+func (f *Fanout) report() (again bool) {
 	f.mu.Lock()
 	sent := f.Now()
 	if f.closed || !f.time.Known() {
 		f.mu.Unlock()
-		return
+		return false
 	}
 	var list []nodescript.Peer
 	told := make([]nodescript.Peer, f.N())
@@ -175,7 +189,11 @@ func (f *Fanout) report() {
 		if silent[i] = m.id != "" && sent.Sub(m.seen) > f.config.Set.ReportEvery()*3/2; !silent[i] {
 			expected++
 		}
-		f.wait.Go(func() { answers <- answered{i, f.ask(i, s, call)} })
+		f.wait.Go(func() {
+			a := answered{node: i}
+			a.yes, a.unkept = f.ask(i, s, told[i].ID, call)
+			answers <- a
+		})
 	}
 	f.mu.Unlock()
 
@@ -191,52 +209,60 @@ func (f *Fanout) report() {
 			if !silent[a.node] {
 				expected--
 			}
+			again = again || a.unkept
 		case <-patience.C:
 			late = true
 		}
 	}
 	if yes < need {
-		return
+		return again
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range told {
+		if again && f.untrusted(i) {
+			continue // another list may yet be told to the node that kept nothing
+		}
 		if m := &f.members.seats[i]; t.ID != "" && t.ID == m.id && m.opposed(f.Now()) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
 	}
 	f.reportAgain(max(f.config.Set.ReportEvery()-f.Now().Sub(sent), 0))
+	return again && begins
 }
 
 // answered is that a node answered to a report, or did not.
 type answered struct {
-	node int
-	yes  bool
+	node   int
+	yes    bool // it keeps the report
+	unkept bool // it answered, and keeps nothing of it
 }
 
-// ask sends a report to one node, and takes its answer, also a late one.
-func (f *Fanout) ask(i int, s *seat, call node.Call) bool {
+// ask sends a report to one node that was met by an id, and takes its answer, also a late one.
+func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept bool) {
 	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
 	defer cancel()
 	sent := f.Now()
 	p, err := nodescript.ParsePeers(s.node.Eval(ctx, nodescript.PeersText(), call))
 	if err != nil || p.Other {
-		return false
+		return false, false
 	}
 	f.mu.Lock()
 	me := &f.members.seats[i]
-	met := me.id == p.ID
-	if !met && me.id != "" { // what is gone is not reported again
+	met := id == p.ID                 // by what the report said; the node may have been met since
+	if me.id != p.ID && me.id != "" { // what is gone is not reported again
 		me.id, me.counted = "", false
 		clear(me.against)
 		me.trusted.Store(0)
 		f.mu.Unlock()
 		s.doubt() // it lost its memory, or the address leads elsewhere
-		return false
+		return false, true
 	}
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
+	} else if me.id == "" { // it was away, and keeps what it is told from when it was met
+		f.wait.Go(func() { s.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
 		f.members.known[i] = word{sent, p.Members}
@@ -251,7 +277,7 @@ func (f *Fanout) ask(i int, s *seat, call node.Call) bool {
 			}
 		}
 	}
-	return met // one that was not greeted yet keeps nothing of it, but its objections count
+	return met, !met // one that was not greeted yet keeps nothing of it, but its objections count
 }
 
 // objection is what a node's answer comes to for a stranger.
@@ -288,7 +314,7 @@ func (f *Fanout) reportSoon() {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || now.Sub(last) > restWhen {
+	if f.closed || now.Sub(last) > f.restWhen() {
 		return
 	}
 	f.reportAgain(f.config.Set.ReportEvery() / 4) // where this one fails

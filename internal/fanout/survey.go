@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -30,8 +31,9 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 }
 
 // Trust leaves an operator's voucher on each node that does not vote, for what it says of itself now, and forgets
-// refusals, so that the next greeting uses it. What a node loses later the voucher is void for.
-func (f *Fanout) Trust(ctx context.Context) []error {
+// refusals, so that the next greeting uses it. What a node loses later the voucher is void for. It vouches only for
+// losses that meant agrees to.
+func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
 	errs := make([]error, f.N())
 	for _, s := range f.seats {
 		s.reconsider()
@@ -47,10 +49,24 @@ func (f *Fanout) Trust(ctx context.Context) []error {
 		if names == "" {
 			return // it votes, or was not met
 		}
+		if !meant(i, names) {
+			errs[i] = errLostAgain
+			return
+		}
 		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
 		s.reconsider()
 	})
 	return errs
+}
+
+var errLostAgain = errors.New("it lost its memory after it was looked at; look at it again")
+
+// Loss names what a node that does not vote has forgotten, as a voucher does; "" if it votes, or was not met.
+func (f *Fanout) Loss(i int) string {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Challenge()
 }
 
 // Incarnation is the run id and version of the server behind a node as last met; empty

@@ -346,6 +346,30 @@ var inClients = []mutant{{
 	old: "maxLinks = node.MaxCalls", new: "maxLinks = node.MaxCalls / 2",
 	pkg: rueidis, check: "TestConformance/MaxCallsAreSentAtOnce", says: "calls are sent",
 }, {
+	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/fanout/members.go",
+	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
+	pkg: "internal/sim", check: "TestAReportThatANodeDidNotKeepIsRepeated", says: "two holders",
+}, {
+	name: "a holder that rests reports nothing", promise: exclusion, file: "internal/fanout/members.go",
+	old: "max(time.Minute, f.config.Set.MaxTTL)", new: "time.Minute",
+	pkg: rootPkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+}, {
+	name: "a node that comes back is not met by a client that rests", promise: exclusion, file: "internal/fanout/members.go",
+	old: "f.wait.Go(func() { s.admitted() })", new: "_ = s.admitted",
+	pkg: rootPkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+}, {
+	name: "a renewal that came too late is not repeated", promise: told, file: "internal/renewal/renew.go",
+	old: "if !r.late() {", new: "if true {",
+	pkg: rootPkg, check: "TestExtendAfterARest", says: "no quorum",
+}, {
+	name: "a name that a minority keeps counts as kept", promise: outlives, file: "internal/renewal/giveback.go",
+	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
+	pkg: rootPkg, check: "TestUnlockAtSaysThatAMinorityKeepsTheName", says: "want ErrUnavailable",
+}, {
+	name: "trust takes a later loss for the one that it was asked about", promise: memory, file: "internal/cli/trust.go",
+	old: " || n.Loss != then[i].Loss", new: "",
+	pkg: "internal/cli", check: "TestTrustAsksAgainAfterAnotherLoss", says: "asked 1 times",
+}, {
 	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/fanout/members.go",
 	old: "late || expected == 0 && !begins", new: "late || expected == 0",
 	pkg: "internal/sim", check: "TestAClientThatRestedWaitsForObjections", says: "two holders",

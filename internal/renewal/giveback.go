@@ -155,7 +155,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.not >= need:
 		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
-	case b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
+	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
 		b.is(nil)
 	default:
 		for i := range b.answers { // all nodes have answered

@@ -3,6 +3,7 @@ package renewal
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // renewal is one renewal of a lease, and the receiver of its answers. Each has a stamp
@@ -19,6 +21,7 @@ type renewal struct {
 	sent  clock.Instant
 	ttl   time.Duration
 	wait  *outcome // nil: nobody waits
+	again bool     // it repeats one that came too late
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
@@ -41,9 +44,15 @@ func (e *Lease) renew(wait *outcome) bool {
 		return false
 	}
 	e.watchLocked()
+	e.renewLocked(wait, false)
+	return true
+}
+
+// renewLocked is renew for a lease that is not over. e.mu is held.
+func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
-	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, votes: quorum.NewRenewal(k.fan.N())}
+	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, again: again, votes: quorum.NewRenewal(k.fan.N())}
 	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
 	e.over = max(e.over, sent.Add(e.ttl))
@@ -52,7 +61,6 @@ func (e *Lease) renew(wait *outcome) bool {
 		To:   r, SendBy: k.fan.SendBy(sent),
 	}, nil)
 	k.arm(e, sent.Add(e.againLocked(sent)))
-	return true
 }
 
 // pace is when a lease is renewed: a third of the time it is valid. A third of the TTL
@@ -154,8 +162,31 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
 		r.wait.is(e.end)
 	case quorum.Failed:
-		r.decide(ErrNoQuorum)
+		if !r.late() {
+			r.decide(ErrNoQuorum)
+			return
+		}
+		wait := r.wait
+		if wait == nil {
+			wait = newOutcome() // the scheduler's count does not know it
+		}
+		e.renewLocked(wait, true)
 	}
+}
+
+// late reports whether the renewal failed only because its stamp was too old when it came to the nodes. It waited in the
+// client, where nodes had to be asked first whether they vote: after a rest that takes several round trips, and more
+// where one hangs. A new stamp is drawn once.
+func (r *renewal) late() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := bits.OnesCount64(r.yes)
+	for _, a := range r.answers {
+		if a.Verdict == nodescript.OffClock || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
+			n++
+		}
+	}
+	return !r.again && n >= quorum.Majority(r.lease.keeper.fan.N())
 }
 
 // Extend sets the TTL of this and later renewals and renews now. It returns nil if a

@@ -41,7 +41,7 @@ func newLink(h *host, index, to int) *link {
 	l := &link{h: h, w: h.w, index: index, to: to, way: d.between(20*time.Microsecond, h.w.plan.Slow), addr: fmt.Sprintf("sim://node%d", index)}
 	l.home = pick(&d, l.way, d.between(20*time.Microsecond, h.w.plan.Slow))
 	if f := dice(luck(h.w.plan.Seed, 'f', uint64(h.slot), uint64(h.life))); h.w.plan.Far && to == 0 && f.hit(0.5) {
-		l.way, l.home = f.below(h.w.plan.Window*9/10), f.below(h.w.plan.Window*9/10)
+		l.way, l.home = f.below(h.w.plan.Window/4), f.below(h.w.plan.Window*9/10)
 	}
 	l.twin.Store(-1)
 	return l

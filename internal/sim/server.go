@@ -55,6 +55,9 @@ func newServer(w *world, i int) *server {
 	if w.plan.Clocks != nil {
 		s.said = dawn*1000 + int64(w.plan.Clocks[i])
 	}
+	if w.plan.Far && i == 0 { // a node whose clock refuses a client's stamps cannot tell it of another list
+		s.said = dawn*1000 + int64(d.between(-half/4, half/4))
+	}
 	s.true0 = s.said
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
