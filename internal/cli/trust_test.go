@@ -42,7 +42,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 		t.Errorf("asked about %v nodes, then exit %d (%v); want 1, then 2, then %d\n%s", asked, code, err, exitDeclined, &said)
 	}
 	for i, n := range client.Nodes(context.Background()) {
-		if n.Admitted != (i == 2) {
+		if n.Votes() != (i == 2) {
 			t.Errorf("node %s", n)
 		}
 	}

@@ -47,7 +47,7 @@ func FuzzParseReply(f *testing.F) {
 
 func FuzzParseAdmit(f *testing.F) {
 	for _, s := range []string{
-		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000its memory is new", "Mprotocol=1", "Uit is a slave", "I", "Q", "R", "Rx",
+		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000new", "Mprotocol=1", "Urole slave", "I", "Q", "R", "Rx",
 	} {
 		f.Add(s)
 	}
