@@ -57,9 +57,13 @@ func (n NodeAnswer) said() string {
 		}
 		return s
 	case ReasonMisconfigured:
-		return "configuration differs: " + n.why()
+		if why := n.why(); why != "" {
+			return "configuration differs: " + why
+		}
 	case ReasonUnfit:
-		return n.why()
+		if why := n.why(); why != "" {
+			return why
+		}
 	case ReasonDuplicate:
 		return "is the same server as " + n.Value + "; each node needs a server of its own"
 	case ReasonTimedOut:

@@ -65,15 +65,6 @@ func (c Cause) String() string {
 	return causeCodes[UnknownCause]
 }
 
-// Causes returns all causes but [NoCause] and [UnknownCause].
-func Causes() []Cause {
-	var all []Cause
-	for c := UnknownCause + 1; c < causes; c++ {
-		all = append(all, c)
-	}
-	return all
-}
-
 // ofQuarantine and ofUnfit are the causes that scripts answer.
 var (
 	ofQuarantine = []Cause{MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched}

@@ -1,6 +1,7 @@
 package nodescript
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -13,6 +14,14 @@ type Evidence struct {
 
 	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
 	Kept         time.Duration // Stranger: for how long that node keeps a member that nobody sees
+}
+
+// String returns all of e, for tests and traces.
+func (e *Evidence) String() string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%q %s %v %v", e.Value, e.Off, e.Theirs, e.Ours)
 }
 
 // Value returns the text that belongs to the answer's cause, "" if there is none.

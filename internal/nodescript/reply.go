@@ -37,7 +37,6 @@ const (
 	Duplicate     // it is another node of the list under a second address: Evidence.Value
 	Corrupt       // a key of ours holds what we never wrote
 	Failed        // Err
-	verdicts
 )
 
 // Forever is the time left of a foreign key that does not expire.
