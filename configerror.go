@@ -25,7 +25,7 @@ func (e *ConfigError) Error() string { return e.Named(func(field string) string 
 func (e *ConfigError) Named(name func(field string) string) string {
 	var pairs []string
 	for _, f := range configFields {
-		pairs = append(pairs, "{"+f+"}", name(f))
+		pairs = append(pairs, "{"+f+"}", strings.ReplaceAll(name(f), "%", "%%"))
 	}
 	return fmt.Errorf(strings.NewReplacer(pairs...).Replace(e.format), e.args...).Error()
 }

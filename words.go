@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/clean"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -49,7 +50,12 @@ func (n NodeAnswer) said() string {
 			return "the call arrived too late: it was answered after " + forPeople(n.Took)
 		}
 	case ReasonUnsettled:
-		return n.unsettled.Error()
+		if n.unsettled != (quorum.Unsettled{}) || n.Cause == CauseMinority {
+			return n.unsettled.Error()
+		}
+		if why := n.why(); why != "" {
+			return why
+		}
 	case ReasonQuarantined:
 		s := "quarantined for another " + forPeople(n.VotesIn)
 		if why := n.why(); why != "" {
