@@ -144,58 +144,62 @@ func (c Config) withDefaults() Config {
 
 // validate returns an error that names the field, the value and the bound.
 func (c Config) validate() error {
-	bad := func(format string, args ...any) error { return fmt.Errorf("holdfast: Config."+format, args...) }
-	switch {
-	case len(c.Nodes) == 0:
-		return bad("Nodes is empty; give at least one node, for instance by rueidisnode.Open")
-	case len(c.Nodes) > largestN:
-		return bad("Nodes has %d nodes; at most %d are allowed", len(c.Nodes), largestN)
-	case slices.Contains(c.Nodes, nil):
-		return bad("Nodes[%d] is nil", slices.Index(c.Nodes, nil))
-	case c.MaxTTL > largestMaxTTL:
-		return bad("MaxTTL is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
-	case c.Window < time.Millisecond:
-		return bad("Window is %s; it must be at least 1ms", c.Window)
-	case c.Window > largestMaxTTL: // checked first, because 8 × Window may overflow
-		return bad("Window is %s; it must be at most MaxTTL / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
-	case c.MaxTTL < ttlWindows*c.Window:
-		return bad("MaxTTL is %s; it must be at least 8 × Window = %s", c.MaxTTL, ttlWindows*c.Window)
-	case c.MaxTTL%time.Millisecond != 0 || c.Window%time.Millisecond != 0:
-		return bad("MaxTTL is %s and Window %s; both must be whole milliseconds", c.MaxTTL, c.Window)
-	case c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.MaxTTL:
-		return bad("NodeTimeout is %s; it must be from 1ms to MaxTTL = %s", c.NodeTimeout, c.MaxTTL)
-	case c.RetryDelay < time.Millisecond || c.RetryDelay > largestMaxTTL:
-		return bad("RetryDelay is %s; it must be from 1ms to %s", c.RetryDelay, largestMaxTTL)
-	case c.PollGap != 0 && (c.PollGap < time.Millisecond || c.PollGap > c.MaxTTL/2):
-		return bad("PollGap is %s; it must be 0, for no gaps, or from 1ms to MaxTTL / 2 = %s", c.PollGap, c.MaxTTL/2)
-	case c.PollGap != 0 && c.Private:
-		return bad("PollGap is %s and Private is true; a private lock has no key that other libraries see: leave one of them out", c.PollGap)
-	case len(c.Cluster) > 64 || strings.Map(clusterRune, c.Cluster) != c.Cluster:
-		return bad("Cluster is %q; up to 64 letters, digits and . _ : - / are allowed", c.Cluster)
-	case len(c.Label) > 64 || strings.Map(labelRune, c.Label) != c.Label:
-		return bad("Label is %q; up to 64 printable ASCII characters without \"~\" are allowed", c.Label)
-	case len(c.Prefix) > nodescript.MaxName/2:
-		return bad("Prefix has %d bytes; at most %d are allowed", len(c.Prefix), nodescript.MaxName/2)
-	}
-	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
-		return bad("Prefix is %q, behind which no name is allowed: %w", c.Prefix, err)
-	}
-	for i, n := range c.Nodes {
-		for j := range i {
-			if c.Nodes[j].Addr() == n.Addr() {
-				return bad("Nodes[%d] and Nodes[%d] are the same server: %s; each node has one vote", j, i, n.Addr())
-			}
-		}
-	}
-	if err := c.checkTTL(c.TTL); err != nil {
-		return bad("%w", err)
+	if err := c.check(); err != nil {
+		return fmt.Errorf("holdfast: Config.%w", err)
 	}
 	return nil
 }
 
+// check is validate without the prefix.
+func (c Config) check() error {
+	switch {
+	case len(c.Nodes) == 0:
+		return badField("Nodes", "{Nodes} is empty; give at least one node, for instance by rueidisnode.Open")
+	case len(c.Nodes) > largestN:
+		return badField("Nodes", "{Nodes} has %d nodes; at most %d are allowed", len(c.Nodes), largestN)
+	case slices.Contains(c.Nodes, nil):
+		return badField("Nodes", "{Nodes}[%d] is nil", slices.Index(c.Nodes, nil))
+	case c.MaxTTL > largestMaxTTL:
+		return badField("MaxTTL", "{MaxTTL} is %s; it must be at most %s", c.MaxTTL, largestMaxTTL)
+	case c.Window < time.Millisecond:
+		return badField("Window", "{Window} is %s; it must be at least 1ms", c.Window)
+	case c.Window > largestMaxTTL: // checked first, because 8 × Window may overflow
+		return badField("Window", "{Window} is %s; it must be at most {MaxTTL} / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
+	case c.MaxTTL < ttlWindows*c.Window:
+		return badField("MaxTTL", "{MaxTTL} is %s; it must be at least 8 × {Window} = %s", c.MaxTTL, ttlWindows*c.Window)
+	case c.MaxTTL%time.Millisecond != 0 || c.Window%time.Millisecond != 0:
+		return badField("MaxTTL", "{MaxTTL} is %s and {Window} %s; both must be whole milliseconds", c.MaxTTL, c.Window)
+	case c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.MaxTTL:
+		return badField("NodeTimeout", "{NodeTimeout} is %s; it must be from 1ms to {MaxTTL} = %s", c.NodeTimeout, c.MaxTTL)
+	case c.RetryDelay < time.Millisecond || c.RetryDelay > largestMaxTTL:
+		return badField("RetryDelay", "{RetryDelay} is %s; it must be from 1ms to %s", c.RetryDelay, largestMaxTTL)
+	case c.PollGap != 0 && (c.PollGap < time.Millisecond || c.PollGap > c.MaxTTL/2):
+		return badField("PollGap", "{PollGap} is %s; it must be 0, for no gaps, or from 1ms to {MaxTTL} / 2 = %s", c.PollGap, c.MaxTTL/2)
+	case c.PollGap != 0 && c.Private:
+		return badField("PollGap", "{PollGap} is %s and {Private} is true; a private lock has no key that other libraries see: leave one of them out", c.PollGap)
+	case len(c.Cluster) > 64 || strings.Map(clusterRune, c.Cluster) != c.Cluster:
+		return badField("Cluster", "{Cluster} is %q; up to 64 letters, digits and . _ : - / are allowed", c.Cluster)
+	case len(c.Label) > 64 || strings.Map(labelRune, c.Label) != c.Label:
+		return badField("Label", "{Label} is %q; up to 64 printable ASCII characters without \"~\" are allowed", c.Label)
+	case len(c.Prefix) > nodescript.MaxName/2:
+		return badField("Prefix", "{Prefix} has %d bytes; at most %d are allowed", len(c.Prefix), nodescript.MaxName/2)
+	}
+	if err := nodescript.CheckPrefix(c.Prefix); err != nil {
+		return badField("Prefix", "{Prefix} is %q, behind which no name is allowed: %w", c.Prefix, err)
+	}
+	for i, n := range c.Nodes {
+		for j := range i {
+			if c.Nodes[j].Addr() == n.Addr() {
+				return badField("Nodes", "{Nodes}[%d] and {Nodes}[%d] are the same server: %s; each node has one vote", j, i, n.Addr())
+			}
+		}
+	}
+	return c.checkTTL(c.TTL)
+}
+
 func (c Config) checkTTL(ttl time.Duration) error {
 	if least := ttlWindows * c.Window; ttl < least || ttl > c.MaxTTL {
-		return fmt.Errorf("TTL is %s; it must be from 8 × Window = %s to MaxTTL = %s", ttl, least, c.MaxTTL)
+		return badField("TTL", "{TTL} is %s; it must be from 8 × {Window} = %s to {MaxTTL} = %s", ttl, least, c.MaxTTL)
 	}
 	return nil
 }

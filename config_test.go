@@ -2,6 +2,7 @@ package holdfast_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -96,6 +97,22 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		} else if !strings.HasPrefix(err.Error(), "holdfast: Config.") || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%v; want one that says %q", err, bad.says)
 		}
+	}
+}
+
+func TestABadConfigIsNamedInOtherWordsToo(t *testing.T) {
+	t.Parallel()
+	_, err := holdfast.New(holdfast.Config{Nodes: nowhere(t, 1), MaxTTL: time.Second})
+	var bad *holdfast.ConfigError
+	if !errors.As(err, &bad) || bad.Field != "MaxTTL" {
+		t.Fatalf("%v is not about MaxTTL", err)
+	}
+	if got, want := bad.Named(func(field string) string { return "100%" + field }), "100%MaxTTL is 1s; it must be at least 8 × 100%Window = 2s"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	_, err = holdfast.New(holdfast.Config{Nodes: nowhere(t, 1), Prefix: "}{MaxTTL}:"})
+	if !errors.As(err, &bad) || bad.Field != "Prefix" || !strings.Contains(err.Error(), `Prefix is "}{MaxTTL}:"`) {
+		t.Errorf("a value that looks like a field: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 			s.servers[0].MustDo(t, "CONFIG", "SET", setting, value)
 			c := s.client(func(c *holdfast.Config) { c.Durable = true })
 			n := c.Nodes(t.Context())[0]
-			if want := setting + " is " + value; n.Admitted || !strings.Contains(n.Reason, want) {
+			if want := setting + " is " + value; n.Reason != holdfast.ReasonUnfit || n.Value != value || !strings.Contains(n.Said(), want) {
 				t.Fatalf("the node is %q; want %q", n, want)
 			}
 			if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
@@ -95,7 +95,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	<-done
 	for time.Since(began) < 15*time.Second {
 		n := a.Nodes(context.Background())[0]
-		if n.Admitted {
+		if n.Votes() {
 			break
 		}
 		if took := time.Since(began); took > time.Second && took < 1060*time.Millisecond {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/clean"
-	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/renewal"
 )
@@ -69,28 +67,8 @@ type HeldError struct {
 	cause error // why the wait for it ended: nil, or causeOf
 }
 
-// Holder is the label of the owner, such as "web-3/4711", for people. What is no label of Holdfast's is quoted.
-func (e *HeldError) Holder() string {
-	switch {
-	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
-		return "a foreign key that names no owner"
-	case e.Foreign:
-		return fmt.Sprintf("a foreign key (%q)", e.Owner)
-	case e.Owner == "":
-		return "several that try at once"
-	}
-	return clean.Label(e.Owner)
-}
-
 func (e *HeldError) Error() string {
-	if e.Owner == "" && !e.Foreign {
-		return fmt.Sprintf("lock %q: others are taking it at this moment", e.Name) + because(e.cause)
-	}
-	left := "without expiry"
-	if e.ExpiresIn >= 0 {
-		left = "for up to " + fanout.ForPeople(e.ExpiresIn)
-	}
-	return fmt.Sprintf("lock %q: held by %s %s", e.Name, e.Holder(), left) + because(e.cause)
+	return fmt.Sprintf("lock %q: %s", e.Name, e.Said()) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld and, where a wait was ended by its context,
@@ -132,7 +110,7 @@ func (e *UnavailableError) Error() string {
 func (e *UnavailableError) Hint() string {
 	var longest time.Duration
 	for _, n := range e.Nodes {
-		if strings.HasPrefix(n.Said, fanout.Differs) {
+		if n.Reason == ReasonMisconfigured {
 			hint := "the number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
 				"another database of the same servers is another node set; docs/operating.md says how to change them"
 			if e.trust != "" {
@@ -145,31 +123,13 @@ func (e *UnavailableError) Hint() string {
 	if longest == 0 {
 		return ""
 	}
-	return "these nodes vote within " + fanout.ForPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
+	return "these nodes vote within " + forPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
 		"as when they are new, holdfast nodes trust or Client.Trust shortens it"
 }
 
 // Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
 // context, the context's Err and cause.
 func (e *UnavailableError) Unwrap() []error { return facts(ErrUnavailable, e.cause) }
-
-// NodeAnswer is what one node said to an attempt.
-type NodeAnswer struct {
-	Node string // its address, without password
-
-	// Said is the answer in a few words: "granted", "held by web-3/4711 for up to 8s",
-	// "refused", "timed out", "quarantined for another 7s: it restarted", "clock off
-	// by +3.2s", "configuration differs: …".
-	Said string
-
-	// VotesIn is when a quarantined node votes again; 0 for any other answer.
-	VotesIn time.Duration
-
-	// Err is what the Redis client returned, where it returned an error.
-	Err error
-}
-
-func (n NodeAnswer) String() string { return n.Node + ": " + n.Said }
 
 func because(cause error) string {
 	if cause == nil {

@@ -194,7 +194,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[0].cut.Store(true)
 		ways[1].there.Store(way)
 		ways[2].back.Store(way)
-		said := make(chan holdfast.NodeStatus, 1)
+		said := make(chan holdfast.NodeAnswer, 1)
 		go func() { said <- ends.Nodes(t.Context())[2] }()
 		s.at(1.8)
 		s.clock(2, 3.79)

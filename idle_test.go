@@ -1,7 +1,6 @@
 package holdfast_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +21,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
 		for _, n := range look.Nodes(t.Context()) {
-			if n.Admitted || !strings.Contains(n.Reason, "configuration differs") {
+			if n.Reason != holdfast.ReasonMisconfigured || n.Cause != holdfast.CauseSettings {
 				t.Errorf("a look with another window, %s later: %s", idle, n)
 			}
 		}

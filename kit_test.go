@@ -122,7 +122,7 @@ func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	s.t.Helper()
 	redistest.Eventually(s.t, 15*time.Second, "all nodes to vote", func() bool {
 		for _, n := range c.Nodes(s.t.Context()) {
-			if !n.Admitted {
+			if !n.Votes() {
 				return false
 			}
 		}

@@ -162,7 +162,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	})
 	c := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
 	s.urls = direct
-	looked := make(chan []holdfast.NodeStatus, 1)
+	looked := make(chan []holdfast.NodeAnswer, 1)
 	go func() { looked <- c.Nodes(context.Background()) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)

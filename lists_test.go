@@ -36,7 +36,7 @@ func (s *set) listed(which ...int) *holdfast.Client {
 // standing counts the nodes that vote for c, and returns why the others do not.
 func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 	for _, s := range c.Nodes(t.Context()) {
-		if s.Admitted {
+		if s.Votes() {
 			n++
 		} else {
 			why += s.String() + "\n"
@@ -166,9 +166,9 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	s.ready(a)
 	held := lock(t, a, "x")
 	b, ofB := proxied(s.servers[0], s.servers[1], redistest.Start(t))
-	refused := func() string { return b.Nodes(t.Context())[2].Reason }
-	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return strings.Contains(refused(), "quarantined") })
-	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return strings.Contains(refused(), "stop the old server") })
+	refused := func() holdfast.NodeAnswer { return b.Nodes(t.Context())[2] }
+	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return refused().Reason == holdfast.ReasonQuarantined })
+	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == holdfast.CauseStranger })
 	ofA[1].Cut(true)
 	ofB[0].Cut(true)
 	for until := time.Now().Add(6 * time.Second); time.Now().Before(until) && held.Context().Err() == nil; {
@@ -204,7 +204,7 @@ func TestARestartIsNoOtherList(t *testing.T) {
 		s.servers[0].Kill()
 		s.servers[0].Restart()
 		for _, c := range []*holdfast.Client{a, b} {
-			if why := c.Nodes(t.Context())[0].Reason; strings.Contains(why, "another server") || strings.Contains(why, "configuration") {
+			if why := c.Nodes(t.Context())[0]; why.Cause == holdfast.CausePlace || why.Reason == holdfast.ReasonMisconfigured {
 				t.Errorf("a server that kept its data is a stranger: %s", why)
 			}
 		}

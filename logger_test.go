@@ -163,4 +163,10 @@ func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "level=WARN msg=\"node does not vote for another ") || strings.Contains(text, "again in") {
 		t.Errorf("it logged %q", text)
 	}
+	// For programs: codes and a duration. A sentence is for people.
+	for _, attr := range []string{" reason=quarantined ", " cause=new ", " votes_in=", ` said="quarantined for another `} {
+		if text := log.String(); !strings.Contains(text, attr) {
+			t.Errorf("it logged %q without %q", text, attr)
+		}
+	}
 }

@@ -79,15 +79,19 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 
 // taker returns the owner that most nodes name among those that no longer have the lease.
 func taker(answers []nodescript.Answer) (owner string, foreign bool) {
-	said := map[nodescript.Answer]int{}
+	type who struct {
+		owner   string
+		foreign bool
+	}
+	said := map[who]int{}
 	most := 0
 	for _, a := range answers {
-		who := nodescript.Answer{Owner: a.Owner, Foreign: a.Foreign}
-		if a.Verdict != nodescript.Lost || who == (nodescript.Answer{}) {
+		w := who{a.Owner, a.Foreign}
+		if a.Verdict != nodescript.Lost || w == (who{}) {
 			continue
 		}
-		if said[who]++; said[who] > most {
-			most, owner, foreign = said[who], a.Owner, a.Foreign
+		if said[w]++; said[w] > most {
+			most, owner, foreign = said[w], a.Owner, a.Foreign
 		}
 	}
 	return owner, foreign

@@ -47,7 +47,7 @@ var spoilings = []spoiling{{
 		s.kill(s.servers[i])
 		// Its first call finds the connection lost; only the next one is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
-			return c.Nodes(s.t.Context())[i].Reason == "refused"
+			return c.Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
 		})
 	},
 	mend: func(s *set, c *holdfast.Client, which []int) {
@@ -164,10 +164,10 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 		switch {
 		case n.Node != "redis://"+s.servers[i].Addr()+"/0":
 			return fmt.Sprintf("answer %d is of %s", i, n.Node)
-		case strings.HasPrefix(n.Said, want):
+		case strings.HasPrefix(n.Said(), want):
 			told++
-		case n.Said != "no answer yet":
-			return fmt.Sprintf("node %d said %q; want %q", i, n.Said, want)
+		case n.Reason != holdfast.ReasonUnanswered:
+			return fmt.Sprintf("node %d said %q; want %q", i, n.Said(), want)
 		}
 		if none != nil && !strings.Contains(err.Error(), n.String()) {
 			return fmt.Sprintf("%v: does not contain %q", err, n)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
@@ -187,24 +186,4 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 		left = -1
 	}
 	return &HeldError{Name: m.name, Owner: owner, Foreign: foreign, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
-}
-
-// answers puts nodes' answers into words. settling is why no stamp could be drawn.
-func (c *Client) answers(answers []nodescript.Answer, settling error) []NodeAnswer {
-	nodes := make([]NodeAnswer, len(answers))
-	for i, a := range answers {
-		offset, _ := c.fan.Offset(i)
-		n := NodeAnswer{Node: c.fan.Addr(i), Said: fanout.Said(a, offset), Err: a.Err}
-		if a.Verdict == nodescript.Quarantined {
-			n.VotesIn = a.Left
-		}
-		if settling != nil && a.Verdict == nodescript.Unanswered {
-			n.Said, n.Err = settling.Error(), settling
-			if offset.Abs() > c.config.Window {
-				n.Said = fmt.Sprintf("clock off by %+.1fs; %s", offset.Seconds(), settling)
-			}
-		}
-		nodes[i] = n
-	}
-	return nodes
 }

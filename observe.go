@@ -2,16 +2,14 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/fanout"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/internal/quorum"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // Status is who has a lock, as the nodes see it.
@@ -31,18 +29,7 @@ type Status struct {
 	// and is reserved until it takes it, for a second at most.
 	Offered bool
 
-	Nodes []NodeView // in the order of Config.Nodes
-}
-
-// NodeView is what one node stores about a lock.
-type NodeView struct {
-	Node    string
-	Held    bool
-	Foreign bool
-	Owner   string
-	Fence   int64
-	Until   time.Time
-	Err     error // why the node could not be asked
+	Nodes []NodeAnswer // what each node stores, in the order of Config.Nodes: free, held, offered, or why it could not be asked
 }
 
 // Status returns who has the lock called name. It changes nothing, and asks nodes
@@ -62,16 +49,16 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := viewOf(v)
-		n.Node, n.Err = c.fan.Addr(i), errs[i]
+		if errs[i] != nil {
+			n.failed(errs[i])
+		}
+		n.Node = c.fan.Addr(i)
 		s.Nodes = append(s.Nodes, n)
 	}
 	if s.judge() {
 		return s, nil
 	}
-	un := &UnavailableError{Name: name}
-	for _, n := range s.Nodes {
-		un.Nodes = append(un.Nodes, NodeAnswer{Node: n.Node, Said: n.said(), Err: n.Err})
-	}
+	un := &UnavailableError{Name: name, Nodes: slices.Clone(s.Nodes)}
 	if ctx.Err() != nil {
 		return s, m.prefix(ended(ctx, un))
 	}
@@ -87,7 +74,7 @@ func (s *Status) judge() (known bool) {
 		case n.Err != nil:
 			silent++
 			continue
-		case !n.Held:
+		case !n.Held():
 			continue
 		}
 		count[n.Owner]++
@@ -105,7 +92,7 @@ func (s *Status) judge() (known bool) {
 func (s *Status) tell(majority int) {
 	leases, fence := 0, int64(0)
 	for _, n := range s.Nodes {
-		if n.Err != nil || !n.Held || n.Owner != s.Owner || !s.Held {
+		if n.Err != nil || !n.Held() || n.Owner != s.Owner || !s.Held {
 			continue
 		}
 		s.Foreign = s.Foreign || n.Foreign
@@ -123,62 +110,36 @@ func (s *Status) tell(majority int) {
 	}
 }
 
-// said is the view in a few words.
-func (n NodeView) said() string {
-	switch {
-	case n.Err != nil:
-		return node.Reason(n.Err)
-	case !n.Held:
-		return "free"
-	}
-	return "held by " + (&HeldError{Owner: n.Owner, Foreign: n.Foreign}).Holder()
-}
-
-func viewOf(v nodescript.View) NodeView {
+// viewOf says what a node stores.
+func viewOf(v nodescript.View) NodeAnswer {
 	switch {
 	case v.Live() && (v.Kind == '-' || v.Plain == v.Record.Owner):
-		return NodeView{Held: true, Owner: v.Record.Owner, Fence: v.Record.Token, Until: time.UnixMicro(v.Record.Expiry)}
+		n := NodeAnswer{Reason: ReasonHeld, Owner: v.Record.Owner, Fence: v.Record.Token, Until: time.UnixMicro(v.Record.Expiry)}
+		if n.Fence == 0 {
+			n.Reason = ReasonOffered
+		}
+		return n
 	case v.Foreign() && (v.Live() || v.Record.Owner == "" || v.Plain != v.Record.Owner):
-		n := NodeView{Held: true, Foreign: true, Owner: v.Plain}
+		n := NodeAnswer{Reason: ReasonHeld, Foreign: true, Owner: v.Plain}
 		if v.Left != nodescript.Forever {
 			n.Until = time.UnixMicro(v.Time).Add(v.Left)
 		}
 		return n
 	}
-	return NodeView{}
-}
-
-// NodeStatus is how one node stands with this client.
-type NodeStatus struct {
-	Node      string
-	Reachable bool
-	Admitted  bool          // it votes
-	VotesIn   time.Duration // when it votes again, where it is quarantined
-	Reason    string        // why it does not vote; "" if it does
-
-	// Offset is how far its clock is from the majority's; it votes up to Window.
-	Offset      time.Duration
-	OffsetKnown bool
-
-	// Loss names what the node forgot. It is another one after each loss of its memory, and "" if the node votes.
-	Loss string
-
-	Version string // such as "Redis 7.0.15"
-	RunID   string // the server's incarnation
-	Err     error  // what the Redis client returned, where it returned an error
+	return NodeAnswer{Reason: ReasonFree}
 }
 
 // Nodes asks every node for its vote, as a lock would, and returns how each stands, in
 // the order of [Config.Nodes]. A node met for the first time begins its quarantine
 // by it.
-func (c *Client) Nodes(ctx context.Context) []NodeStatus {
+func (c *Client) Nodes(ctx context.Context) []NodeAnswer {
 	return c.standings(c.fan.Hail(ctx))
 }
 
 // unavailable is the error of a call that had no quorum.
 func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
 	e := &UnavailableError{Name: name, Nodes: nodes}
-	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return strings.HasPrefix(n.Said, fanout.Differs) }) {
+	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
 		e.trust = c.trustCommand()
 	}
 	return e
@@ -205,7 +166,7 @@ func (c *Client) trustCommand() string {
 //
 // seen are what [Client.Nodes] returned when the operator was asked. A node that lost its memory since gets no voucher:
 // a lock may have been alive then. Without seen, Trust vouches for what the nodes say when it runs.
-func (c *Client) Trust(ctx context.Context, seen ...NodeStatus) []NodeStatus {
+func (c *Client) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 	losses := map[string]string{}
 	for _, s := range seen {
 		losses[s.Node] = s.Loss
@@ -216,38 +177,39 @@ func (c *Client) Trust(ctx context.Context, seen ...NodeStatus) []NodeStatus {
 	})
 	s := c.standings(c.fan.Hail(ctx))
 	for i, err := range errs {
-		if err != nil {
-			s[i].Err, s[i].Reason = err, node.Reason(err)
+		if err != nil && !s[i].Votes() {
+			s[i].failed(err)
 		}
 	}
 	return s
 }
 
-func (c *Client) standings(answers []nodescript.Answer) []NodeStatus {
-	out := make([]NodeStatus, len(answers))
+func (c *Client) standings(answers []nodescript.Answer) []NodeAnswer {
+	out := make([]NodeAnswer, len(answers))
 	for i, a := range answers {
-		s := NodeStatus{Node: c.fan.Addr(i), Err: a.Err}
-		s.Offset, s.OffsetKnown = c.fan.Offset(i)
-		s.RunID, s.Version = c.fan.Incarnation(i)
-		s.Loss = c.fan.Loss(i)
-		var unsettled quorum.Unsettled
-		s.Reachable = a.Verdict != nodescript.Unanswered && (a.Err == nil || node.Code(a.Err) != "" || errors.As(a.Err, &unsettled))
-		s.Admitted = a.Verdict == nodescript.Done
-		if a.Verdict == nodescript.Quarantined {
-			s.VotesIn = a.Left
+		offset, known := c.fan.Offset(i)
+		n := c.answer(i, a, offset)
+		if n.Reason == ReasonDone {
+			n.Reason = ReasonVotes
 		}
-		if !s.Admitted {
-			s.Reason = fanout.Said(a, s.Offset)
-		}
-		out[i] = s
+		n.OffsetKnown = known
+		n.RunID, n.Version = c.fan.Incarnation(i)
+		n.Loss = c.fan.Loss(i)
+		out[i] = n
 	}
 	return out
 }
 
-// String is the status in one line, for people.
-func (s NodeStatus) String() string {
-	if s.Admitted {
-		return fmt.Sprintf("%s: votes", s.Node)
+// told logs when a node stops voting, when the reason changes and when it votes again.
+func (c *Client) told(i int, a nodescript.Answer, offset time.Duration) {
+	n := c.answer(i, a, offset)
+	level, message := slog.LevelWarn, "node does not vote"
+	attrs := n.attrs()
+	switch {
+	case n.Reason == ReasonDone:
+		level, message, attrs = slog.LevelInfo, "node votes again", []slog.Attr{slog.String("node", n.Node)}
+	case n.VotesIn > 0:
+		message += " for another " + forPeople(n.VotesIn)
 	}
-	return fmt.Sprintf("%s: %s", s.Node, s.Reason)
+	c.config.Logger.LogAttrs(context.Background(), level, message, attrs...)
 }

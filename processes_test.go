@@ -95,7 +95,7 @@ func waiter(args []string) int {
 // votes reports whether all nodes vote. It has their clocks read anew.
 func votes(ctx context.Context, c *holdfast.Client) bool {
 	for _, n := range c.Nodes(ctx) {
-		if !n.Admitted {
+		if !n.Votes() {
 			return false
 		}
 	}

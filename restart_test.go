@@ -62,7 +62,7 @@ func TestARestartedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 		t.Fatal("acquired at once")
 	}
 	for i, n := range c.Nodes(t.Context())[:3] {
-		if n.Admitted || n.VotesIn <= 0 || n.VotesIn > 3100*time.Millisecond || !strings.Contains(n.Reason, "quarantined for another") {
+		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3100*time.Millisecond || n.Reason != holdfast.ReasonQuarantined {
 			t.Errorf("node %d: %+v; want a quarantine of at most MaxTTL + W", i, n)
 		}
 	}
@@ -97,7 +97,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 		t.Fatal("acquired at once")
 	}
 	for i, n := range c.Nodes(t.Context())[:3] {
-		if n.Admitted || !strings.Contains(n.Reason, "maxmemory-policy is allkeys-random") {
+		if n.Reason != holdfast.ReasonUnfit || n.Cause != holdfast.CausePolicy || n.Value != "allkeys-random" {
 			t.Errorf("node %d: %+v; want the policy named", i, n)
 		}
 	}
@@ -144,7 +144,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 			if err == nil && time.Now().Before(l.Deadline()) {
 				t.Errorf("two holders: token %d and, for another %s, %d", second.Fence(), time.Until(l.Deadline()), l.Fence())
 			}
-			if n := other.Nodes(t.Context())[0]; n.Admitted || n.VotesIn <= 0 {
+			if n := other.Nodes(t.Context())[0]; n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("the node: %+v; want a quarantine", n)
 			}
 			nobodyBefore(t, other, l.Deadline(), 0)
@@ -267,7 +267,7 @@ func TestClientsThatMeetARestartedNodeAtOnceAgree(t *testing.T) {
 		wait.Go(func() {
 			n := c.Nodes(t.Context())[0]
 			ends[i] = time.Now().Add(n.VotesIn)
-			if n.Admitted || n.VotesIn <= 0 {
+			if n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("client %d: %v; want a quarantine", i, n)
 			}
 			if l, err := c.Mutex("x").Lock(t.Context()); err != nil {
@@ -350,7 +350,7 @@ func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
 	s.ready(s.client()).Close()
 	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 2 * time.Second })
 	for _, n := range longer.Trust(t.Context()) {
-		if n.Err != nil || !strings.Contains(n.Reason, "an operator vouched for it") {
+		if n.Err != nil || n.Reason != holdfast.ReasonQuarantined || n.Cause != holdfast.CauseVouched {
 			t.Fatalf("after Trust: %+v", n)
 		}
 	}

@@ -53,8 +53,8 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
 		"nodes asked": func(_ *set, c *holdfast.Client) {
 			for i, n := range c.Nodes(t.Context()) {
-				if !n.Admitted {
-					t.Errorf("node %d: %s; want that it votes", i, n.Reason)
+				if !n.Votes() {
+					t.Errorf("node %d: %s; want that it votes", i, n.Said())
 				}
 			}
 		},

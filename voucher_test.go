@@ -123,7 +123,7 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 		}
 		s.clock(2, +1.95)
 		time.Sleep(s.set.TrustedQuarantine() - s.span(3.9))
-		if n := ends.Nodes(t.Context())[2]; !n.Admitted {
+		if n := ends.Nodes(t.Context())[2]; !n.Votes() {
 			t.Fatalf("the quarantine did not end: %s", n)
 		}
 		b.Nodes(t.Context()) // it meets the nodes anew: what lost its memory is another member

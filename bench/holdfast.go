@@ -48,7 +48,7 @@ func (l holdfastLocker) ready() error {
 	for {
 		all := true
 		for _, n := range l.client.Nodes(ctx) {
-			all = all && n.Admitted
+			all = all && n.Votes()
 		}
 		switch {
 		case all:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,13 +117,13 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 	deadline := time.Now().Add(patience)
 	for {
 		waiting := false
-		var last []holdfast.NodeStatus
+		var last []holdfast.NodeAnswer
 		for i, n := range client.Nodes(tb.Context()) {
-			if strings.HasPrefix(n.Reason, "configuration differs") { // which no waiting mends
-				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Reason)
+			if n.Reason == holdfast.ReasonMisconfigured { // which no waiting mends
+				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}
 			// One that was restarted sits out its quarantine, as in production.
-			waiting = waiting || !n.Admitted && s.up(i) && n.VotesIn <= 2*window
+			waiting = waiting || !n.Votes() && s.up(i) && n.VotesIn <= 2*window
 			last = append(last, n)
 		}
 		if !waiting {

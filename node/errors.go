@@ -119,6 +119,14 @@ func Timeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
 }
 
+// Refused reports whether err means that nothing listens at the node's address.
+func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// Disconnected reports whether err means that the connection was lost.
+func Disconnected(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
 // Reason says in a few words, for an operator, why a call failed: "refused", "timed out", "connection lost", or the
 // server's own words. For NOAUTH it says what to do.
 func Reason(err error) string {
@@ -130,11 +138,11 @@ func Reason(err error) string {
 		return "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
 	case errors.As(err, &e):
 		return e.Error()
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case Refused(err):
 		return "refused"
 	case Timeout(err):
 		return "timed out"
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case Disconnected(err):
 		return "connection lost"
 	}
 	return clean.Text(fmt.Sprint(err))

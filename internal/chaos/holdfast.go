@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -101,7 +100,7 @@ func (l *holdfastLocker) intrude(ctx context.Context, name string) what {
 func turnedAway(err error) what {
 	nodes, no := answers(err), 0
 	for _, n := range nodes {
-		if r := refusal(n.Said); r == configDiffers || r == sameServer {
+		if n.Reason == holdfast.ReasonMisconfigured || n.Reason == holdfast.ReasonDuplicate {
 			no++
 		}
 	}
@@ -126,54 +125,28 @@ func answers(err error) []holdfast.NodeAnswer {
 
 func (l *holdfastLocker) Close() { _ = l.client.Close() }
 
-// refused counts what the nodes said, in words that do not differ from node to node.
+// refused counts what the nodes said.
 func (l *holdfastLocker) refused(err error) {
 	if errors.Is(err, holdfast.ErrUnavailable) {
 		l.role.Note("lock: no quorum")
 	}
 	for _, n := range answers(err) {
-		if what := refusal(n.Said); what != "" {
+		if what := refusal(n); what != "" {
 			l.role.Note("node: " + what)
 		}
 	}
 }
 
-// What nodes say to clients that must be refused.
-const (
-	configDiffers = "configuration differs"
-	sameServer    = "is the same server"
-)
-
-// refusals are the beginnings of what nodes say when they do not vote.
-var refusals = []string{
-	"clock off by", "the call arrived too late", "restarting", configDiffers, sameServer,
-	"has seen a later token", "has seen a token from the future", "maxmemory-policy is", "it is a slave", "refused", "timed out",
-	"connection lost", "OOM", "had forgotten the lease", "the clocks of a majority",
-}
-
-func refusal(said string) string {
-	if rest, ok := strings.CutPrefix(said, "quarantined for another "); ok {
-		if _, why, ok := strings.Cut(rest, ": "); ok {
-			return "quarantined: " + why
-		}
-		return "quarantined"
-	}
-	for _, r := range refusals {
-		if strings.Contains(said, r) {
-			return r
-		}
-	}
-	switch said {
-	case "granted", "no answer yet", "done":
+// refusal is the code of an answer that is no yes, with its cause; "" of any other.
+func refusal(n holdfast.NodeAnswer) string {
+	switch n.Reason {
+	case holdfast.ReasonGranted, holdfast.ReasonUnanswered, holdfast.ReasonDone, holdfast.ReasonHeld, holdfast.ReasonOffered:
 		return ""
 	}
-	if strings.HasPrefix(said, "held ") {
-		return ""
+	if n.Cause == "" {
+		return n.Reason.String()
 	}
-	if len(said) > 60 {
-		said = said[:60]
-	}
-	return "other: " + said
+	return n.Reason.String() + ": " + string(n.Cause)
 }
 
 type heldLease struct {

@@ -15,10 +15,11 @@ import (
 
 // An error of any kind is no refusal: a client that must be refused may as well have met dead nodes.
 func TestOnlyWhatIsSaidOfAMisfitIsARefusal(t *testing.T) {
-	const differs, twin, held, mute = "configuration differs: 3 nodes", "is the same server as x; each node needs a server of its own", "held by a for up to 1s", "timed out"
-	nodes := func(said ...string) (list []holdfast.NodeAnswer) {
-		for _, s := range said {
-			list = append(list, holdfast.NodeAnswer{Said: s})
+	const differs, twin, held, mute = holdfast.ReasonMisconfigured, holdfast.ReasonDuplicate, holdfast.ReasonHeld, holdfast.ReasonTimedOut
+	const granted = holdfast.ReasonGranted
+	nodes := func(reasons ...holdfast.Reason) (list []holdfast.NodeAnswer) {
+		for _, r := range reasons {
+			list = append(list, holdfast.NodeAnswer{Reason: r})
 		}
 		return list
 	}
@@ -30,10 +31,10 @@ func TestOnlyWhatIsSaidOfAMisfitIsARefusal(t *testing.T) {
 		"by a majority":                    {&holdfast.UnavailableError{Nodes: nodes(differs, mute, differs)}, tried},
 		"by too few to matter":             {&holdfast.UnavailableError{Nodes: nodes(differs, mute, mute)}, unsure},
 		"by none, all being mute":          {&holdfast.UnavailableError{Nodes: nodes(mute, mute, mute)}, unsure},
-		"twins, of which enough are left":  {&holdfast.UnavailableError{Nodes: nodes("granted", twin, "granted", twin, mute)}, unsure},
-		"twins, of which too few are left": {&holdfast.UnavailableError{Nodes: nodes("granted", twin, "granted", twin, twin)}, tried},
+		"twins, of which enough are left":  {&holdfast.UnavailableError{Nodes: nodes(granted, twin, granted, twin, mute)}, unsure},
+		"twins, of which too few are left": {&holdfast.UnavailableError{Nodes: nodes(granted, twin, granted, twin, twin)}, tried},
 		"twins, where somebody has it":     {&holdfast.HeldError{Nodes: nodes(held, twin, held, twin, twin)}, tried},
-		"somebody has it":                  {&holdfast.HeldError{Nodes: nodes(held, held, "granted")}, unsure},
+		"somebody has it":                  {&holdfast.HeldError{Nodes: nodes(held, held, granted)}, unsure},
 		"an error that is none of a node":  {errors.Join(holdfast.ErrClosed), unsure},
 	} {
 		if got := turnedAway(c.err); got != c.want {

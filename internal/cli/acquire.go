@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // patience bounds calls that have nobody else to bound them.
@@ -124,15 +125,20 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 
 // unavailableHint says what to do where no quorum was had.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
-	said := func(what string) bool {
-		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, what) })
+	said := func(what holdfast.Reason) bool {
+		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
+	}
+	code := func(what holdfast.Cause) bool {
+		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool {
+			return n.Reason == holdfast.ReasonServerError && n.Cause == what
+		})
 	}
 	quarantined := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint })
 	switch {
-	case len(s.nodes) == 0 && said("refused"):
+	case len(s.nodes) == 0 && said(holdfast.ReasonRefused):
 		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
 			"or start some for development: holdfast dev"
-	case said("configuration differs"):
+	case said(holdfast.ReasonMisconfigured):
 		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
 			"nodes. To change them: stop all clients and wait for the old --max-ttl + --window, or be certain that no lock is\n" +
 			"alive; then: " + s.trustCommand() + "\n" +
@@ -140,15 +146,15 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"exclude nobody here, but it is a way to change these settings while clients run; see docs/operating.md"
 	case quarantined:
 		return s.trustHint()
-	case said("WRONGPASS"):
+	case code(node.WrongPass):
 		return "the user or the password in the URL is wrong, or not known to this server"
-	case said("NOPERM"):
+	case code(node.NoPerm):
 		return "the user of the URL lacks a right, to a command or to the keys of this name: docs/security.md lists them"
-	case said("refused"):
+	case said(holdfast.ReasonRefused):
 		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
-	case said("NOAUTH"), said("it knows no EVAL"): // which say what to do
+	case code(node.NoAuth), said(holdfast.ReasonNoScripts): // which say what to do
 		return ""
-	case said("no answer yet"):
+	case said(holdfast.ReasonUnanswered):
 		return "holdfast nodes shows how each node stands"
 	}
 	return "" // holdfast nodes would say the same again
@@ -184,7 +190,7 @@ type waiter struct {
 	trust   string                  // how to shorten a quarantine
 	give    context.CancelCauseFunc // gives the wait up
 	said    string                  // what is waited for: a holder, or a quorum
-	nodes   map[string]string       // what was told of each node that does not vote, without times
+	nodes   map[string]refusalOf    // what was told of each node that does not vote
 	met     bool                    // somebody has the lock
 	through bool                    // outages are waited for
 	hint    bool                    // the hint was given, or is none: a lock was alive during this wait
@@ -206,7 +212,7 @@ func (w *waiter) refused(err error) {
 		case held.Place > 1 && w.change(fmt.Sprint(held.Owner, held.Place)):
 			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
 		case held.Place <= 1 && w.change("held "+held.Owner):
-			w.note("waiting for %s", strings.TrimPrefix(held.Error(), "lock "))
+			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
@@ -242,20 +248,28 @@ func (w *waiter) change(what string) bool {
 	return changed
 }
 
+// refusalOf is a node's answer without its times: what need not be told twice.
+type refusalOf struct {
+	reason holdfast.Reason
+	cause  holdfast.Cause
+	value  string
+	owner  string
+}
+
 func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
-	line, what := "node "+n.String(), withoutNumbers(n.Said)
-	if n.VotesIn > 0 {
-		_, why, _ := strings.Cut(n.Said, ": ")
-		line, what = fmt.Sprintf("node %s votes again in %s: %s", n.Node, forPeople(n.VotesIn), why), why
-	}
-	if n.Said == "granted" || n.Said == "no answer yet" || w.nodes[n.Node] == what {
+	what := refusalOf{n.Reason, n.Cause, n.Value, n.Owner}
+	if n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonUnanswered || w.nodes[n.Node] == what {
 		return
 	}
 	if w.nodes == nil {
-		w.nodes = map[string]string{}
+		w.nodes = map[string]refusalOf{}
 	}
 	w.nodes[n.Node] = what
-	w.note("%s", line)
+	if n.VotesIn > 0 {
+		w.note("node %s votes again in %s: %s", n.Node, forPeople(n.VotesIn), n.Why())
+	} else {
+		w.note("node %s", n)
+	}
 	if n.VotesIn > worthAHint && !w.hint {
 		w.hint = true
 		w.note("hint: %s", w.trust)
@@ -265,16 +279,6 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 // worthAHint is a quarantine after which a person would look for a shorter way.
 const worthAHint = 2 * time.Second
 
-// withoutNumbers makes "held by a for up to 8s" and "… 7s" the same.
-func withoutNumbers(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r == '.' {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 func countNodes(n int) string {
 	if n == 1 {
 		return "1 node"
@@ -282,6 +286,7 @@ func countNodes(n int) string {
 	return strconv.Itoa(n) + " nodes"
 }
 
+// trimmed is an error of the library's without its prefix, which each line of the command has.
 func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "holdfast: ") }
 
 // forPeople rounds a duration to what a person reads at a glance.

@@ -111,7 +111,7 @@ type bench struct {
 
 	one, many *cycles // nil: not begun
 	relay     *relay
-	standing  []holdfast.NodeStatus // of the nodes, in the end
+	standing  []holdfast.NodeAnswer // of the nodes, in the end
 }
 
 // measure prints what was measured, also if an error or a signal ended it.
@@ -154,7 +154,7 @@ func (b *bench) run(ctx context.Context) error {
 		return nil // the signal is the error
 	}
 	for _, s := range list {
-		if !s.Admitted {
+		if !s.Votes() {
 			b.say("node %s", s)
 		}
 	}
@@ -233,7 +233,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 }
 
 // stand asks how the nodes stand now, also after an interrupt.
-func (b *bench) stand() []holdfast.NodeStatus {
+func (b *bench) stand() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return b.client.Nodes(ctx)

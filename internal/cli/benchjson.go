@@ -50,7 +50,9 @@ type samplesJSON struct {
 type measureNodeJSON struct {
 	Node     string  `json:"node"`
 	Admitted bool    `json:"admitted"` // it votes, at the end
-	Reason   *string `json:"reason"`   // why it does not
+	Reason   *string `json:"reason"`   // why it does not, as a code
+	Cause    *string `json:"cause"`    // the cause of that, as a code
+	Said     *string `json:"said"`     // both in words
 	Version  *string `json:"version"`
 	// InMajority is the part of the locks and unlocks made one at a time in which the
 	// node was among the first quorum to answer: 0 to 1.
@@ -87,9 +89,10 @@ func benchJSON(b *bench) measuredJSON {
 	for i, f := range b.gauge.figures() {
 		s := b.standing[i]
 		n := measureNodeJSON{
-			Node: s.Node, Admitted: s.Admitted, Reason: text(s.Reason), Version: text(s.Version),
+			Node: s.Node, Admitted: s.Votes(), Version: text(s.Version),
 			Calls: f.calls, Failed: f.failed, LastError: text(f.said), One: ofReading(f.phases[phaseOne]),
 		}
+		n.Reason, n.Cause, n.Said = refusalJSON(s)
 		if f.known {
 			share := rounded(f.inMajority, 4)
 			n.InMajority = &share

@@ -30,8 +30,8 @@ func printBench(out io.Writer, b *bench) error {
 	for i, f := range b.gauge.figures() {
 		s := b.standing[i]
 		state := "votes"
-		if !s.Admitted {
-			state = s.Reason
+		if !s.Votes() {
+			state = s.Said()
 		}
 		if f.failed > 0 && f.said != state {
 			state += " (last error: " + f.said + ")"

@@ -15,7 +15,7 @@ import (
 // does not give it.
 func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
-		{Node: "a", Said: "quarantined for another 9s: its memory is new", VotesIn: 9 * time.Second},
+		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},
 	}}
 	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Owner: "web-3~1~2~3", ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer

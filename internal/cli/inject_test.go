@@ -14,9 +14,9 @@ import (
 // What came from a node does nothing to the terminal; JSON reads back as it was.
 func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	const forged = "web\x1b[2K\r\u009b31m\u202e\nholdfast: granted~c~1"
-	s := &holdfast.Status{Name: "x", Held: true, Owner: forged, Until: time.Now().Add(time.Minute), Nodes: []holdfast.NodeView{
-		{Node: "redis://a:1/0", Held: true, Owner: forged}, {Node: "redis://b:1/0", Held: true, Foreign: true, Owner: forged},
-		{Node: "redis://c:1/0", Err: errors.New("ERR " + forged)},
+	s := &holdfast.Status{Name: "x", Held: true, Owner: forged, Until: time.Now().Add(time.Minute), Nodes: []holdfast.NodeAnswer{
+		{Node: "redis://a:1/0", Reason: holdfast.ReasonHeld, Owner: forged}, {Node: "redis://b:1/0", Reason: holdfast.ReasonHeld, Foreign: true, Owner: forged},
+		{Node: "redis://c:1/0", Reason: holdfast.ReasonFailed, Err: errors.New("ERR " + forged)},
 	}}
 	var out bytes.Buffer
 	if err := printStatus(&out, s, false); err != nil {

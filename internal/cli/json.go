@@ -34,7 +34,8 @@ type lockJSON struct {
 
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
-	Held    *bool   `json:"held"` // null where the node did not answer
+	Reason  string  `json:"reason"` // a code: free, held, offered, or why there is no answer
+	Held    *bool   `json:"held"`   // null where the node did not answer
 	Foreign *bool   `json:"foreign"`
 	Owner   *string `json:"owner"`
 	Fence   *int64  `json:"fence"`
@@ -57,13 +58,14 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 		}
 	}
 	for _, n := range s.Nodes {
-		v := lockNodeJSON{Node: n.Node, Fence: number(n.Fence), Until: instant(n.Until)}
+		held := n.Held()
+		v := lockNodeJSON{Node: n.Node, Reason: n.Reason.String(), Fence: number(n.Fence), Until: instant(n.Until)}
 		if n.Err != nil {
 			v.Error = text(reason(n.Err))
 		} else {
-			v.Held, v.Foreign = &n.Held, &n.Foreign
+			v.Held, v.Foreign = &held, &n.Foreign
 		}
-		if n.Held {
+		if held {
 			v.Owner = &n.Owner
 		}
 		j.Nodes = append(j.Nodes, v)
@@ -82,20 +84,23 @@ type nodeJSON struct {
 	Reachable bool     `json:"reachable"`
 	Admitted  bool     `json:"admitted"`
 	VotesInMS *int64   `json:"votes_in_ms"`
-	Reason    *string  `json:"reason"`
+	Reason    *string  `json:"reason"` // why it does not vote, as a code; null if it votes
+	Cause     *string  `json:"cause"`  // the cause of that, as a code
+	Said      *string  `json:"said"`   // both in words
 	OffsetMS  *float64 `json:"offset_ms"`
 	Version   *string  `json:"version"`
 	RunID     *string  `json:"run_id"`
 	Error     *string  `json:"error"`
 }
 
-func standingJSON(list []holdfast.NodeStatus) nodesJSON {
+func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 	j := nodesJSON{Quorum: len(list)/2 + 1, Voting: voting(list)}
 	for _, n := range list {
 		v := nodeJSON{
-			Node: n.Node, Reachable: n.Reachable, Admitted: n.Admitted,
-			Reason: text(n.Reason), Version: text(n.Version), RunID: text(n.RunID),
+			Node: n.Node, Reachable: n.Reachable(), Admitted: n.Votes(),
+			Version: text(n.Version), RunID: text(n.RunID),
 		}
+		v.Reason, v.Cause, v.Said = refusalJSON(n)
 		if n.VotesIn > 0 {
 			ms := n.VotesIn.Milliseconds()
 			v.VotesInMS = &ms
@@ -110,6 +115,14 @@ func standingJSON(list []holdfast.NodeStatus) nodesJSON {
 		j.Nodes = append(j.Nodes, v)
 	}
 	return j
+}
+
+// refusalJSON is why a node does not vote: reason, cause and words, all null if it votes.
+func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
+	if n.Votes() {
+		return nil, nil, nil
+	}
+	return text(n.Reason.String()), text(string(n.Cause)), text(n.Said())
 }
 
 // show prints v as JSON, or for people.

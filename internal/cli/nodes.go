@@ -45,7 +45,7 @@ func (a *app) withNodes(f func(*holdfast.Client) error) error {
 	return f(client)
 }
 
-func (a *app) showNodes(out io.Writer, list []holdfast.NodeStatus, asJSON bool) error {
+func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) error {
 	if err := show(out, asJSON, standingJSON(list), func() error { return printNodes(out, list) }); err != nil {
 		return err
 	}
@@ -53,27 +53,23 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeStatus, asJSON bool) 
 }
 
 // nodesHint takes the same errors apart as unavailableHint.
-func (s *settings) nodesHint(list []holdfast.NodeStatus) string {
-	un := &holdfast.UnavailableError{}
-	for _, n := range list {
-		un.Nodes = append(un.Nodes, holdfast.NodeAnswer{Node: n.Node, Said: n.Reason, VotesIn: n.VotesIn})
-	}
-	return s.unavailableHint(un)
+func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
+	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
 }
 
-func printNodes(out io.Writer, list []holdfast.NodeStatus) error {
+func printNodes(out io.Writer, list []holdfast.NodeAnswer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "NODE\tSTATE\tCLOCK\tVERSION")
 	for _, n := range list {
 		state := "votes"
 		switch {
-		case n.Admitted:
-		case !n.Reachable:
-			state = "unreachable: " + n.Reason
+		case n.Votes():
+		case !n.Reachable():
+			state = "unreachable: " + n.Said()
 		case n.VotesIn > 0:
-			state = n.Reason
+			state = n.Said()
 		default:
-			state = "does not vote: " + n.Reason
+			state = "does not vote: " + n.Said()
 		}
 		offset := "?"
 		if n.OffsetKnown {
@@ -84,9 +80,9 @@ func printNodes(out io.Writer, list []holdfast.NodeStatus) error {
 	return printed(w.Flush())
 }
 
-func voting(list []holdfast.NodeStatus) (n int) {
+func voting(list []holdfast.NodeAnswer) (n int) {
 	for _, s := range list {
-		if s.Admitted {
+		if s.Votes() {
 			n++
 		}
 	}

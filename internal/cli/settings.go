@@ -128,11 +128,17 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 	return client, nil
 }
 
-// inFlags puts the library's words about its Config into those of the command line.
+// flagsOf are the flags of the fields of [holdfast.Config].
+var flagsOf = map[string]string{
+	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
+	"Cluster": "--cluster",
+}
+
+// inFlags returns an error of the library's, which names fields of its Config, with the names of their flags.
 func inFlags(err error) error {
-	return errors.New(strings.NewReplacer(
-		"holdfast: ", "", "Config.", "",
-		"Nodes[", "--nodes[", "NodeTimeout", "--node-timeout", "Nodes", "--nodes",
-		"MaxTTL", "--max-ttl", "TTL", "--ttl", "Window", "--window", "Cluster is", "--cluster is",
-	).Replace(err.Error()))
+	var bad *holdfast.ConfigError
+	if !errors.As(err, &bad) {
+		return errors.New(trimmed(err))
+	}
+	return errors.New(bad.Named(func(field string) string { return or(flagsOf[field], field) }))
 }

@@ -109,13 +109,13 @@ func printable(name string) string {
 	return name
 }
 
-func nodeView(n holdfast.NodeView, s *holdfast.Status) string {
+func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 	switch {
 	case n.Err != nil:
 		return "no answer: " + reason(n.Err)
-	case !n.Held:
+	case !n.Held():
 		return "free"
-	case !n.Foreign && n.Fence == 0:
+	case n.Reason == holdfast.ReasonOffered:
 		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
 	case n.Owner == s.Owner && n.Fence == s.Fence:
 		return "held, until " + expiry(n.Until)

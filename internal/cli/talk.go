@@ -137,23 +137,19 @@ func (t *talker) fail(f *failure) {
 		return
 	}
 	var un *holdfast.UnavailableError
-	if errors.As(f.err, &un) && len(un.Nodes) > 1 {
+	switch {
+	case !errors.As(f.err, &un):
+		t.say("%s", trimmed(f.err))
+	case len(un.Nodes) == 1: // without the library's hint: ours speaks of flags
+		t.say("lock %q: no quorum of 1 node: %s%s", un.Name, un.Nodes[0], f.limit())
+	default:
 		// One line per node: with five of them a single line is unreadable.
 		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
-			if n.Said != "done" && n.Said != "granted" {
+			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
 				t.say("  %s", n)
 			}
 		}
-	} else {
-		text := strings.TrimPrefix(f.err.Error(), "holdfast: ")
-		if un != nil {
-			text = strings.Replace(text, " (hint: "+un.Hint()+")", "", 1) // ours speaks of flags
-		}
-		if limit := f.limit(); !strings.HasSuffix(text, limit) { // the library says it of a context that ended
-			text += limit
-		}
-		t.say("%s", text)
 	}
 	if f.hint != "" {
 		t.say("hint: %s", f.hint)
@@ -209,14 +205,17 @@ func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= sl
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	w := warning{line: r.Message}
-	if in, ok := strings.CutPrefix(r.Message, "node does not vote for another "); ok {
-		if d, err := time.ParseDuration(in); err == nil {
-			w.over = r.Time.Add(d)
-		}
-	}
 	add := func(a slog.Attr) bool {
-		if a.Key == "node" {
+		switch a.Key {
+		case "node":
 			w.node = a.Value.String()
+		case "votes_in":
+			if a.Value.Kind() == slog.KindDuration {
+				w.over = r.Time.Add(a.Value.Duration())
+			}
+			return true
+		case "reason", "cause": // codes, which said has in words
+			return true
 		}
 		w.line += fmt.Sprintf(" %s=%q", a.Key, a.Value)
 		return true

@@ -14,19 +14,22 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	var out bytes.Buffer
 	talk := newTalker(&out)
 	h := talk.logger().Handler()
-	warn := func(ago time.Duration, message, node string) {
+	warn := func(ago time.Duration, message, node string, votesIn time.Duration) {
 		r := slog.NewRecord(time.Now().Add(-ago), slog.LevelWarn, message, 0)
 		r.AddAttrs(slog.String("node", node))
+		if votesIn > 0 {
+			r.AddAttrs(slog.Duration("votes_in", votesIn))
+		}
 		if err := h.Handle(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	talk.hold()
-	warn(11*time.Second, "node does not vote for another 10s", "a")
-	warn(11*time.Second, "node does not vote for another 1m0s", "b")
-	warn(11*time.Second, "node does not vote", "c")
-	warn(2*time.Second, "node does not vote", "d")
-	warn(time.Second, "node does not vote for another 1ms", "d") // takes the place of the one before
+	warn(11*time.Second, "node does not vote for another 10s", "a", 10*time.Second)
+	warn(11*time.Second, "node does not vote for another 1m0s", "b", time.Minute)
+	warn(11*time.Second, "node does not vote", "c", 0)
+	warn(2*time.Second, "node does not vote", "d", 0)
+	warn(time.Second, "node does not vote for another 1ms", "d", time.Millisecond) // takes the place of the one before
 	if talk.lines.Wait(aside.Forever); out.Len() > 0 {
 		t.Errorf("during the wait it said %q", out.String())
 	}

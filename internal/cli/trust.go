@@ -75,8 +75,8 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	}
 	waiting := waitingOf(list)
 	for _, n := range list {
-		if !n.Admitted && !vouchable(n) {
-			fmt.Fprintf(out, "%s cannot be vouched for: %s\n", n.Node, n.Reason)
+		if !n.Votes() && !vouchable(n) {
+			fmt.Fprintf(out, "%s cannot be vouched for: %s\n", n.Node, n.Said())
 		}
 	}
 	if len(waiting) == 0 {
@@ -90,20 +90,20 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		if !waiting[n.Node] {
 			continue
 		}
-		if ask == nil && (n.VotesIn > 0 || n.Admitted) { // else what follows gives the reason
+		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // else what follows gives the reason
 			a.note("node %s", before[i])
 		}
 		switch {
 		case n.Err != nil:
-			fmt.Fprintf(out, "%s was not vouched for: %s\n", n.Node, n.Reason)
+			fmt.Fprintf(out, "%s was not vouched for: %s\n", n.Node, n.Said())
 		case n.VotesIn > 0:
 			fmt.Fprintf(out, "vouched for %s, incarnation %s: votes in %s\n", n.Node, n.RunID, forPeople(n.VotesIn))
 			longest = max(longest, n.VotesIn)
 			continue
-		case n.Admitted:
+		case n.Votes():
 			fmt.Fprintf(out, "vouched for %s, incarnation %s: votes\n", n.Node, n.RunID)
 		default:
-			fmt.Fprintf(out, "%s does not vote: %s\n", n.Node, n.Reason)
+			fmt.Fprintf(out, "%s does not vote: %s\n", n.Node, n.Said())
 		}
 		delete(waiting, n.Node)
 	}
@@ -112,7 +112,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		time.Sleep(20 * time.Millisecond)
 		list = client.Nodes(ctx)
 		for _, n := range list {
-			if n.Admitted {
+			if n.Votes() {
 				delete(waiting, n.Node)
 			}
 		}
@@ -123,12 +123,12 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 
 // vouchable reports whether an operator's word can make the node vote. One that answers with an error, such as WRONGPASS,
 // needs something else first.
-func vouchable(n holdfast.NodeStatus) bool {
-	return n.Reachable && !n.Admitted && node.Code(n.Err) == ""
+func vouchable(n holdfast.NodeAnswer) bool {
+	return n.Reachable() && !n.Votes() && node.Code(n.Err) == ""
 }
 
 // waitingOf are the nodes that could be vouched for.
-func waitingOf(list []holdfast.NodeStatus) map[string]bool {
+func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	waiting := map[string]bool{}
 	for _, n := range list {
 		if vouchable(n) {
@@ -140,7 +140,7 @@ func waitingOf(list []holdfast.NodeStatus) map[string]bool {
 
 // worse reports whether a node is to be vouched for now that was not then, or that has
 // another memory since: it voted, or was out of reach, or restarted, or was emptied.
-func worse(then, now []holdfast.NodeStatus) bool {
+func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
 		if vouchable(n) && (!waiting[n.Node] || n.RunID != then[i].RunID || n.Loss != then[i].Loss) {
@@ -151,7 +151,7 @@ func worse(then, now []holdfast.NodeStatus) bool {
 }
 
 // quorumOf is the failure of a node set on which no lock can be taken.
-func (a *app) quorumOf(list []holdfast.NodeStatus) error {
+func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {
 		return &failure{

@@ -44,7 +44,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 		t.Errorf("asked about %v nodes, then exit %d (%v); want 1, then 2, then %d\n%s", asked, code, err, exitDeclined, &said)
 	}
 	for i, n := range client.Nodes(context.Background()) {
-		if n.Admitted != (i == 2) {
+		if n.Votes() != (i == 2) {
 			t.Errorf("node %s", n)
 		}
 	}
@@ -110,7 +110,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	}
 	// Nor does the library vouch for what its caller has not seen.
 	for _, n := range operator.Trust(t.Context(), seen...) {
-		if n.Admitted || !strings.Contains(n.Reason, "lost its memory after it was looked at") {
+		if n.Reason != holdfast.ReasonVoidVoucher {
 			t.Errorf("%s", n)
 		}
 	}

@@ -19,14 +19,14 @@ func (d *demo) watch(ctx context.Context) {
 }
 
 // look asks every node how it stands.
-func (d *demo) look(ctx context.Context) []holdfast.NodeStatus {
+func (d *demo) look(ctx context.Context) []holdfast.NodeAnswer {
 	list := d.client.Nodes(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, n := range list {
 		switch {
 		case d.nodes[i] == nil:
-		case n.Admitted:
+		case n.Votes():
 			d.voted(i)
 			d.state.node(i, "votes")
 		case n.VotesIn > 0:
@@ -66,7 +66,7 @@ func (d *demo) await(ctx context.Context, which ...int) error {
 		list := d.look(ctx)
 		voting := 0
 		for _, i := range which {
-			if list[i].Admitted {
+			if list[i].Votes() {
 				voting++
 			}
 		}

@@ -134,7 +134,7 @@ func (s *seat) ask() (a nodescript.Answer, told bool) {
 	twin := s.fan.meet(s.index, h.Run)
 	s.mu.Lock()
 	scripts, loaded, challenge := s.standing.Scripts(), s.standing.Loaded(), s.standing.Challenge()
-	if h.Run != scripts.Run || twin != "" || h.Unfit() != "" {
+	if unfit, _ := h.Unfit(); h.Run != scripts.Run || twin != "" || unfit != nodescript.NoCause {
 		defer s.mu.Unlock()
 		s.standing.Greeted(s.fan.Now(), h, nil, twin)
 		s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
@@ -189,7 +189,7 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 		case tries > 0 && node.Timeout(err):
 			return h, best, nil // in time it answered once
 		case node.Timeout(err):
-			return again, quorum.Reading{}, overdue{s.fan.config.Timeout, err}
+			return again, quorum.Reading{}, Overdue{s.fan.config.Timeout, err}
 		case err != nil:
 			return again, quorum.Reading{}, err
 		}
@@ -208,24 +208,26 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 	}
 }
 
-// overdue is the error of a node that did not answer a greeting in time: of one that is far away, too, while a connection
+// Overdue is the error of a node that did not answer a greeting in time: of one that is far away, too, while a connection
 // to it is made.
-type overdue struct {
-	timeout time.Duration
+type Overdue struct {
+	Timeout time.Duration
 	err     error
 }
 
-func (l overdue) Error() string {
-	return fmt.Sprintf("no answer within the node timeout, %s: %v", l.timeout, l.err)
+// Error returns the timeout and the error of the driver.
+func (l Overdue) Error() string {
+	return fmt.Sprintf("no answer within the node timeout, %s: %v", l.Timeout, l.err)
 }
 
-func (l overdue) Unwrap() error { return l.err }
+// Unwrap returns the error of the driver.
+func (l Overdue) Unwrap() error { return l.err }
 
 func (s *seat) greet() bool {
 	h, reading, err := s.hello(s.fan.ctx, s.fan.config.Timeout)
 	twin := ""
 	if err == nil {
-		h.Lax, err = s.lax(s.fan.ctx)
+		h.Lax, h.Sync, err = s.lax(s.fan.ctx)
 	}
 	if err == nil {
 		s.fan.sawAlive(s.index, h.ID, reading.Sent)
@@ -296,7 +298,7 @@ func (s *seat) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, 
 	if a.Verdict == nodescript.OffClock {
 		a.Took = took
 		if off := 2*set.Window - within; within < set.Window && time.Duration(stamp-a.Time).Abs()*time.Microsecond <= set.Window {
-			a.Detail = quorum.Unsettled{Off: off, Window: set.Window}.Error()
+			a.Cause, a.Evidence = nodescript.Inexact, &nodescript.Evidence{Off: off}
 		}
 	}
 	if a.Time != 0 && loaded { // else hello has read it, in one round trip
@@ -336,27 +338,42 @@ func (s *seat) refresh() {
 	s.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
 }
 
-// noteRefusal logs when a node stops voting, when the reason changes and when it votes
+// noteRefusal tells when a node stops voting, when the reason changes and when it votes
 // again. s.mu is held.
 func (s *seat) noteRefusal(ok bool) bool {
 	if ok {
-		if s.standing.Next(s.fan.Now()) == quorum.Send && s.said != "" {
-			s.said = ""
-			s.fan.config.Logger.Info("node votes again", "node", s.node.Addr())
+		if s.standing.Next(s.fan.Now()) == quorum.Send && s.said != (refused{}) {
+			s.said = refused{}
+			s.tell(nodescript.Answer{Verdict: nodescript.Done})
 		}
 		return true
 	}
 	a := s.standing.Refusal(s.fan.Now())
-	why := fmt.Sprint(a.Verdict, a.Detail, node.Reason(a.Err))
-	if why != s.said && s.fan.ctx.Err() == nil {
+	if why := refusedBy(a); why != s.said && s.fan.ctx.Err() == nil {
 		s.said = why
-		offset, _ := s.fan.Offset(s.index)
-		log := s.fan.config.Logger.With("node", s.node.Addr(), "reason", Said(a, offset))
-		if a.Verdict == nodescript.Quarantined {
-			log.Warn("node does not vote for another " + ForPeople(a.Left))
-		} else {
-			log.Warn("node does not vote")
-		}
+		s.tell(a)
 	}
 	return false
+}
+
+func (s *seat) tell(a nodescript.Answer) {
+	if s.fan.config.Told != nil {
+		offset, _ := s.fan.Offset(s.index)
+		s.fan.config.Told(s.index, a, offset)
+	}
+}
+
+// refused is a refusal without its times: what two refusals for the same reason have in common.
+type refused struct {
+	verdict nodescript.Verdict
+	cause   nodescript.Cause
+	with    string // the evidence, and the error
+}
+
+func refusedBy(a nodescript.Answer) refused {
+	r := refused{verdict: a.Verdict, cause: a.Cause, with: node.Reason(a.Err)}
+	if e := a.Evidence; e != nil {
+		r.with += fmt.Sprint(e.Value, e.Theirs, e.Ours)
+	}
+	return r
 }

@@ -3,15 +3,16 @@ package fanout
 import (
 	"context"
 
+	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lax says why a server is not as durable as its clients declare it, or "": INFO does not tell how it
-// writes its AOF, and scripts may not ask. A server that keeps none is forgetful, which admission sees.
-func (s *seat) lax(ctx context.Context) (why string, err error) {
+// lax returns why a server is not as durable as its clients declare it, and its appendfsync if that is why: INFO does not
+// tell how it writes its AOF, and scripts may not ask. A server that keeps none is forgetful, which admission sees.
+func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := s.node.(node.Configured)
 	if !can || !s.fan.config.Set.Durable {
-		return "", nil
+		return nodescript.NoCause, "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.fan.config.Timeout)
 	defer cancel()
@@ -25,15 +26,14 @@ func (s *seat) lax(ctx context.Context) (why string, err error) {
 	switch only, sync, idle := setting("appendonly"), setting("appendfsync"), setting("no-appendfsync-on-rewrite"); {
 	case node.Code(err) != "":
 		s.unchecked(err)
-		return "", nil
 	case err != nil || only != "yes":
-		return "", err
+		return nodescript.NoCause, "", err
 	case sync != "always":
-		return "appendfsync is " + sync + ", which may lose the last second, and the node set is declared durable; set it to always", nil
+		return nodescript.SyncNotAlways, sync, nil
 	case idle == "yes":
-		return "no-appendfsync-on-rewrite is yes, which may lose what is written during a rewrite, and the node set is declared durable; set it to no", nil
+		return nodescript.NoSyncRewrite, idle, nil
 	}
-	return "", nil
+	return nodescript.NoCause, "", nil
 }
 
 // unchecked says once that a server does not tell its settings.
@@ -43,6 +43,6 @@ func (s *seat) unchecked(err error) {
 	if !s.trusted {
 		s.trusted = true
 		s.fan.config.Logger.Warn("node does not tell its settings (CONFIG GET): that it is durable is not checked",
-			"node", s.node.Addr(), "reason", node.Reason(err))
+			"node", s.node.Addr(), "error", node.Reason(err))
 	}
 }

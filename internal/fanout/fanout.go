@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config is what a Fanout needs to know; all of it is required.
+// Config is what a Fanout needs to know; all but Told is required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
@@ -21,6 +21,10 @@ type Config struct {
 	Clock   clock.Clock
 	Random  func() uint64
 	Logger  *slog.Logger
+
+	// Told is called when a node stops voting, when the reason changes, and when the node votes again: then a is Done.
+	// offset is how far its clock is from the majority's, 0 if not known. Told must not block. It may be nil.
+	Told func(node int, a nodescript.Answer, offset time.Duration)
 }
 
 // Fanout is a client's view of its node set. It is safe for concurrent use.

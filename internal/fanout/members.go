@@ -2,9 +2,7 @@ package fanout
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -107,14 +105,15 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	m := &f.members.seats[node]
 	if by := m.opposed(f.Now()); by >= 0 {
 		if o := m.against[by]; o.gone {
-			return nodescript.Answer{Verdict: nodescript.Quarantined, Left: o.until.Sub(f.Now()), Detail: "it is new, and another server had its place"}
+			return nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.PlaceTaken, Left: o.until.Sub(f.Now())}
 		}
-		return nodescript.Answer{Verdict: nodescript.Misconfigured, Detail: f.differ(by)}
+		return nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.Stranger, Evidence: f.bothLists(by)}
 	}
 	for i := range f.seats {
 		if o := &f.members.seats[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.lives(i) {
-			return nodescript.Answer{Verdict: nodescript.Misconfigured, Detail: fmt.Sprintf(
-				"one of it and %s is a copy of the other; delete the key %s on one of them", f.Addr(i), nodescript.AdmissionKey)}
+			return nodescript.Answer{
+				Verdict: nodescript.Misconfigured, Cause: nodescript.DataTwice, Evidence: &nodescript.Evidence{Value: f.Addr(i)},
+			}
 		}
 	}
 	if f.untrusted(node) {
@@ -129,25 +128,17 @@ func (m *membership) opposed(now clock.Instant) int {
 	return slices.IndexFunc(m.against, func(o objection) bool { return now < o.until })
 }
 
-// differ puts two lists into words. f.mu is held.
-func (f *Fanout) differ(by int) string {
-	var theirs, ours []string
+// bothLists returns the members that a node knows and the servers behind this client's list, without the times of their last
+// sight. f.mu is held.
+func (f *Fanout) bothLists(by int) *nodescript.Evidence {
+	e := &nodescript.Evidence{Value: f.Addr(by), Kept: f.config.Set.MemberKept()}
 	for _, m := range f.members.known[by].members {
-		theirs = append(theirs, server(m.Addr, m.ID))
+		e.Theirs = append(e.Theirs, nodescript.Peer{ID: m.ID, Addr: m.Addr})
 	}
-	slices.Sort(theirs)
 	for i := range f.seats {
-		ours = append(ours, server(f.Addr(i), f.members.seats[i].id))
+		e.Ours = append(e.Ours, nodescript.Peer{ID: f.members.seats[i].id, Addr: f.Addr(i)})
 	}
-	return fmt.Sprintf("%s knows this node set as %s, which clients saw alive within %s; this client's list is %s; stop the old server, or give all clients the same list",
-		f.Addr(by), strings.Join(theirs, ", "), ForPeople(f.config.Set.MemberKept()), strings.Join(ours, ", "))
-}
-
-func server(addr, id string) string {
-	if id == "" {
-		return addr
-	}
-	return addr + " (id " + id[:min(len(id), 8)] + "…)"
+	return e
 }
 
 // report tells every node of the servers behind the list, and takes what they say. It returns when all have answered or,

@@ -61,7 +61,7 @@ type seat struct {
 	closed   bool
 	standing *quorum.Standing
 	trusted  bool          // it does not tell its settings, which was logged
-	said     string        // the last refusal logged; "" while the node votes
+	said     refused       // the last refusal told; zero while the node votes
 	heard    bool          // it answered to a greeting once,
 	greeted  clock.Instant // and the first that it answered was over then; 0: it is not yet
 

@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -50,7 +49,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 			return // it votes, or was not met
 		}
 		if !meant(i, names) {
-			errs[i] = errLostAgain
+			errs[i] = nodescript.ErrVoid
 			return
 		}
 		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
@@ -58,8 +57,6 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	})
 	return errs
 }
-
-var errLostAgain = errors.New("it lost its memory after it was looked at; look at it again")
 
 // Loss names what a node that does not vote has forgotten, as a voucher does; "" if it votes, or was not met.
 func (f *Fanout) Loss(i int) string {

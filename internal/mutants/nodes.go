@@ -33,7 +33,7 @@ func mutants() (all []mutant) {
 // onNodes are weakenings of what a node does that votes.
 var onNodes = []mutant{{
 	name: "scripts follow a request for an incarnation that ended", promise: memory, file: lua + "admit.lua",
-	old: "return redis.error_reply('OTHERRUN its run_id is ' .. field('run_id')) end", new: "return 'OTHERRUN' end",
+	old: "return redis.error_reply('OTHERRUN ' .. field('run_id')) end", new: "return 'OTHERRUN' end",
 	pkg: rootPkg, check: "TestScriptsThatComeAfterARestartVoteForNobody", says: "two holders|scripts of the incarnation before were sent",
 }, {
 	name: "no tombstone", promise: nothing, file: lua + "release.lua",
@@ -132,7 +132,7 @@ var admissions = []mutant{{
 	pkg: rootPkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
 	name: "no quarantine", promise: memory, file: lua + "admit.lua",
-	old: "if not r[1] or not r[8] then return lost('its memory is new') end", new: "if not r[1] or not r[8] then return ready() end",
+	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
 	pkg: rootPkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
 }, {
 	name: "a quarantine without W", promise: memory, file: "internal/nodescript/config.go",
@@ -144,7 +144,7 @@ var admissions = []mutant{{
 	pkg: rootPkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
 	name: "admission ignores the run id", promise: memory, file: lua + "admit.lua",
-	old: "return lost('it restarted')", new: "return ready()",
+	old: "return lost('restarted')", new: "return ready()",
 	pkg: rootPkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
 	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "admit.lua",

@@ -145,7 +145,7 @@ var inSimulation = []simulated{{
 	old: "e.tell(e.releaseCall(), nil) // a minority", new: "// a minority",
 }, {
 	name: "scripts follow a request for an incarnation that ended", file: "internal/nodemodel/admission.go",
-	old: "return \"\", node.ServerError(nodescript.OtherRun + \" its run_id is \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
+	old: "return \"\", node.ServerError(nodescript.OtherRun + \" \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
 }, {
 	name: "a minority is kept", file: "internal/waiting/part.go",
 	old: "\t\tb.release(part.has)", new: "",

@@ -62,15 +62,15 @@ func (n *Node) evicted() bool {
 // admit: may this incarnation vote under this configuration? args stamp - W, stamp + W, challenge, nonce.
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
-		return "", node.ServerError(nodescript.OtherRun + " its run_id is " + n.Info.Run)
+		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
 	}
 	switch i := n.Info; {
 	case i.Role != "master":
-		return "Uit is a " + i.Role + "; a node must be a master", nil
+		return "Urole " + i.Role, nil
 	case i.Cluster:
-		return "Uit runs in Redis Cluster mode; a node must be a server of its own", nil
+		return "Ucluster", nil
 	case i.MaxMemory > 0 && i.Policy != "noeviction":
-		return "Umaxmemory-policy is " + i.Policy + ", which may delete locks; set it to noeviction", nil
+		return "Upolicy " + i.Policy, nil
 	}
 	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
 		return answer, nil
@@ -96,7 +96,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	// A request of long ago, while the clock is back there, would set the guard's end back.
 	votes := func() (string, error) {
 		if now < a.refreshed-2*config.Window.Microseconds() {
-			return n.lost(config, "its clock went back", false), nil
+			return n.lost(config, "clock-back", false), nil
 		}
 		return n.ready(config), nil
 	}
@@ -123,20 +123,20 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case changed && !vouchedFor(mark): // however long it was idle
 		return "M" + mark + a.config, nil
 	case changed:
-		return n.lost(config, "its configuration changed", true), nil
+		return n.lost(config, "configuration", true), nil
 	case a.run == "" || a.challenge == "":
-		return amnesia("its memory is new")
+		return amnesia("new")
 	case known && evicted:
-		return amnesia("it evicted keys")
+		return amnesia("evicted")
 	case known && copied:
-		return amnesia("its data came from another server")
+		return amnesia("copied")
 	case !known && !survived:
-		return amnesia("it restarted")
+		return amnesia("restarted")
 	case a.until == 0 && (ahead || !whole):
 		if ahead {
-			return amnesia("it booted with a wrong clock")
+			return amnesia("boot-clock")
 		}
-		return amnesia("its guard vanished")
+		return amnesia("guard")
 	case a.until == 0: // it lost nothing
 		return votes()
 	}
@@ -151,11 +151,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	case left <= 0:
 		return n.ready(config), nil
 	case vouched:
-		return n.quarantine(a, trusted, "an operator vouched for it"), nil
+		return n.quarantine(a, trusted, "vouched"), nil
 	case a.until == never:
 		return n.quarantine(a, full, a.why), nil
 	}
-	return n.quarantine(a, full, "its clock went back"), nil
+	return n.quarantine(a, full, "clock-back"), nil
 }
 
 // mark names the node's memory as it is; args of a voucher for another configuration.

@@ -44,8 +44,8 @@ var answers = []string{
 	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
 	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit (WRONGTYPE)",
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
-	"admit R", "admit O", "admit M", "admit U", "admit Q its memory is new", "admit Q its guard vanished",
-	"admit Q an operator vouched for it", "admit C", "trust R", "trust V",
+	"admit R", "admit O", "admit M", "admit U", "admit Q new", "admit Q guard",
+	"admit Q vouched", "admit C", "trust R", "trust V",
 	"peers P", "peers O", "peers M", "peers strangers",
 }
 

@@ -138,7 +138,7 @@ func TestALateVoucherDoesNothingToALaterLoss(t *testing.T) {
 			w.admits(0, "Q")
 			old := w.challenge()
 			w.trusts(0, old, "R")
-			w.admits(0, "Qan operator vouched for it")
+			w.admits(0, "Qvouched")
 			w.at(w.now + trusted)
 			w.admits(0, "R")
 			w.trusts(0, old, "R") // late: it votes
@@ -172,7 +172,7 @@ func TestALateVoucherDoesNothingToALaterLoss(t *testing.T) {
 			lost := w.now
 			for _, after := range []int64{0, 2 * W, 2_000_000} {
 				w.at(lost + after)
-				if real, _ := w.admit(2, w.now); real[0] == 'R' || real[0] == 'Q' && real[73:] == "an operator vouched for it" {
+				if real, _ := w.admit(2, w.now); real[0] == 'R' || real[0] == 'Q' && real[73:] == "vouched" {
 					t.Fatalf("answered %q", real)
 				}
 			}
@@ -184,10 +184,10 @@ func TestAVoucherReplacesAConfiguration(t *testing.T) {
 	w := voting(t)
 	refused, _ := w.admit(1, w.now)
 	w.trusts(1, refused[1:41], "R")
-	w.admits(1, "Qan operator vouched for it")
+	w.admits(1, "Qvouched")
 	w.trusts(1, refused[1:41], "V")
 	w.at(w.now + trusted - 1)
-	w.admits(1, "Qan operator vouched for it")
+	w.admits(1, "Qvouched")
 	w.at(w.now + 1)
 	w.admits(1, "R")
 	w.admits(0, "M")
@@ -196,12 +196,12 @@ func TestAVoucherReplacesAConfiguration(t *testing.T) {
 // A voucher shortens, and no repeated one prolongs.
 func TestARepeatedVoucherProlongsNothing(t *testing.T) {
 	w := newWorld(t)
-	w.admits(0, "Qits memory is new")
+	w.admits(0, "Qnew")
 	w.trusts(0, w.challenge(), "R")
-	w.admits(0, "Qan operator vouched for it")
+	w.admits(0, "Qvouched")
 	w.at(w.now + W)
 	w.trusts(0, w.challenge(), "R")
-	w.admits(0, "Qan operator vouched for it")
+	w.admits(0, "Qvouched")
 	w.at(w.now + trusted - W)
 	w.admits(0, "R")
 }

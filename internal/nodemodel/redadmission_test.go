@@ -25,7 +25,7 @@ func TestLeapJustBeforeTheGuardIsDueIsNotIdleness(t *testing.T) {
 	w.at(w.now + 3*hour)
 	w.at(due + 1000)
 	w.says("N", acquire("b", w.now))
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 }
 
 func TestNodeThatWasIdleForAnHourVotesAtOnce(t *testing.T) {
@@ -40,14 +40,14 @@ func TestNodeThatWasIdleForAnHourVotesAtOnce(t *testing.T) {
 func TestGuardThatIsGoneEarlyMeansAmnesia(t *testing.T) {
 	w := voting(t)
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 	w.at(w.now + configs[0].Quarantine().Microseconds() - 1)
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 	w.at(w.now + 1)
 	w.admits(0, "R")
 	// The quarantine is over and does not count for the next loss.
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 }
 
 // A node that is met anew has its leases renewed, and one that may have forgotten begins its quarantine, whether it
@@ -60,28 +60,28 @@ func TestFullMemoryAdmits(t *testing.T) {
 	w.admits(0, "R")
 	w.says("F", release("a", w.now))
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 	w.at(w.now + configs[0].Quarantine().Microseconds())
 	w.admits(0, "R")
 }
 
 func TestFlushDuringQuarantineStartsItAgain(t *testing.T) {
 	w := newWorld(t)
-	w.admits(0, "Qits memory is new")
+	w.admits(0, "Qnew")
 	w.at(w.now + 10_000_000)
 	w.both((*Node).FlushAll, "FLUSHALL")
-	w.admits(0, "Qits memory is new")
+	w.admits(0, "Qnew")
 	w.at(w.now + 250_000)
-	w.admits(0, "Qits memory is new")
+	w.admits(0, "Qnew")
 }
 
 func TestAnotherConfigurationCannotUseUpTheVoucher(t *testing.T) {
 	w := voting(t)
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
-	w.admits(0, "Qits guard vanished")
+	w.admits(0, "Qguard")
 	w.trusts(0, w.challenge(), "R")
 	w.admits(2, "M")
-	w.admits(0, "Qan operator vouched for it")
+	w.admits(0, "Qvouched")
 	w.at(w.now + trusted)
 	w.admits(0, "R")
 }
@@ -89,7 +89,7 @@ func TestAnotherConfigurationCannotUseUpTheVoucher(t *testing.T) {
 func TestEvictionMeansAmnesia(t *testing.T) {
 	w := voting(t)
 	w.evictsOne()
-	w.admits(0, "Qit evicted keys")
+	w.admits(0, "Qevicted")
 }
 
 // A server evicts what nobody uses: the record of an idle lock, not the guard, which every
@@ -110,7 +110,7 @@ func TestAnEvictedRecordIsNotTakenForOneThatNeverWas(t *testing.T) {
 			w.evictsOne()
 			w.both(func(n *Node) { n.Del(record); n.Del(l.Name) }, "DEL", record, l.Name)
 			w.says("N", c(w))
-			w.admits(0, "Qit evicted keys")
+			w.admits(0, "Qevicted")
 		})
 	}
 	t.Run("after a release by somebody else", func(t *testing.T) { // its tombstone would be a record
@@ -210,18 +210,18 @@ func TestFailbackIsAmnesia(t *testing.T) {
 	})
 	other.MustDo(t, "REPLICAOF", "NO", "ONE")
 	w.linked(w.server, other)
-	w.admits(0, "Uit is a slave")
+	w.admits(0, "Urole slave")
 
 	w.wire.must("REPLICAOF", "NO", "ONE")
 	w.model.Info = w.info()
-	w.admits(0, "Qits data came from another server")
+	w.admits(0, "Qcopied")
 }
 
 func TestRestartThatKeptItsData(t *testing.T) {
 	for _, c := range []struct {
 		config int
 		want   string
-	}{{0, "Qit restarted"}, {1, "R"}} {
+	}{{0, "Qrestarted"}, {1, "R"}} {
 		w := newWorld(t, redistest.Durable())
 		w.data = true
 		w.vote(c.config)
@@ -240,7 +240,7 @@ func TestScriptsOfAnIncarnationThatEndedAreNotLoaded(t *testing.T) {
 		"admit, off clock":  func(w *world) node.Call { return nodescript.AdmitCall(w.now-4*W, configs[0].Window, "", "nonce") },
 		"a load of scripts": func(*world) node.Call { return nodescript.LoadCall() },
 	} {
-		for config, then := range []string{"Qit restarted", "R"} {
+		for config, then := range []string{"Qrestarted", "R"} {
 			t.Run(fmt.Sprintf("%s, durable=%v", what, configs[config].Durable), func(t *testing.T) {
 				w := newWorld(t, redistest.Durable())
 				w.data = true
@@ -269,11 +269,11 @@ func TestScriptsOfAnIncarnationThatEndedAreNotLoaded(t *testing.T) {
 func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
 	w := newWorld(t, redistest.Durable())
 	w.data = true
-	w.admits(1, "Qits memory is new")
+	w.admits(1, "Qnew")
 	w.at(w.now + 4_000_000)
 	w.restart()
 	real, model := w.admit(1, w.now)
-	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+w.challenge()+"its memory is new", real, model)
+	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+w.challenge()+"new", real, model)
 }
 
 // A durable node has all on disk, and loads as expired what was held if it boots with a clock
@@ -287,12 +287,12 @@ func TestDurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 	}{
 		{"in time", 0, 1_000_000, "R"},
 		{"ahead by a minute", 60_000_000, 1_000_000, "R"},
-		{"ahead by an hour", hour + 2_000_000, 1_000_000, "Qit booted with a wrong clock"},
+		{"ahead by an hour", hour + 2_000_000, 1_000_000, "Qboot-clock"},
 		{"behind", -3 * hour, 1_000_000, "R"},
-		{"ahead", 3 * hour, 1_000_000, "Qit booted with a wrong clock"},
+		{"ahead", 3 * hour, 1_000_000, "Qboot-clock"},
 		{"in time after an hour", 0, hour, "R"},
 		{"in time after all is over", 0, 2 * hour, "R"},
-		{"ahead after an hour", 3 * hour, hour, "Qit booted with a wrong clock"},
+		{"ahead after an hour", 3 * hour, hour, "Qboot-clock"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w := newWorld(t, redistest.Durable())
@@ -313,8 +313,8 @@ func TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten(t *testing.T) {
 		leap, later int64
 		want        string
 	}{
-		{3 * hour, 1_000_000, "Qits guard vanished"},
-		{3 * hour, hour, "Qits guard vanished"},
+		{3 * hour, 1_000_000, "Qguard"},
+		{3 * hour, hour, "Qguard"},
 		{3 * hour, hour + 10_250_000, "R"}, // all is over
 		{0, hour, "R"},
 	} {

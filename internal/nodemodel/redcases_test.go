@@ -260,14 +260,14 @@ func TestScriptLoadedWhileAdmitRefusedMeetsNoGuard(t *testing.T) {
 	w := newWorld(t)
 	w.both(func(n *Node) { n.Info.MaxMemory, n.Info.Policy = 1<<40, "allkeys-lru" },
 		"CONFIG", "SET", "maxmemory", "1099511627776", "maxmemory-policy", "allkeys-lru")
-	w.admits(0, "Umaxmemory-policy is allkeys-lru")
+	w.admits(0, "Upolicy allkeys-lru")
 	w.says("N", acquire("a", w.now))
 
 	w.both(func(n *Node) { n.Info.Policy = "noeviction" }, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	real, model := w.admit(0, w.now+W+1)
 	w.check("O", real, model)
 	w.says("N", acquire("a", w.now))
-	w.admits(0, "Qits memory is new")
+	w.admits(0, "Qnew")
 	w.says("N", acquire("a", w.now))
 }
 

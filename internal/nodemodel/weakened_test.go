@@ -69,7 +69,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"a loss without a new challenge", "challenge = fresh()\n", "challenge = r[8] or fresh()\n"},
 	{"a challenge that the request alone decides", "redis.sha1hex(info .. now .. ARGV[4])", "redis.sha1hex(now .. ARGV[4])"},
 	{"a node votes again with the challenge of before", "there == config .. ' ' .. run and r[8] or fresh()", "r[8] or fresh()"},
-	{"a quarantine keeps the reason of the one before", "r[3] == '9999999999999999' and r[7] or 'its clock went back'", "r[7]"},
+	{"a quarantine keeps the reason of the one before", "r[3] == '9999999999999999' and r[7] or 'clock-back'", "r[7]"},
 	{"until is not cleared when ready", "'until', '0', 'refreshed'", "'refreshed'"},
 	{"admit without a window", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal r", "local r"},
 	{"a vanished guard is put back", "if idle and (", "if true or (idle and "},

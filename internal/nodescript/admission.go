@@ -19,7 +19,8 @@ type Hello struct {
 	Run     string // run id: new at every start of the server
 	Version string // such as "Redis 7.0.15"
 	ID      string // of the server and what it keeps: the same after a restart with its data; "" before its first admission
-	Lax     string // why it is not as durable as its clients declare; "" if it is, or is not known
+	Lax     Cause  // why it is not as durable as its clients declare; NoCause if it is, or is not known
+	Sync    string // its appendfsync, where Lax is SyncNotAlways
 }
 
 // ParseHello reads the reply to hello.
@@ -29,15 +30,15 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	}
 	run, version, ok := strings.Cut(r.Value, "\n")
 	if !ok || len(run) <= digits || len(run) > 200 {
-		return h, errors.New("it does not tell its run_id (INFO server); is this Redis or Valkey?")
+		return h, Unreadable("it does not tell its run_id (INFO server); is this Redis or Valkey?")
 	}
 	if h.Time, err = parseMicros(run[:digits]); err != nil {
-		return h, errors.New("it does not tell its TIME; is this Redis or Valkey?")
+		return h, Unreadable("it does not tell its TIME; is this Redis or Valkey?")
 	}
 	version, id, _ := strings.Cut(version, "\n")
 	h.Run, h.Version = strings.Clone(run[digits:]), clean.Text(version)
 	if strings.ContainsFunc(h.Run, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return Hello{}, fmt.Errorf("its run_id is %q, which no Redis or Valkey has", h.Run)
+		return Hello{}, Unreadable(fmt.Sprintf("its run_id is %q, which no Redis or Valkey has", h.Run))
 	}
 	if id != "" {
 		h.ID = CleanID(id)
@@ -45,15 +46,15 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	return h, nil
 }
 
-// errNoScripts is what a Sentinel, or a proxy, comes to, whose own words quote the script.
-var errNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
+// ErrNoScripts is the error of a Sentinel, or a proxy, whose own words quote the script.
+var ErrNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
 	"give the address of a Redis or Valkey server itself"}
 
-// noScripts is err, or errNoScripts where a server says that.
+// noScripts returns ErrNoScripts if err is a server's word that it knows no EVAL, else err. Redis has no code for that.
 func noScripts(err error) error {
 	var e *node.Error
 	if errors.As(err, &e) && strings.Contains(strings.ToLower(e.Message), "unknown command") && strings.Contains(strings.ToUpper(e.Message), "EVAL") {
-		return errNoScripts
+		return ErrNoScripts
 	}
 	return err
 }
@@ -61,18 +62,18 @@ func noScripts(err error) error {
 // oldest is the first Redis that writes no SCRIPT LOAD to its AOF and its replicas.
 const oldest = 7
 
-// Unfit is why such a server can be no node, or "". One before Redis 7 still has the scripts of the incarnation
-// before when it has loaded its AOF, and the guard with them: nothing would tell that it restarted.
-func (h Hello) Unfit() string {
-	if h.Lax != "" {
-		return h.Lax
+// Unfit returns why such a server can be no node: [NoCause] if it can. A Redis before 7 that restarts loads its scripts
+// and the guard from its AOF. Nothing would tell that it restarted.
+func (h Hello) Unfit() (Cause, *Evidence) {
+	if h.Lax != NoCause {
+		return h.Lax, &Evidence{Value: h.Sync}
 	}
 	version, ok := strings.CutPrefix(h.Version, "Redis ")
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); !ok || err != nil || n >= oldest {
-		return ""
+		return NoCause, nil
 	}
-	return "it is " + h.Version + ", which keeps scripts over a restart; Redis 7.0 or later, or Valkey, is needed"
+	return VersionTooOld, &Evidence{Value: h.Version}
 }
 
 // AdmitCall asks a node to vote. stamp must be confirmed by a majority of the nodes'
@@ -121,7 +122,7 @@ func ParseTrust(r node.Reply) error {
 func Served(run string, until int64) map[string]string {
 	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
 	return map[string]string{
-		"run": run, "until": Micros(max(until, 1)), "evicted": "0", "why": "it is new", "challenge": hex.EncodeToString(sum[:]),
+		"run": run, "until": Micros(max(until, 1)), "evicted": "0", "why": MemoryNew.String(), "challenge": hex.EncodeToString(sum[:]),
 		"id": hex.EncodeToString(id[:]),
 	}
 }
@@ -131,31 +132,6 @@ const never = "9999999999999999"
 
 // challengeLen is the length of a challenge, and of a mark.
 const challengeLen = 2 * sha1.Size
-
-// difference names the settings in which two configurations differ.
-func difference(theirs, ours string) string {
-	has := map[string]bool{}
-	for _, f := range strings.Fields(theirs) {
-		has[f] = true
-	}
-	var a, b []string
-	for _, f := range strings.Fields(ours) {
-		if !has[f] {
-			b = append(b, f)
-		}
-		delete(has, f)
-	}
-	for _, f := range strings.Fields(theirs) {
-		if has[f] {
-			a = append(a, f)
-		}
-	}
-	s := "the node has " + strings.Join(a, " ") + ", this client " + strings.Join(b, " ")
-	if len(a) == 1 && strings.HasPrefix(a[0], "cluster=") {
-		s += "; without a name for the node set it is a hash of the nodes' URLs, which must then be spelt the same everywhere"
-	}
-	return s
-}
 
 // admitOp names admit in messages; it is not loaded, so it has no Op.
 type admitOp struct{}
@@ -200,7 +176,8 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		if len(rest) < 2*digits+challengeLen {
 			return unreadable(admitOp{}, r.Value)
 		}
-		a.Verdict, a.Names, a.Detail = Quarantined, rest[2*digits:2*digits+challengeLen], rest[2*digits+challengeLen:]
+		a.Verdict, a.Names = Quarantined, rest[2*digits:2*digits+challengeLen]
+		a.Cause, a.Evidence = parseCause(rest[2*digits+challengeLen:], ofQuarantine)
 		if a.Time, err = parseMicros(rest[:digits]); err == nil {
 			a.Left, err = parseLeft(rest[digits : 2*digits])
 		}
@@ -210,9 +187,11 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		if len(rest) < challengeLen {
 			return unreadable(admitOp{}, r.Value)
 		}
-		a.Verdict, a.Names, a.Detail = Misconfigured, rest[:challengeLen], difference(rest[challengeLen:], c.String())
+		a.Verdict, a.Cause, a.Names = Misconfigured, OtherSettings, rest[:challengeLen]
+		a.Evidence = &Evidence{Value: rest[challengeLen:min(len(rest), challengeLen+mostOfConfig)]}
 	case 'U':
-		a.Verdict, a.Detail = Unfit, rest
+		a.Verdict = Unfit
+		a.Cause, a.Evidence = parseUnfit(rest)
 	default:
 		return unreadable(admitOp{}, r.Value)
 	}

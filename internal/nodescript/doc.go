@@ -8,6 +8,8 @@
 //	script.go     the scripts, made for one node's incarnation and configuration
 //	call.go       operations in, keys and arguments out
 //	reply.go      a node's answer in, an Answer out; never panics on a hostile server
+//	cause.go      why a node gave its answer: the codes of admit, and those that clients find
+//	evidence.go   the values that belong to a cause
 //	admission.go  hello and admit: may this node vote?
 //	peers.go      which servers are the members of the node set
 //	inspect.go    what a node stores about a name, for status

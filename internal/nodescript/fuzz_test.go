@@ -14,12 +14,15 @@ import (
 
 var fuzzed = Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond}
 
-var now16 = "1790000000123456"
+var (
+	now16       = "1790000000123456"
+	challenge40 = strings.Repeat("c", challengeLen)
+)
 
 func FuzzParseReply(f *testing.F) {
 	for _, s := range []string{
 		"", "G", "G0", "G1", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
-		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "Hl-790000000123456000003owner", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
+		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "Hl-790000000123456000003owner", "G2", "G17", "Z", "17", "Hz" + now16 + "------owner", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
 	} {
 		for op := range ops {
 			f.Add(uint8(op), s)
@@ -47,7 +50,10 @@ func FuzzParseReply(f *testing.F) {
 
 func FuzzParseAdmit(f *testing.F) {
 	for _, s := range []string{
-		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000its memory is new", "Mprotocol=1", "Uit is a slave", "I", "Q", "R", "Rx",
+		"", "R" + now16, "O" + now16, "Q" + now16 + "0000000010250000new", "Mprotocol=1", "Urole slave", "I", "Q", "R", "Rx",
+		"Q" + now16 + "0000000010250000" + challenge40 + "restarted", "M" + challenge40 + "protocol=2 nodes=3 newer",
+		// codes of a newer node
+		"Q" + now16 + "0000000010250000" + challenge40 + "17", "U17", "U17 R", "U", "V17", "R17", "17",
 	} {
 		f.Add(s)
 	}
@@ -61,6 +67,12 @@ func FuzzParseAdmit(f *testing.F) {
 		}
 		if a.Verdict == Done && (s[0] != 'R' || len(s) != 1+digits) {
 			t.Fatalf("%q counts as a yes", s)
+		}
+		if (a.Cause == UnknownCause) != (a.Cause.String() == "unknown") || a.Cause == UnknownCause && a.Value() == "" {
+			t.Fatalf("%q: %+v", s, a)
+		}
+		if len(a.Value()) > mostOfConfig {
+			t.Fatalf("%q: %d bytes of evidence", s, len(a.Value()))
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package nodescript
 
 import (
-	"errors"
 	"strconv"
 	"time"
 
@@ -34,7 +33,7 @@ func InspectCall(l Lock) node.Call {
 // ParseView reads the reply to inspect.
 func ParseView(r node.Reply) (v View, err error) {
 	const head = digits + 1 + digits + 6
-	bad := errors.New("unreadable answer to inspect; is this Redis or Valkey?")
+	bad := Unreadable("unreadable answer to inspect; is this Redis or Valkey?")
 	if r.Err != nil {
 		return v, noScripts(r.Err)
 	}

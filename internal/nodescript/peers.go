@@ -86,7 +86,7 @@ func cleanWord(s string, most int) string {
 
 // ParsePeers reads the reply to peers.
 func ParsePeers(r node.Reply) (p Peers, err error) {
-	bad := errors.New("unreadable answer to peers; is this Redis or Valkey?")
+	bad := Unreadable("unreadable answer to peers; is this Redis or Valkey?")
 	switch {
 	case r.Err != nil:
 		return p, r.Err

@@ -32,9 +32,9 @@ const (
 
 	Challenged    // admit: ask again with Names and a new stamp
 	Quarantined   // the node may have forgotten locks: it votes again after Left
-	Misconfigured // it votes under another configuration: Detail
-	Unfit         // it cannot keep locks: Detail
-	Duplicate     // it is another node of the list under a second address: Detail
+	Misconfigured // it votes under another configuration, or with other members: Cause
+	Unfit         // it cannot keep locks: Cause
+	Duplicate     // it is another node of the list under a second address: Evidence.Value
 	Corrupt       // a key of ours holds what we never wrote
 	Failed        // Err
 )
@@ -45,6 +45,7 @@ const Forever = time.Duration(math.MaxInt64)
 // Answer is one node's answer to one call.
 type Answer struct {
 	Verdict Verdict
+	Cause   Cause         // why, where a verdict can have several causes
 	Claim   bool          // Held: a reservation for a waiter, not a lease
 	Foreign bool          // Held, Lost: the plain key is not ours
 	Waiting bool          // Granted: others wait in the queue
@@ -54,9 +55,10 @@ type Answer struct {
 	Seen    int64         // Stale, Poisoned
 	Time    int64         // the node's clock, where it told
 	Took    time.Duration // OffClock: from the call to the answer; 0 where nobody measured it
-	Detail  string
-	Names   string // Challenged, Quarantined, Misconfigured: what a voucher for the node has to name
+	Names   string        // Challenged, Quarantined, Misconfigured: what a voucher for the node has to name
 	Err     error
+
+	Evidence *Evidence // what belongs to Cause, and the address of a Duplicate's twin; nil of any other answer
 }
 
 // MayHaveRun reports whether the call may have taken effect although the node did not
@@ -139,8 +141,14 @@ func unreadable(op fmt.Stringer, value string) Answer {
 	if len(value) > 80 {
 		value = value[:80] + "…"
 	}
-	return Answer{Verdict: Failed, Err: fmt.Errorf("unreadable answer to %s: %q; is this Redis or Valkey?", op, value)}
+	return Answer{Verdict: Failed, Err: Unreadable(fmt.Sprintf("unreadable answer to %s: %q; is this Redis or Valkey?", op, value))}
 }
+
+// Unreadable is the error of an answer that no script of ours gives.
+type Unreadable string
+
+// Error returns the sentence.
+func (u Unreadable) Error() string { return string(u) }
 
 func parseLeft(s string) (time.Duration, error) {
 	us, err := parseMicros(s)

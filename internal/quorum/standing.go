@@ -123,11 +123,11 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 	}
 	s.version = h.Version
 	if twin != "" {
-		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Detail: twin})
+		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Evidence: &nodescript.Evidence{Value: twin}})
 		return
 	}
-	if why := h.Unfit(); why != "" {
-		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Detail: why})
+	if why, evidence := h.Unfit(); why != nodescript.NoCause {
+		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: why, Evidence: evidence})
 		return
 	}
 	s.step = Admit

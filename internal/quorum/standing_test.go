@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func TestAServerThatKeepsScriptsOverARestartIsRefused(t *testing.T) {
 		if got := s.Next(0) == Admit; got != fit {
 			t.Errorf("%q: asked for admission: %v, want %v", version, got, fit)
 		}
-		if r := s.Refusal(0); !fit && (r.Verdict != nodescript.Unfit || !strings.Contains(r.Detail, version+", which keeps scripts over a restart")) {
+		if r := s.Refusal(0); !fit && (r.Verdict != nodescript.Unfit || r.Cause != nodescript.VersionTooOld || r.Value() != version) {
 			t.Errorf("%q: %+v", version, r)
 		}
 	}
@@ -95,7 +94,7 @@ func TestAServerThatKeepsScriptsOverARestartIsRefused(t *testing.T) {
 func TestATwinNeverVotes(t *testing.T) {
 	s := NewStanding(config)
 	s.Greeted(0, hello("a"), nil, "redis://other")
-	if s.Next(0) != Refuse || s.Refusal(0).Verdict != nodescript.Duplicate || s.Refusal(0).Detail != "redis://other" {
+	if s.Next(0) != Refuse || s.Refusal(0).Verdict != nodescript.Duplicate || s.Refusal(0).Value() != "redis://other" {
 		t.Errorf("the second address of a server: %+v", s.Refusal(0))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -205,10 +204,10 @@ func (w *world) twins(err error) {
 		nodes = none.Nodes
 	}
 	for _, n := range nodes {
-		if strings.Contains(n.Said, "same server") {
+		if n.Reason == holdfast.ReasonDuplicate {
 			w.count(Duplicated)
 		}
-		if strings.Contains(n.Said, "stop the old server") {
+		if n.Cause == holdfast.CauseStranger {
 			w.count(Strange)
 		}
 	}
@@ -216,7 +215,12 @@ func (w *world) twins(err error) {
 
 // split reports whether some nodes granted what others had given to somebody else.
 func split(nodes []holdfast.NodeAnswer) bool {
-	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool { return strings.HasPrefix(n.Said, "granted") })
+	return slices.ContainsFunc(nodes, granted)
+}
+
+// granted reports whether a node granted, in time or too late.
+func granted(n holdfast.NodeAnswer) bool {
+	return n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonGrantedLate
 }
 
 // outcome puts an error into one word.
@@ -248,9 +252,9 @@ func outcome(err error) Outcome {
 		switch {
 		case n.VotesIn > 0:
 			said[Quarantined]++
-		case strings.HasPrefix(n.Said, "configuration differs"):
+		case n.Reason == holdfast.ReasonMisconfigured:
 			said[Misconfigured]++
-		case strings.HasPrefix(n.Said, "clock off"), strings.HasPrefix(n.Said, "the call arrived too late"):
+		case n.Reason == holdfast.ReasonOffClock, n.Reason == holdfast.ReasonLate:
 			said[OffClock]++
 		}
 	}

@@ -37,6 +37,6 @@ func (w *world) announced(l *held) (again time.Duration) {
 	case awake < slack:
 		return slack - awake
 	}
-	w.violated(l.name, "client%d/%d was not told of the loss of name%d: its deadline is %s ago", l.h.slot, l.actor, l.name, past)
+	w.violated(anyOther, l.name, "client%d/%d was not told of the loss of name%d: its deadline is %s ago", l.h.slot, l.actor, l.name, past)
 	return 0
 }

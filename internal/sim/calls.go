@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 	"github.com/holdfast-go/holdfast/node"
@@ -138,7 +137,7 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				s.back[owner] = max(s.back[owner], number(c.Args[1]))
 			}
 			if back := s.back[owner]; yes && stamp <= back && !s.capped[owner] {
-				w.violated(-1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
+				w.violated(ghost, -1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
 			}
 		})
 	}
@@ -151,7 +150,7 @@ func (w *world) one(c node.Call, n int, answer string) {
 		return
 	}
 	switch letter := answer[0]; {
-	case letter == 'X' && strings.Contains(answer, "OOM"):
+	case letter == 'X' && node.ServerError(answer[1:]).Code == node.OOM:
 		out[OutOfMemory]++
 	case letter == 'G' && acquires(c) && len(c.Args[width*n+2]) > 16:
 		out[Passed]++

@@ -21,6 +21,7 @@
 //	crowd.go     those of worlds in which many wait behind a lease that must be repaired
 //	fault.go     what may go wrong, and the schedule of it
 //	world.go     runs a plan
+//	breach.go    which promise a violation breaks
 //	server.go    a node: the model, its clock, its outages
 //	host.go      a client's process: its clock, and whether it runs
 //	link.go      what a client has for a node: the network in between

@@ -41,7 +41,7 @@ func (w *world) foreign(a *Actor, op Op) {
 		w.note("foreign lock", -1, a.ID, op.Name, 0, int64(until))
 		n.foreigners++
 		if x := n.believer(); x != nil && w.classic() {
-			w.violated(op.Name, "two holders of name%d: client%d/%d, and a foreign client that was granted it", op.Name, x.h.slot, x.actor)
+			w.violated(holderWithForeign, op.Name, "two holders of name%d: client%d/%d, and a foreign client that was granted it", op.Name, x.h.slot, x.actor)
 		}
 		w.mu.Unlock()
 		time.Sleep(min(op.Hold, until-w.now()))
@@ -87,7 +87,7 @@ func (w *world) visit(f *Fault) {
 	h, err := w.newHost(slot, f.ID, c, targets, true)
 	if err != nil {
 		w.mu.Lock()
-		w.violated(-1, "stranger: %v", err)
+		w.violated(anyOther, -1, "stranger: %v", err)
 		w.mu.Unlock()
 		return
 	}
@@ -105,7 +105,7 @@ func (w *world) visit(f *Fault) {
 		w.mu.Lock()
 		w.note("stranger is told: "+describe(o), slot, -1, name, 0, 0)
 		if o == Granted {
-			w.violated(name, "a client with another configuration was granted name%d", name)
+			w.violated(otherConfiguration, name, "a client with another configuration was granted name%d", name)
 		} else if o < outcomes {
 			w.result.Tally.Outcomes[o]++
 		}

@@ -59,19 +59,19 @@ func (w *world) ghosts(queues bool) {
 				r, err := nodescript.ParseRecord(k.Text)
 				switch {
 				case err != nil:
-					w.violated(-1, "node%d keeps %q under %s", i, k.Text, k.Name)
+					w.violated(anyOther, -1, "node%d keeps %q under %s", i, k.Text, k.Name)
 				case r.Owner != "" && now < r.Expiry:
-					w.violated(-1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
+					w.violated(ghost, -1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
 				}
 			case strings.HasSuffix(k.Name, ":queue"):
 				for j := 0; j < len(k.Waiting); j += 2 {
 					if queues {
-						w.violated(-1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
+						w.violated(ghost, -1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
 					}
 				}
 			case !strings.Contains(k.Text, "~"): // a foreigner's: what a leaping clock makes of its expiry is not ours
 			default:
-				w.violated(-1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
+				w.violated(ghost, -1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
 			}
 		}
 	}

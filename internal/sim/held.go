@@ -51,14 +51,14 @@ func (w *world) lost(l *held, cause error) {
 		w.result.Tally.Outcomes[Lost]++
 		w.hadTime(l)
 		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
-			w.violated(l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
+			w.violated(lostForNothing, l.name, "client%d/%d lost name%d although nothing went wrong", l.h.slot, l.actor, l.name)
 		}
 		w.mustKeep(l)
 	case l.h.closing:
 		l.close = true
 		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
 	default:
-		w.violated(l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
+		w.violated(endedWrong, l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
 	}
 }
 

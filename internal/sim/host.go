@@ -132,7 +132,7 @@ func (w *world) launch(slot, life int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		w.violated(-1, "client%d: %v", slot, err)
+		w.violated(anyOther, -1, "client%d: %v", slot, err)
 		return
 	}
 	w.all = append(w.all, h)

@@ -68,7 +68,7 @@ func (l *link) begins() (ends func()) {
 	if l.calls.Add(1) > node.MaxCalls {
 		l.w.mu.Lock()
 		defer l.w.mu.Unlock()
-		l.w.violated(-1, "client%d has more than %d calls under way at node%d", l.h.slot, node.MaxCalls, l.index)
+		l.w.violated(tooManyCalls, -1, "client%d has more than %d calls under way at node%d", l.h.slot, node.MaxCalls, l.index)
 	}
 	return func() { l.calls.Add(-1) }
 }

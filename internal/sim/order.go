@@ -37,7 +37,7 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 		}
 		w.result.Tally.Orders++
 		if o.ticket > ticket+exact.Microseconds() {
-			w.violated(x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",
+			w.violated(servedLate, x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",
 				o.x.h.slot, o.x.actor, time.Duration(o.ticket-ticket)*time.Microsecond, x.name, o.at.Seconds(), x.h.slot, x.actor)
 		}
 	}

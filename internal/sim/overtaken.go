@@ -55,7 +55,7 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 		}
 		w.result.Tally.Overtakes++
 		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes {
-			w.violated(x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",
+			w.violated(anyOther, x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",
 				x.h.slot, x.name, p.by[x.h.slot], o, mostOvertakes)
 			delete(n.stands, o) // once is enough
 		}

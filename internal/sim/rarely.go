@@ -119,7 +119,7 @@ func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 		for range calls {
 			if err := <-done; err == nil && !l.h.gone() {
 				w.mu.Lock()
-				w.violated(l.name, "client%d/%d gave name%d back, and its second Unlock returned nil", l.h.slot, l.actor, l.name)
+				w.violated(secondUnlock, l.name, "client%d/%d gave name%d back, and its second Unlock returned nil", l.h.slot, l.actor, l.name)
 				w.mu.Unlock()
 			}
 		}
@@ -140,11 +140,11 @@ func (w *world) look(h *host, op Op) {
 		defer w.mu.Unlock()
 		for i, n := range all {
 			most := w.plan.quarantine()
-			if strings.Contains(n.Reason, "another server had its place") {
+			if n.Cause == holdfast.CausePlace {
 				most = w.configs()[0].MemberKept()
 			}
-			if n.VotesIn > most || len(w.plan.Faults) == 0 && !h.closing && !n.Admitted && n.VotesIn == 0 && !n.Reachable {
-				w.violated(-1, "client%d sees node%d, with which nothing is wrong, as %q, for %s", h.slot, i, n, n.VotesIn)
+			if n.VotesIn > most || len(w.plan.Faults) == 0 && !h.closing && !n.Votes() && n.VotesIn == 0 && !n.Reachable() {
+				w.violated(nodeSeemsWrong, -1, "client%d sees node%d, with which nothing is wrong, as %q, for %s", h.slot, i, n, n.VotesIn)
 			}
 		}
 		return
@@ -165,10 +165,10 @@ func (w *world) look(h *host, op Op) {
 	defer w.mu.Unlock()
 	switch {
 	case err != nil && outcome(err) == outcomes:
-		w.violated(op.Name, "Status returned an error of no kind: %v", err)
+		w.violated(errorOfNoKind, op.Name, "Status returned an error of no kind: %v", err)
 	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || h.closing:
 	case err != nil || !s.Held || s.Owner != before.lease.Owner() || s.Fence != before.lease.Fence():
-		w.violated(op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)
+		w.violated(statusIsBlind, op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)
 	default:
 		w.result.Tally.Rare[HolderSeen]++
 	}

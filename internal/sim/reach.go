@@ -89,7 +89,7 @@ func (w *world) mustKeep(l *held) {
 		}
 	}
 	if n := w.keptBy(l, from); n >= w.plan.majority() {
-		w.violated(l.name, "client%d/%d lost name%d although it could reach %d nodes that have it since %.6f",
+		w.violated(anyOther, l.name, "client%d/%d lost name%d although it could reach %d nodes that have it since %.6f",
 			l.h.slot, l.actor, l.name, n, from.Seconds())
 	}
 }
@@ -104,7 +104,7 @@ func (w *world) mustHear(l *held, err error) {
 		}
 	}
 	if n >= w.plan.majority() && w.plan.Broken == (Broken{}) && !l.h.closing {
-		w.violated(l.name, "client%d/%d gave name%d back, could reach %d nodes since %.6f, and was told: %v",
+		w.violated(anyOther, l.name, "client%d/%d gave name%d back, could reach %d nodes since %.6f, and was told: %v",
 			l.h.slot, l.actor, l.name, n, from.Seconds(), err)
 	}
 }
@@ -134,7 +134,7 @@ func (w *world) mustForget(h *host) (check func()) {
 				if !ok || r.Owner != l.lease.Owner() || s.clock() >= r.Expiry || !w.reached(h, s, from) {
 					continue
 				}
-				w.violated(l.name, "client%d was closed, and node%d, which it could reach since %.6f, keeps name%d for it for another %d µs",
+				w.violated(anyOther, l.name, "client%d was closed, and node%d, which it could reach since %.6f, keeps name%d for it for another %d µs",
 					h.slot, s.index, from.Seconds(), l.name, r.Expiry-s.clock())
 			}
 		}

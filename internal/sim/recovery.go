@@ -153,7 +153,7 @@ func (w *world) admits(s *server, answer string) {
 			w.result.Tally.NoticedM = max(w.result.Tally.NoticedM, (now - since).Milliseconds())
 		}
 		if now-since > most {
-			w.violated(-1, "node%d had forgotten, and nobody found out for %s although somebody wanted a name; at most %s would do", s.index, now-since, most)
+			w.violated(nobodyFoundOut, -1, "node%d had forgotten, and nobody found out for %s although somebody wanted a name; at most %s would do", s.index, now-since, most)
 		}
 	}
 	w.votes[s.index] = now
@@ -199,7 +199,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 		t.LongestM = max(t.LongestM, gap.Milliseconds())
 	}
 	if most += spent + pauses; gap > most {
-		w.violated(x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
+		w.violated(freeWhileWaited, x.name, "name%d was free for %s while somebody waited, before client%d/%d got it; at most %s would do",
 			x.name, gap, x.h.slot, x.actor, most)
 	}
 }

@@ -9,7 +9,7 @@ import "testing"
 // two holders if the client waits only for nodes that it saw lately.
 func TestAClientThatRestedWaitsForObjections(t *testing.T) {
 	alone(t)
-	holds(t, 46)
+	holds(t, 535)
 }
 
 // A client reports to a far node that it has not met yet. That node keeps nothing of the report, so another list could

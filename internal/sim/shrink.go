@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 )
 
 // Shrink leaves out faults, actors and locks of a plan, as long as fails says that what
@@ -63,24 +62,6 @@ func parts(n int, drop func(i, j int) bool) {
 			}
 		}
 	}
-}
-
-// promises are words by which violations of one kind are known.
-var promises = []string{
-	"two holders", "was told of its loss", "is not above", "while somebody waited", "was served", "ghost", "never got", "does not know",
-	"another configuration", "nobody found out", "before what UnlockAt", "although nothing went wrong", "ended with", "error of no kind",
-	"Status does not see", "second Unlock", "with which nothing is wrong",
-}
-
-// Breaks reports whether a result breaks the promise that another does.
-func (r *Result) Breaks(same *Result) bool {
-	all, them := strings.Join(r.Violations, "\n"), strings.Join(same.Violations, "\n")
-	for _, p := range promises {
-		if strings.Contains(them, p) {
-			return strings.Contains(all, p)
-		}
-	}
-	return all != ""
 }
 
 func (p *Plan) size() int { return len(p.Faults) + len(p.Actors) + p.ops() }

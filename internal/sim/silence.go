@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -41,7 +40,7 @@ func (w *world) settles(h *host, err error) {
 		switch {
 		case n.VotesIn > 0:
 			later++
-		case strings.HasPrefix(n.Said, "granted"), strings.HasPrefix(n.Said, "held by"):
+		case granted(n), n.Reason == holdfast.ReasonHeld:
 			could++
 		}
 	}
@@ -96,7 +95,7 @@ func (w *world) untold(x *wait) (again time.Duration) {
 	case past < w.tellsIn():
 		return w.tellsIn() - past
 	}
-	w.violated(x.name, "client%d/%d has waited for name%d since %.6f, heard of no majority since %.6f, and was not told for %s longer than promised",
+	w.violated(anyOther, x.name, "client%d/%d has waited for name%d since %.6f, heard of no majority since %.6f, and was not told for %s longer than promised",
 		x.h.slot, x.actor, x.name, x.since.Seconds(), quiet.Seconds(), past)
 	return 0
 }

@@ -50,7 +50,7 @@ func (w *world) noticedSleep(h *host) {
 	}
 	for _, l := range h.leases {
 		if !l.over && l.ctx.Err() == nil && -time.Until(l.lease.Deadline()) >= noticed {
-			w.violated(l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
+			w.violated(doesNotKnow, l.name, "client%d/%d does not know that it lost name%d while its host slept", h.slot, l.actor, l.name)
 		}
 	}
 }

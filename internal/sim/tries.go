@@ -93,7 +93,7 @@ func (w *world) hadTime(l *held) {
 			}
 		}
 		if n >= p.majority() && from+x <= over {
-			w.violated(l.name, "client%d/%d lost name%d at its deadline, after it could reach %d nodes for %s from %.6f on",
+			w.violated(anyOther, l.name, "client%d/%d lost name%d at its deadline, after it could reach %d nodes for %s from %.6f on",
 				l.h.slot, l.actor, l.name, n, x, from.Seconds())
 			return
 		}

@@ -79,19 +79,19 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			case r.Token == 0:
 				claimed = r.Owner // it was handed over while there were faults, and is over within a second
 			default:
-				w.violated(name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
+				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}
 		case k.Name == w.plan.Names[name]:
 			plain = k.Text
 		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
 			for j := 0; j < len(k.Waiting); j += 2 {
 				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.since {
-					w.violated(name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
+					w.violated(ghost, name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
 				}
 			}
 		}
 	}
 	if b := h.owners[plain]; b != nil && !b.repeated && !s.capped[plain] && plain != claimed {
-		w.violated(name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
+		w.violated(ghost, name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // Result is what came of a world.
 type Result struct {
 	Violations []string // none: all promises were kept
-	Digest     uint64   // of the history
+	broken     [breaches]bool
+	Digest     uint64 // of the history
 	Tally      Tally
 
 	history history
@@ -109,10 +110,10 @@ func (w *world) awaitActors() {
 	w.mu.Lock()
 	for i, n := range w.names {
 		for _, wait := range n.waits {
-			w.violated(i, "nobody served client%d/%d, which waits for name%d since %.3f", wait.h.slot, wait.actor, i, wait.since.Seconds())
+			w.violated(anyOther, i, "nobody served client%d/%d, which waits for name%d since %.3f", wait.h.slot, wait.actor, i, wait.since.Seconds())
 		}
 	}
-	w.violated(-1, "some never got what they wanted")
+	w.violated(neverGot, -1, "some never got what they wanted")
 	w.mu.Unlock()
 	close(w.abort)
 	w.closeAll()

@@ -99,7 +99,7 @@ func (r *Refusal) late() {
 	r.Kind = Unavailable
 	for i := range r.Answers {
 		if r.Answers[i].Verdict == nodescript.Granted {
-			r.Answers[i].Detail = "too late"
+			r.Answers[i].Cause = nodescript.TooLate
 		}
 	}
 }

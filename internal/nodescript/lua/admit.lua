@@ -8,8 +8,9 @@
 -- drawn before and comes late, while the clock is back where it was then, would begin the quarantine too early.
 -- ARGV  1 stamp - W  2 stamp + W, of a stamp that a majority of the nodes' clocks confirms
 --       3 the challenge the node answered; '' if none  4 a nonce
--- Returns R time | C time challenge(40): ask again with a new stamp | Q time left challenge(40) why | O time
---       | M mark(40) configuration | U why | the error OTHERRUN: it is for another incarnation. The mark and the challenge are what a voucher names: see trust.lua
+-- Returns R time | C time challenge(40): ask again with a new stamp | Q time left challenge(40) cause | O time
+--       | M mark(40) configuration | U cause, and behind a blank what INFO says | the error OTHERRUN run_id: it is for
+--       another incarnation. The mark and the challenge are what a voucher names: see trust.lua. A cause is a code of cause.go.
 local call, fmt = redis.call, string.format
 local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
@@ -22,12 +23,12 @@ local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 
 -- An error, or the scripts for an incarnation that has ended would follow.
-if field('run_id') ~= run then return redis.error_reply('OTHERRUN its run_id is ' .. field('run_id')) end
-if field('role') ~= 'master' then return 'Uit is a ' .. field('role') .. '; a node must be a master' end
-if field('cluster_enabled') == '1' then return 'Uit runs in Redis Cluster mode; a node must be a server of its own' end
+if field('run_id') ~= run then return redis.error_reply('OTHERRUN ' .. field('run_id')) end
+if field('role') ~= 'master' then return 'Urole ' .. field('role') end
+if field('cluster_enabled') == '1' then return 'Ucluster' end
 local policy = field('maxmemory_policy')
 if field('maxmemory') ~= '0' and field('maxmemory') ~= '' and policy ~= 'noeviction' then
-  return 'Umaxmemory-policy is ' .. policy .. ', which may delete locks; set it to noeviction'
+  return 'Upolicy ' .. policy -- it may delete locks
 end
 local there = call('GET', guard) -- also where the clock is wrong: see hello
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
@@ -69,7 +70,7 @@ end
 local age = r[4] and now - r[4] or 0 -- since the last refresh
 -- A request of long ago, while the clock is back there, would set the guard's end back, and a later loss look like idling.
 local function votes()
-  if age < -2 * @WINDOW@ then return lost('its clock went back') end
+  if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
 end
 local idle = age >= @GUARDMS@ * 1000
@@ -89,15 +90,15 @@ local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
   if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end
-  return lost('its configuration changed', true)
+  return lost('configuration', true)
 end
-if not r[1] or not r[8] then return lost('its memory is new') end
-if known and r[6] ~= evicted then return lost('it evicted keys') end
-if known and copied then return lost('its data came from another server') end
+if not r[1] or not r[8] then return lost('new') end
+if known and r[6] ~= evicted then return lost('evicted') end
+if known and copied then return lost('copied') end
 -- A restart that kept its data forgot nothing, if the operator says that every write was
 -- on disk before it was answered. A promoted replica carries its master's id as its second.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
-if not survived then return lost('it restarted') end
+if not survived then return lost('restarted') end
 if r[3] == '0' then
   -- Without its guard it forgot locks by a leap of its clock, or booted with a wrong one. It may be
   -- away once it was due to expire: that this was no leap, which took locks granted just before, is
@@ -107,11 +108,11 @@ if r[3] == '0' then
   -- hours ahead of its time, as it takes to lose a record, and is right now, has been up for less than -1 h
   -- for longer than a lease lasts.
   if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
-    return lost('it booted with a wrong clock')
+    return lost('boot-clock')
   end
   if there == config .. ' ' .. r[1] then return votes() end
   if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
-  return lost('its guard vanished')
+  return lost('guard')
 end
 -- It does not vote. Also after a restart that lost nothing the rest of the quarantine counts.
 local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
@@ -121,5 +122,5 @@ if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
 end
 if ARGV[3] ~= challenge then return asks() end
 if left <= 0 then return ready() end
-if vouched then return quarantine(@TRUSTED@, 'an operator vouched for it') end
-return quarantine(@QUARANTINE@, r[3] == '@NEVER@' and r[7] or 'its clock went back')
+if vouched then return quarantine(@TRUSTED@, 'vouched') end
+return quarantine(@QUARANTINE@, r[3] == '@NEVER@' and r[7] or 'clock-back')

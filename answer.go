@@ -1,0 +1,242 @@
+package holdfast
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// NodeAnswer is what one node said: to an attempt, of a lock, or of itself. Reason says what, as a code. The other fields
+// are its numbers and values. A field is zero if it does not belong to the reason.
+type NodeAnswer struct {
+	Node   string // its address, without password
+	Reason Reason
+	Cause  Cause  // why, if the reason has several causes
+	Value  string // what the cause is about: a setting of the server, or the address of another node
+
+	Owner     string        // of the lock: "label~client~random", or a foreign value
+	Foreign   bool          // the owner is not a client of Holdfast
+	Fence     int64         // the owner's fencing token, from Client.Status; 0 if Foreign
+	Until     time.Time     // when the lock ends unless it is renewed, from Client.Status; zero if never
+	ExpiresIn time.Duration // when it ends, from an attempt; negative if never
+
+	VotesIn     time.Duration // when a quarantined node votes again
+	Took        time.Duration // from the call to the answer, or to the end of the wait for it
+	Seen        time.Time     // the time of the token that a node has seen
+	Offset      time.Duration // how far its clock is from the majority's; it votes up to Window
+	OffsetKnown bool
+
+	Settings []Difference // the settings that differ
+	Lists    *Lists       // the lists of nodes that differ
+
+	Version string // such as "Redis 7.0.15", from Client.Nodes
+	RunID   string // the server's incarnation, from Client.Nodes
+
+	// Loss names what the node forgot, from Client.Nodes. It is another one after each loss of its memory, and "" if the
+	// node votes.
+	Loss string
+
+	// Err is what the Redis client returned, where it returned an error.
+	Err error
+
+	unsettled quorum.Unsettled // of ReasonUnsettled
+}
+
+// Difference is a setting of which a node and this client have different values. A value is empty if its side does not
+// have the setting.
+type Difference struct {
+	Setting      string // such as "max-ttl"
+	Node, Client string
+}
+
+// Lists are two lists of a node set's servers.
+type Lists struct {
+	Node, Client []Server
+	Kept         time.Duration // the node keeps a server that nobody sees for so long
+}
+
+// Server is one server of a list.
+type Server struct {
+	Addr string // without password
+	ID   string // what the server stores with its data; "" if it is not known
+}
+
+// Votes reports whether the node votes.
+func (n NodeAnswer) Votes() bool { return n.Reason == ReasonVotes }
+
+// Held reports whether the node has the lock for somebody, or reserves it for somebody.
+func (n NodeAnswer) Held() bool { return n.Reason == ReasonHeld || n.Reason == ReasonOffered }
+
+// Reachable reports whether the node answered.
+func (n NodeAnswer) Reachable() bool {
+	switch n.Reason {
+	case ReasonUnanswered, ReasonRefused, ReasonTimedOut, ReasonDisconnected, ReasonUnreadable, ReasonFailed:
+		return false
+	}
+	return true
+}
+
+// LogValue returns the answer as attributes of a log record: node, reason and cause as codes, votes_in, and said, the
+// words for people.
+func (n NodeAnswer) LogValue() slog.Value { return slog.GroupValue(n.attrs()...) }
+
+func (n NodeAnswer) attrs() []slog.Attr {
+	attrs := []slog.Attr{slog.String("node", n.Node), slog.String("reason", n.Reason.String())}
+	if n.Cause != "" {
+		attrs = append(attrs, slog.String("cause", string(n.Cause)))
+	}
+	if n.VotesIn > 0 {
+		attrs = append(attrs, slog.Duration("votes_in", n.VotesIn))
+	}
+	return append(attrs, slog.String("said", n.Said()))
+}
+
+// answer makes the public form of a node's answer. offset is how far the node's clock is from the majority's, 0 if not
+// known.
+func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAnswer {
+	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
+	n.Cause, n.Value = causeOfAnswer(a)
+	switch a.Verdict {
+	case nodescript.Granted:
+		if a.Cause == nodescript.TooLate {
+			n.Reason, n.Cause = ReasonGrantedLate, ""
+		}
+	case nodescript.Held:
+		n.Owner, n.Foreign, n.ExpiresIn = a.Owner, a.Foreign, a.Left
+		if a.Left == nodescript.Forever {
+			n.ExpiresIn = -1
+		}
+		if a.Claim {
+			n.Reason = ReasonOffered
+		}
+	case nodescript.Lost:
+		n.Owner, n.Foreign = a.Owner, a.Foreign
+	case nodescript.Poisoned:
+		n.Seen = time.UnixMicro(a.Seen)
+	case nodescript.OffClock:
+		n.late(a, c.config.Window)
+	case nodescript.Quarantined:
+		n.VotesIn = a.Left
+	case nodescript.Misconfigured:
+		n.differs(a, c.fan.Set())
+	case nodescript.Failed:
+		n.failed(a.Err)
+	}
+	return n
+}
+
+// verdictReasons has the reason of each verdict. Failed has the reasons of its error, see failed.
+var verdictReasons = [...]Reason{
+	nodescript.Unanswered: ReasonUnanswered, nodescript.Granted: ReasonGranted, nodescript.Extended: ReasonExtended,
+	nodescript.Repaired: ReasonRepaired, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
+	nodescript.Held: ReasonHeld, nodescript.Stale: ReasonStale, nodescript.Poisoned: ReasonFutureToken,
+	nodescript.OffClock: ReasonOffClock, nodescript.NotAdmitted: ReasonRestarting, nodescript.Lost: ReasonLost,
+	nodescript.Challenged: ReasonChallenged, nodescript.Quarantined: ReasonQuarantined,
+	nodescript.Misconfigured: ReasonMisconfigured, nodescript.Unfit: ReasonUnfit, nodescript.Duplicate: ReasonDuplicate,
+	nodescript.Corrupt: ReasonCorrupt, nodescript.Failed: ReasonFailed,
+}
+
+func causeOfAnswer(a nodescript.Answer) (Cause, string) {
+	if a.Cause == nodescript.UnknownCause {
+		return Cause(a.Value()), ""
+	}
+	return Cause(a.Cause.String()), a.Value()
+}
+
+// late tells a clock that is off from a call that came late, and from a client that does not know the time.
+func (n *NodeAnswer) late(a nodescript.Answer, window time.Duration) {
+	switch {
+	case a.Cause == nodescript.Inexact:
+		n.unsettle(quorum.Unsettled{Off: a.Evidence.Off, Window: window})
+	case n.Offset.Abs() < a.Took/2: // which is how late a call of a client with right stamps arrives
+		n.Reason, n.Took = ReasonLate, a.Took
+	case n.Offset.Abs() < 10*time.Millisecond:
+		n.Reason = ReasonLate
+	}
+}
+
+func (n *NodeAnswer) unsettle(u quorum.Unsettled) {
+	n.Reason, n.unsettled = ReasonUnsettled, u
+	switch {
+	case u.Took > 0:
+		n.Cause, n.Took = CauseFar, u.Took
+	case u.Off > 0:
+		n.Cause = CauseInexact
+	case u.Unread > 0:
+		n.Cause = CauseUnread
+	case u.Moved == 0:
+		n.Cause = CauseMinority
+	default:
+		n.Cause = CauseMoved
+	}
+}
+
+func (n *NodeAnswer) differs(a nodescript.Answer, set nodescript.Config) {
+	switch a.Cause {
+	case nodescript.OtherSettings:
+		n.Value = ""
+		for _, d := range nodescript.Differences(a.Value(), set.String()) {
+			n.Settings = append(n.Settings, Difference{d.Setting, d.Theirs, d.Ours})
+		}
+	case nodescript.Stranger:
+		n.Lists = &Lists{Node: servers(a.Evidence.Theirs), Client: servers(a.Evidence.Ours), Kept: a.Evidence.Kept}
+	}
+}
+
+func servers(peers []nodescript.Peer) []Server {
+	list := make([]Server, len(peers))
+	for i, p := range peers {
+		list[i] = Server{p.Addr, p.ID}
+	}
+	return list
+}
+
+// failed sets the reason of a node that could not be asked.
+func (n *NodeAnswer) failed(err error) {
+	var unsettled quorum.Unsettled
+	var overdue fanout.Overdue
+	var unreadable nodescript.Unreadable
+	n.Reason, n.Cause, n.Err = ReasonFailed, "", err
+	switch code := node.Code(err); {
+	case errors.Is(err, nodescript.ErrNoScripts):
+		n.Reason = ReasonNoScripts
+	case errors.Is(err, nodescript.ErrVoid):
+		n.Reason = ReasonVoidVoucher
+	case code != "":
+		n.Reason, n.Cause = ReasonServerError, Cause(code)
+	case errors.As(err, &unsettled):
+		n.unsettle(unsettled)
+	case errors.As(err, &unreadable):
+		n.Reason = ReasonUnreadable
+	case errors.As(err, &overdue):
+		n.Reason, n.Took = ReasonTimedOut, overdue.Timeout
+	case node.Refused(err):
+		n.Reason = ReasonRefused
+	case node.Timeout(err):
+		n.Reason = ReasonTimedOut
+	case node.Disconnected(err):
+		n.Reason = ReasonDisconnected
+	}
+}
+
+// answers makes the public form of the answers to an attempt. settling is why no stamp could be drawn.
+func (c *Client) answers(answers []nodescript.Answer, settling error) []NodeAnswer {
+	nodes := make([]NodeAnswer, len(answers))
+	for i, a := range answers {
+		offset, known := c.fan.Offset(i)
+		n := c.answer(i, a, offset)
+		n.OffsetKnown = known
+		if settling != nil && a.Verdict == nodescript.Unanswered {
+			if n.failed(settling); offset.Abs() > c.config.Window {
+				n.Reason, n.Cause = ReasonOffClock, ""
+			}
+		}
+		nodes[i] = n
+	}
+	return nodes
+}

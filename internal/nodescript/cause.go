@@ -1,0 +1,101 @@
+package nodescript
+
+import "strings"
+
+// Cause says why a node gave its answer, in one word. The verdict says what the answer was.
+type Cause uint8
+
+// Causes. The scripts answer those of the first two groups, as the codes of causeCodes. Clients find the others.
+const (
+	NoCause      Cause = iota
+	UnknownCause       // a newer node answered a code that this client does not know: Evidence.Value
+
+	MemoryNew     // Quarantined: the node was never used, or its data are gone
+	Restarted     // Quarantined: it restarted, and its data may be old
+	GuardGone     // Quarantined: its guard is gone
+	KeysEvicted   // Quarantined: it evicted keys
+	DataCopied    // Quarantined: its data came from another server
+	ClockWentBack // Quarantined: its clock went back
+	ClockAtBoot   // Quarantined: it booted with a wrong clock
+	Reconfigured  // Quarantined: it has another configuration than before
+	Vouched       // Quarantined: an operator vouched for it, so the time is short
+
+	RoleNotMaster // Unfit: its role is Evidence.Value
+	ClusterMode   // Unfit: it runs in Redis Cluster mode
+	MayEvict      // Unfit: its maxmemory-policy is Evidence.Value
+
+	PlaceTaken // Quarantined: the node is new to the set, and waits for the place of a server that is gone
+
+	VersionTooOld // Unfit: it is Evidence.Value, which keeps scripts over a restart
+	SyncNotAlways // Unfit: its appendfsync is Evidence.Value, and the set is declared durable
+	NoSyncRewrite // Unfit: its no-appendfsync-on-rewrite is yes, and the set is declared durable
+
+	OtherSettings // Misconfigured: its configuration is Evidence.Value
+	Stranger      // Misconfigured: the node Evidence.Value does not have it among its members
+	DataTwice     // Misconfigured: it, or the node Evidence.Value, is a copy of the other
+
+	TooLate // Granted: the lease was over when a majority had granted
+	Inexact // OffClock: the client's stamps may be off by Evidence.Off
+	causes
+)
+
+// causeCodes are the codes of the causes. Scripts answer them, and programs read them: none ever changes its meaning.
+var causeCodes = [causes]string{
+	NoCause: "", UnknownCause: "unknown",
+
+	MemoryNew: "new", Restarted: "restarted", GuardGone: "guard", KeysEvicted: "evicted", DataCopied: "copied",
+	ClockWentBack: "clock-back", ClockAtBoot: "boot-clock", Reconfigured: "configuration", Vouched: "vouched",
+
+	RoleNotMaster: "role", ClusterMode: "cluster", MayEvict: "policy",
+
+	PlaceTaken: "place",
+
+	VersionTooOld: "version", SyncNotAlways: "appendfsync", NoSyncRewrite: "rewrite",
+
+	OtherSettings: "settings", Stranger: "stranger", DataTwice: "copy",
+
+	TooLate: "too-late", Inexact: "inexact",
+}
+
+// String returns the code of c.
+func (c Cause) String() string {
+	if c < causes {
+		return causeCodes[c]
+	}
+	return causeCodes[UnknownCause]
+}
+
+// ofQuarantine and ofUnfit are the causes that scripts answer.
+var (
+	ofQuarantine = []Cause{MemoryNew, Restarted, GuardGone, KeysEvicted, DataCopied, ClockWentBack, ClockAtBoot, Reconfigured, Vouched}
+	ofUnfit      = []Cause{RoleNotMaster, ClusterMode, MayEvict}
+)
+
+// Bounds of the texts that a node may put into an answer.
+const (
+	mostOfValue  = 200
+	mostOfConfig = 1000
+)
+
+// parseCause reads a code that is one of known. It returns UnknownCause and the code as evidence for any other one.
+func parseCause(code string, known []Cause) (Cause, *Evidence) {
+	if code == "" {
+		return NoCause, nil
+	}
+	for _, c := range known {
+		if causeCodes[c] == code {
+			return c, nil
+		}
+	}
+	return UnknownCause, &Evidence{Value: code[:min(len(code), mostOfValue)]}
+}
+
+// parseUnfit reads why a node cannot keep locks: a code, and behind a blank what its server says.
+func parseUnfit(text string) (Cause, *Evidence) {
+	code, value, valued := strings.Cut(text, " ")
+	c, e := parseCause(code, ofUnfit)
+	if e == nil && valued {
+		e = &Evidence{Value: value[:min(len(value), mostOfValue)]}
+	}
+	return c, e
+}

@@ -1,0 +1,75 @@
+package nodescript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Evidence is what belongs to the Cause of an answer and is no code: [Cause] says which of it is set. Only refusals have
+// one, so that a grant costs no allocation.
+type Evidence struct {
+	Value string        // as a server, or another node, has it
+	Off   time.Duration // Inexact
+
+	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
+	Kept         time.Duration // Stranger: for how long that node keeps a member that nobody sees
+}
+
+// String returns all of e, for tests and traces.
+func (e *Evidence) String() string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%q %s %v %v", e.Value, e.Off, e.Theirs, e.Ours)
+}
+
+// Value returns the text that belongs to the answer's cause, "" if there is none.
+func (a Answer) Value() string {
+	if a.Evidence == nil {
+		return ""
+	}
+	return a.Evidence.Value
+}
+
+// Difference is one setting that a node and a client have with different values.
+type Difference struct {
+	Setting      string // such as "max-ttl"
+	Theirs, Ours string // the values of the node and of the client; "" where one does not have the setting
+}
+
+// mostDifferences bounds the list where a hostile node answers a configuration of its own.
+const mostDifferences = 16
+
+// Differences compares two configurations, each as [Config.String] prints it. The client's settings come first, in
+// their order.
+func Differences(theirs, ours string) []Difference {
+	var all []Difference
+	find := func(setting string) *Difference {
+		for i := range all {
+			if all[i].Setting == setting {
+				return &all[i]
+			}
+		}
+		all = append(all, Difference{Setting: setting})
+		return &all[len(all)-1]
+	}
+	for f := range strings.FieldsSeq(ours) {
+		setting, value, _ := strings.Cut(f, "=")
+		find(setting).Ours = value
+	}
+	for f := range strings.FieldsSeq(theirs) {
+		if len(all) == 2*mostDifferences {
+			break
+		}
+		setting, value, _ := strings.Cut(f, "=")
+		find(setting).Theirs = value
+	}
+	out := all[:0]
+	for _, d := range all {
+		if d.Ours != d.Theirs && len(out) < mostDifferences {
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package holdfast
+
+// Reason is what a node said, as a code. Programs read the code; [NodeAnswer.Said] has the words for people.
+type Reason uint8
+
+// Reasons.
+const (
+	ReasonUnanswered Reason = iota // no answer yet
+
+	// To an attempt, a renewal or a release.
+	ReasonGranted     // the lock is granted
+	ReasonGrantedLate // it was granted when the lease was over
+	ReasonExtended    // the lease is renewed
+	ReasonRepaired    // the node did not have the lease, and has it now
+	ReasonDone        // what was asked is done
+	ReasonNotHeld     // the release met no lease
+	ReasonHeld        // Owner has the lock
+	ReasonOffered     // the lock is reserved for Owner, who has not taken it yet
+	ReasonLost        // the lease is gone; Owner has the lock, if that is not empty
+	ReasonStale       // the node has seen a later token
+	ReasonFutureToken // the node has seen a token from the future: Seen
+	ReasonCorrupt     // the record of the name is not one of Holdfast's
+
+	// To [Client.Status] and [Client.Nodes].
+	ReasonFree  // nobody has the lock
+	ReasonVotes // the node votes
+
+	// Of a node that does not vote.
+	ReasonOffClock      // its clock is off by Offset
+	ReasonLate          // the call arrived too late; Took says how long it took, if that is known
+	ReasonUnsettled     // the client does not know the time of the nodes well enough: Cause
+	ReasonRestarting    // it is being admitted again
+	ReasonChallenged    // it lost its memory while it was admitted
+	ReasonQuarantined   // it may have forgotten locks, and votes again after VotesIn: Cause
+	ReasonMisconfigured // it has other settings, or another list of nodes: Cause
+	ReasonUnfit         // its server cannot keep locks: Cause
+	ReasonDuplicate     // it is the same server as the node Value
+	ReasonVoidVoucher   // it lost its memory, or its configuration changed, since the voucher was made
+
+	// Of a node that gave no answer, or another one than a node gives. Err says more.
+	ReasonRefused      // nothing listens at its address
+	ReasonTimedOut     // no answer in time; Took is the node timeout, if that was it
+	ReasonDisconnected // the connection was lost
+	ReasonServerError  // the server answered with an error: Cause is its code, such as "NOPERM"
+	ReasonNoScripts    // the server knows no EVAL: it is a Sentinel or a proxy
+	ReasonUnreadable   // the answer is not one of Holdfast's
+	ReasonFailed       // any other error
+	reasons
+)
+
+var reasonCodes = [reasons]string{
+	ReasonUnanswered: "unanswered",
+
+	ReasonGranted: "granted", ReasonGrantedLate: "granted-late", ReasonExtended: "extended", ReasonRepaired: "repaired",
+	ReasonDone: "done", ReasonNotHeld: "not-held", ReasonHeld: "held", ReasonOffered: "offered", ReasonLost: "lost",
+	ReasonStale: "stale", ReasonFutureToken: "future-token", ReasonCorrupt: "corrupt",
+
+	ReasonFree: "free", ReasonVotes: "votes",
+
+	ReasonOffClock: "off-clock", ReasonLate: "late", ReasonUnsettled: "unsettled", ReasonRestarting: "restarting",
+	ReasonChallenged: "challenged", ReasonQuarantined: "quarantined", ReasonMisconfigured: "misconfigured",
+	ReasonUnfit: "unfit", ReasonDuplicate: "duplicate", ReasonVoidVoucher: "void-voucher",
+
+	ReasonRefused: "refused", ReasonTimedOut: "timed-out", ReasonDisconnected: "disconnected",
+	ReasonServerError: "server-error", ReasonNoScripts: "no-scripts", ReasonUnreadable: "unreadable", ReasonFailed: "failed",
+}
+
+// String returns the code of r, such as "quarantined". A code never changes.
+func (r Reason) String() string {
+	if r < reasons {
+		return reasonCodes[r]
+	}
+	return "unknown"
+}
+
+// Cause is why a node gave its answer, as a code. A newer node may answer a code that is none of the constants. For
+// [ReasonServerError] it is the code of the server's error, such as "NOPERM".
+type Cause string
+
+// Causes of [ReasonQuarantined].
+const (
+	CauseNew           Cause = "new"           // the node was never used, or lost its data
+	CauseRestarted     Cause = "restarted"     // it restarted with data that may be old
+	CauseGuard         Cause = "guard"         // its guard is gone: keys were deleted, or its clock leapt
+	CauseEvicted       Cause = "evicted"       // it evicted keys
+	CauseCopied        Cause = "copied"        // its data came from another server
+	CauseClockBack     Cause = "clock-back"    // its clock went back
+	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
+	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
+	CauseVouched       Cause = "vouched"       // an operator vouched for it
+	CausePlace         Cause = "place"         // it is new to the set, and another server had its place
+)
+
+// Causes of [ReasonUnfit].
+const (
+	CauseRole        Cause = "role"        // it is no master; Value is its role
+	CauseCluster     Cause = "cluster"     // it runs in Redis Cluster mode
+	CausePolicy      Cause = "policy"      // it may evict keys; Value is its maxmemory-policy
+	CauseVersion     Cause = "version"     // it keeps scripts over a restart; Value is its version
+	CauseAppendfsync Cause = "appendfsync" // [Config.Durable] is set; Value is its appendfsync
+	CauseRewrite     Cause = "rewrite"     // [Config.Durable] is set, and its no-appendfsync-on-rewrite is yes
+)
+
+// Causes of [ReasonMisconfigured].
+const (
+	CauseSettings Cause = "settings" // settings differ: NodeAnswer.Settings
+	CauseStranger Cause = "stranger" // the node Value has another list of the node set: NodeAnswer.Lists
+	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
+)
+
+// Causes of [ReasonUnsettled].
+const (
+	CauseMinority Cause = "minority" // fewer than a majority of the clocks are known, or they differ by more than Window
+	CauseFar      Cause = "far"      // a majority takes too long to answer
+	CauseInexact  Cause = "inexact"  // the clocks are known too badly
+	CauseUnread   Cause = "unread"   // the clocks were not read for too long
+	CauseMoved    Cause = "moved"    // the clocks of a majority moved
+)

@@ -1,0 +1,256 @@
+package holdfast
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/clean"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Here the codes of [NodeAnswer] become words for people. Nothing reads these words but people.
+
+// Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "refused", "timed out",
+// "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". It is one line without
+// control characters, whatever the node wrote.
+func (n NodeAnswer) Said() string { return clean.Text(n.said()) }
+
+// String returns the node and what it said, in one line.
+func (n NodeAnswer) String() string { return n.Node + ": " + n.Said() }
+
+// Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.
+func (n NodeAnswer) Why() string { return clean.Text(n.why()) }
+
+func (n NodeAnswer) said() string {
+	switch n.Reason {
+	case ReasonHeld:
+		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
+	case ReasonOffered:
+		return "held for " + clean.Label(n.Owner) + n.forHowLong()
+	case ReasonLost:
+		if n.Owner == "" && !n.Foreign {
+			return "the lease is gone"
+		}
+		return "taken " + byWhom(n.Owner, n.Foreign)
+	case ReasonFutureToken:
+		return fmt.Sprintf("has seen a token from the future (%s)", n.Seen.UTC().Format(time.RFC3339))
+	case ReasonOffClock:
+		s := fmt.Sprintf("clock off by %+.1fs", n.Offset.Seconds())
+		if n.Err != nil {
+			s += "; " + n.Err.Error()
+		}
+		return s
+	case ReasonLate:
+		if n.Took > 0 {
+			return "the call arrived too late: it was answered after " + forPeople(n.Took)
+		}
+	case ReasonUnsettled:
+		if n.unsettled != (quorum.Unsettled{}) || n.Cause == CauseMinority {
+			return n.unsettled.Error()
+		}
+		if why := n.why(); why != "" {
+			return why
+		}
+	case ReasonQuarantined:
+		s := "quarantined for another " + forPeople(n.VotesIn)
+		if why := n.why(); why != "" {
+			s += ": " + why
+		}
+		return s
+	case ReasonMisconfigured:
+		if why := n.why(); why != "" {
+			return "configuration differs: " + why
+		}
+	case ReasonUnfit:
+		if why := n.why(); why != "" {
+			return why
+		}
+	case ReasonDuplicate:
+		return "is the same server as " + n.Value + "; each node needs a server of its own"
+	case ReasonTimedOut:
+		if n.Took > 0 {
+			return "timed out: no answer within the node timeout, " + n.Took.String()
+		}
+	case ReasonServerError, ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
+		if n.Err != nil {
+			return node.Reason(n.Err)
+		}
+	}
+	if n.Reason < reasons {
+		return reasonWords[n.Reason]
+	}
+	return fmt.Sprintf("unknown reason %d", n.Reason)
+}
+
+// reasonWords are the words of each reason where nothing more is known.
+var reasonWords = [reasons]string{
+	ReasonUnanswered: "no answer yet",
+
+	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
+	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
+	ReasonHeld: "held", ReasonOffered: "offered to the first in line", ReasonLost: "the lease is gone",
+	ReasonStale: "has seen a later token", ReasonFutureToken: "has seen a token from the future",
+	ReasonCorrupt: "its record of this name is not one of Holdfast's",
+
+	ReasonFree: "free", ReasonVotes: "votes",
+
+	ReasonOffClock: "clock off", ReasonLate: "the call arrived too late", ReasonUnsettled: "the nodes' time is not known",
+	ReasonRestarting: "restarting", ReasonChallenged: "lost its memory again while it was admitted",
+	ReasonQuarantined: "quarantined", ReasonMisconfigured: "configuration differs", ReasonUnfit: "cannot keep locks",
+	ReasonDuplicate: "is the same server as another node", ReasonVoidVoucher: "the voucher is void",
+
+	ReasonRefused: "refused", ReasonTimedOut: "timed out", ReasonDisconnected: "connection lost",
+	ReasonServerError: "the server answered with an error", ReasonNoScripts: "it knows no EVAL",
+	ReasonUnreadable: "its answer is unreadable; is this Redis or Valkey?", ReasonFailed: "failed",
+}
+
+func (n NodeAnswer) why() string {
+	switch n.Cause {
+	case "":
+		return ""
+	case CauseRole:
+		return "it is a " + n.Value + "; a node must be a master"
+	case CausePolicy:
+		return "maxmemory-policy is " + n.Value + ", which may delete locks; set it to noeviction"
+	case CauseVersion:
+		return "it is " + n.Value + ", which keeps scripts over a restart; Redis 7.0 or later, or Valkey, is needed"
+	case CauseAppendfsync:
+		return "appendfsync is " + n.Value + ", which may lose the last second, and the node set is declared durable; set it to always"
+	case CauseSettings:
+		return n.settings()
+	case CauseStranger:
+		return n.lists()
+	case CauseCopy:
+		return fmt.Sprintf("one of it and %s is a copy of the other; delete the key %s on one of them", n.Value, nodescript.AdmissionKey)
+	}
+	switch words, known := causeWords[n.Cause]; {
+	case known:
+		return words
+	case n.Reason == ReasonServerError:
+		return string(n.Cause)
+	}
+	code := string(n.Cause)
+	if strings.ContainsFunc(code, notInCode) {
+		code = strconv.Quote(code)
+	}
+	return "unknown reason " + code + "; another client of this node set is newer than this one"
+}
+
+func notInCode(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }
+
+// causeWords are the words of the causes that need no value.
+var causeWords = map[Cause]string{
+	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
+	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
+	CauseClockBack: "its clock went back", CauseBootClock: "it booted with a wrong clock",
+	CauseConfiguration: "its configuration changed", CauseVouched: "an operator vouched for it",
+	CausePlace: "it is new, and another server had its place",
+
+	CauseCluster: "it runs in Redis Cluster mode; a node must be a server of its own",
+	CauseRewrite: "no-appendfsync-on-rewrite is yes, which may lose what is written during a rewrite, and the node set is declared durable; set it to no",
+
+	CauseMinority: "fewer than a majority of the clocks are known", CauseFar: "the nodes take too long to answer",
+	CauseInexact: "the nodes' clocks are known too badly", CauseUnread: "the nodes' clocks were not read for too long",
+	CauseMoved: "the clocks of a majority moved",
+}
+
+func (n NodeAnswer) settings() string {
+	var theirs, ours []string
+	for _, d := range n.Settings {
+		if d.Node != "" {
+			theirs = append(theirs, d.Setting+"="+d.Node)
+		}
+		if d.Client != "" {
+			ours = append(ours, d.Setting+"="+d.Client)
+		}
+	}
+	if len(theirs) == 0 {
+		theirs = []string{"none of these settings"}
+	}
+	s := "the node has " + strings.Join(theirs, " ") + ", this client " + strings.Join(ours, " ")
+	if len(n.Settings) == 1 && n.Settings[0].Setting == "cluster" {
+		s += "; without a name for the node set it is a hash of the nodes' URLs, which must then be spelt the same everywhere"
+	}
+	return s
+}
+
+func (n NodeAnswer) lists() string {
+	if n.Lists == nil {
+		return n.Value + " has another list of this node set"
+	}
+	words := func(list []Server) (all []string) {
+		for _, s := range list {
+			if s.ID != "" {
+				s.Addr += " (id " + s.ID[:min(len(s.ID), 8)] + "…)"
+			}
+			all = append(all, s.Addr)
+		}
+		return all
+	}
+	theirs := words(n.Lists.Node)
+	slices.Sort(theirs)
+	return fmt.Sprintf("%s knows this node set as %s, which clients saw alive within %s; this client's list is %s; stop the old server, or give all clients the same list",
+		n.Value, strings.Join(theirs, ", "), forPeople(n.Lists.Kept), strings.Join(words(n.Lists.Client), ", "))
+}
+
+func byWhom(owner string, foreign bool) string {
+	switch {
+	case foreign && owner == "":
+		return "by a foreign key of another type"
+	case foreign:
+		return fmt.Sprintf("by a foreign key (%q)", owner)
+	}
+	return "by " + clean.Label(owner)
+}
+
+// forHowLong is empty for an answer that has Until instead.
+func (n NodeAnswer) forHowLong() string {
+	switch {
+	case n.ExpiresIn < 0:
+		return " without expiry"
+	case n.ExpiresIn == 0:
+		return ""
+	}
+	return " for up to " + forPeople(n.ExpiresIn)
+}
+
+// Holder is the label of the owner, such as "web-3/4711", for people. What is no label of Holdfast's is quoted.
+func (e *HeldError) Holder() string {
+	switch {
+	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
+		return "a foreign key that names no owner"
+	case e.Foreign:
+		return fmt.Sprintf("a foreign key (%q)", e.Owner)
+	case e.Owner == "":
+		return "several that try at once"
+	}
+	return clean.Label(e.Owner)
+}
+
+// Said returns who has the lock and for how long: "held by web-3/4711 for up to 8s".
+func (e *HeldError) Said() string {
+	if e.Owner == "" && !e.Foreign {
+		return "others are taking it at this moment"
+	}
+	left := "without expiry"
+	if e.ExpiresIn >= 0 {
+		left = "for up to " + forPeople(e.ExpiresIn)
+	}
+	return "held by " + e.Holder() + " " + left
+}
+
+// forPeople rounds a duration to what a person reads at a glance.
+func forPeople(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}

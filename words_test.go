@@ -1,0 +1,175 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/holdfast-go/holdfast/internal/fanout"
+	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// silent is a node that is never asked.
+type silent struct{ node.Node }
+
+func (silent) Addr() string { return "redis://a:1/0" }
+func (silent) Close()       {}
+
+func asker(t testing.TB) *Client {
+	t.Helper()
+	c, err := New(Config{Nodes: []node.Node{silent{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// publicCauses are the causes of reason.go, by the reason that they belong to.
+var publicCauses = map[Reason][]Cause{
+	ReasonQuarantined: {
+		CauseNew, CauseRestarted, CauseGuard, CauseEvicted, CauseCopied, CauseClockBack, CauseBootClock, CauseConfiguration,
+		CauseVouched, CausePlace,
+	},
+	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite},
+	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
+	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
+}
+
+// anyAnswers are answers of all verdicts with all causes, and of all errors.
+func anyAnswers() (all []nodescript.Answer) {
+	with := &nodescript.Evidence{
+		Value: "value", Off: time.Second, Kept: time.Minute,
+		Theirs: []nodescript.Peer{{ID: "0123456789", Addr: "redis://b"}}, Ours: []nodescript.Peer{{Addr: "redis://c"}},
+	}
+	for v := range nodescript.Failed {
+		a := nodescript.Answer{Verdict: v, Left: time.Second, Seen: 1, Owner: "web-3~c~1", Rank: -1, Evidence: with}
+		all = append(all, a)
+		for c := nodescript.NoCause; c.String() != "unknown" || c == nodescript.UnknownCause; c++ {
+			a.Cause = c
+			all = append(all, a)
+		}
+	}
+	all = append(all, nodescript.Answer{Verdict: nodescript.Held, Owner: "web-3~c~1", Claim: true},
+		nodescript.Answer{Verdict: nodescript.OffClock, Took: time.Second})
+	for _, err := range []error{
+		nil, errors.New("odd"), node.ServerError("NOPERM no"), nodescript.ErrNoScripts, nodescript.ErrVoid, nodescript.Unreadable("what?"),
+		syscall.ECONNREFUSED, context.DeadlineExceeded, io.EOF, fanout.Overdue{Timeout: time.Second}, node.ErrClosed,
+		quorum.Unsettled{}, quorum.Unsettled{Took: 1, Window: 1}, quorum.Unsettled{Off: 1}, quorum.Unsettled{Unread: 1}, quorum.Unsettled{Moved: 1},
+	} {
+		all = append(all, nodescript.Answer{Verdict: nodescript.Failed, Err: err}, nodescript.Answer{Verdict: nodescript.Failed, Err: node.NotSent(err)})
+	}
+	return all
+}
+
+// Every code has words, and some answer that leads to it.
+func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
+	c := asker(t)
+	if len(verdictReasons) != int(nodescript.Failed)+1 {
+		t.Errorf("%d verdicts have a reason; there are %d", len(verdictReasons), nodescript.Failed+1)
+	}
+	met := map[Reason]bool{ReasonVotes: true, ReasonFree: true} // of Nodes and Status
+	for _, a := range anyAnswers() {
+		n := c.answer(0, a, 0)
+		met[n.Reason] = true
+		if n.Said() == "" {
+			t.Errorf("no words for the answer %+v", a)
+		}
+		met[c.answer(0, a, time.Hour).Reason] = true
+	}
+	codes := map[string]bool{}
+	for r := range reasons {
+		if code := r.String(); codes[code] || !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(code) {
+			t.Errorf("reason %d has the code %q", r, code)
+		}
+		codes[r.String()] = true
+		if reasonWords[r] == "" || (NodeAnswer{Reason: r}).Said() == "" {
+			t.Errorf("%s has no words", r)
+		}
+		if !met[r] {
+			t.Errorf("no answer leads to %s", r)
+		}
+	}
+}
+
+// The causes of nodescript and the public ones are the same, and each has words.
+func TestEveryCauseHasWords(t *testing.T) {
+	known := map[Cause]bool{}
+	for reason, list := range publicCauses {
+		for _, cause := range list {
+			n := NodeAnswer{Reason: reason, Cause: cause, Value: "value"}
+			if why := n.Why(); known[cause] || why == "" || strings.Contains(why, "unknown") {
+				t.Errorf("%s, %s: %q", reason, cause, why)
+			}
+			known[cause] = true
+		}
+	}
+	internal := map[Cause]bool{}
+	for c := nodescript.UnknownCause + 1; c.String() != "unknown"; c++ {
+		internal[Cause(c.String())] = true
+		if c != nodescript.TooLate && !known[Cause(c.String())] {
+			t.Errorf("%s is no public cause", c)
+		}
+	}
+	for reason, list := range publicCauses {
+		for _, cause := range list {
+			if reason != ReasonUnsettled && !internal[cause] {
+				t.Errorf("no node answers %s, %s", reason, cause)
+			}
+		}
+	}
+	met := map[Cause]bool{}
+	for _, a := range anyAnswers() {
+		met[asker(t).answer(0, a, 0).Cause] = true
+	}
+	for cause := range known {
+		if !met[cause] {
+			t.Errorf("no answer leads to %s", cause)
+		}
+	}
+}
+
+func TestAnUnknownCodeIsSaidToBeUnknown(t *testing.T) {
+	c := asker(t)
+	a := nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.UnknownCause, Left: 7 * time.Second, Evidence: &nodescript.Evidence{Value: "17"}}
+	n := c.answer(0, a, 0)
+	if want := "quarantined for another 7s: unknown reason 17; "; n.Cause != "17" || n.VotesIn != 7*time.Second || !strings.HasPrefix(n.Said(), want) {
+		t.Errorf("%+v: %q; want %q", n, n.Said(), want)
+	}
+	if n = (NodeAnswer{Reason: 200}); n.Votes() || n.Held() || n.Said() != "unknown reason 200" || n.Reason.String() != "unknown" {
+		t.Errorf("a reason that is none: %q", n.Said())
+	}
+	a.Evidence.Value = "granted\x1b[2K\n"
+	if said := c.answer(0, a, 0).Said(); strings.ContainsAny(said, "\x1b\n") || !strings.Contains(said, `unknown reason "granted`) {
+		t.Errorf("a hostile code is said as %q", said)
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add(uint8(ReasonQuarantined), "new", "", "", false)
+	f.Add(uint8(ReasonUnfit), "17", "\x1b[2K\n", "", false)
+	f.Add(uint8(255), "granted", "x", "y", true)
+	f.Add(uint8(ReasonHeld), "", "", "web\n~c~1", true)
+	f.Fuzz(func(t *testing.T, reason uint8, cause, value, owner string, foreign bool) {
+		n := NodeAnswer{
+			Node: "a", Reason: Reason(reason), Cause: Cause(cause), Value: value, Owner: owner, Foreign: foreign,
+			Settings: []Difference{{value, owner, cause}}, Lists: &Lists{Node: []Server{{value, owner}}},
+		}
+		for _, s := range []string{n.Said(), n.Why(), n.String()} {
+			if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && r != ' ' }) {
+				t.Errorf("%+v is said as %q", n, s)
+			}
+		}
+		if n.Votes() && Reason(reason) != ReasonVotes {
+			t.Errorf("%+v votes", n)
+		}
+	})
+}
