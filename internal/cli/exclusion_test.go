@@ -45,7 +45,7 @@ type field struct {
 
 	mu      sync.Mutex
 	running map[int]*exec.Cmd // by worker: the run under way
-	kills   int64 // so many holders must be killed before the workers end
+	kills   int64             // so many holders must be killed before the workers end
 	killed  atomic.Int64
 	aborted atomic.Int64 // runs that ended by a signal, or with 69 or 76: they may have counted before, and were repeated
 	done    atomic.Int64
