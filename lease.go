@@ -141,7 +141,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 //
 // With it a scheduled job runs once although the clocks of machines differ. An instant in the past is the same as
 // Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and an error says so. The
-// other errors are those of Unlock.
+// other errors are those of Unlock, but ErrUnavailable says that too few nodes keep the name.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	d := time.Until(at)
 	switch {

@@ -109,7 +109,7 @@ func (w *world) gave(l *held, op Op, err error) {
 	default:
 		o = UnlockUnheard
 		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
-		w.mustHear(l, err)
+		w.mustHear(l, op, err)
 	}
 	w.note(outcomeNames[o], l.h.slot, l.actor, l.name, 0, 0)
 	w.result.Tally.Outcomes[o]++
