@@ -247,6 +247,7 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 		me.trusted.Store(0)
 		f.mu.Unlock()
 		s.doubt() // it lost its memory, or the address leads elsewhere
+		f.wait.Go(func() { s.admitted() }) // the other votes wait until it keeps a report
 		return false, true
 	}
 	defer f.mu.Unlock()

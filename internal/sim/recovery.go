@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // What is promised for the time after the last fault. A name that somebody wants is his within recoversIn, as
@@ -120,6 +121,33 @@ func (w *world) placeOf(s *server) (at time.Duration) {
 		}
 	}
 	return at
+}
+
+// reported takes a node's answer to a report of members. A client that has met one node that lost its memory, and not
+// yet another, reports the other one by its old id. The old id then has a place until nobody saw it for long, as
+// docs/limits.md says.
+func (w *world) reported(s *server, answer node.Reply) {
+	p, err := nodescript.ParsePeers(answer)
+	if err != nil || p.Other {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.known = p.ID
+	has := func(id string) bool {
+		return slices.ContainsFunc(p.Members, func(m nodescript.Peer) bool { return m.ID == id })
+	}
+	var at time.Duration
+	for _, m := range p.Members {
+		if !slices.ContainsFunc(w.servers, func(o *server) bool { return o.known == m.ID || o.known == "" }) {
+			at = max(at, w.now()+time.Duration(m.Seen-p.Time)*time.Microsecond+w.configs()[0].MemberKept())
+		}
+	}
+	for i, o := range w.servers {
+		if w.over && w.votes[i] != unnoticed && !has(o.known) {
+			w.votes[i] = max(w.votes[i], at)
+		}
+	}
 }
 
 // fields are those of a hash.

@@ -38,6 +38,7 @@ type server struct {
 	stopped  *Fault        // because of this
 	epoch    int           // incarnations
 	starts   int
+	known    string // the id that it answered to a report last
 	subs     map[*subscription]bool
 	order    []*subscription  // of subs, as they came
 	back     map[string]int64 // owners that gave back here, and the highest stamp that covered
@@ -168,6 +169,9 @@ func (s *server) take(p parcel) []node.Reply {
 		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
 		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {
 			s.w.admits(s, reply.Value)
+		}
+		if p.text == nodescript.PeersText() {
+			s.w.reported(s, reply)
 		}
 		return []node.Reply{reply}
 	}
