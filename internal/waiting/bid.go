@@ -31,7 +31,7 @@ type bid struct {
 	owner  string
 	ticket int64                             // 0: the bid joins no queue
 	hears  func(owner string, node int) bool // reports whether a hand-off by node would be heard
-	pauses int                               // pauses so far between questions to all nodes; for the waiting goroutine only
+	pauses int                               // pauses so far between questions to all; for the waiting goroutine only
 	wake   chan struct{}                     // receives a value when the state changes
 
 	mu      sync.Mutex
