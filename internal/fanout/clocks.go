@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Stamp draws a stamp for an acquire, and the instant at which it was drawn.
+// Stamp draws a stamp for an acquire. It also returns the instant at which it was drawn.
 func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -20,15 +20,15 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	return stamp, now, err
 }
 
-// refused has the clocks read where no stamp could be drawn. f.mu is held.
+// refused has the clocks read if no stamp could be drawn, at most once in rereadEvery. f.mu is held.
 func (f *Fanout) refused(err error, now clock.Instant) {
 	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
 		f.readSoon() // they may be right again
 	}
 }
 
-// admission returns a stamp for an admission, and by how much the clock of the node may differ from it. Where the clocks
-// are known too badly for that, as when the host was suspended, they are read first.
+// admission returns a stamp for an admission, and how far the node's clock may be from it. If the clocks are not known
+// well enough, for example after the host was suspended, admission reads them first.
 func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	for tries := 0; ; tries++ {
 		f.mu.Lock()
@@ -46,8 +46,8 @@ func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	}
 }
 
-// keepTime has the clocks read every now and then, also while the client has nothing to do: else its stamps could be
-// off when it has, and what it learns by that it may not follow for MaxTTL + W. Nobody waits for it.
+// keepTime has the clocks read now and then, also while the client has no work. Otherwise the first stamps of later
+// work could be wrong, and the client might not follow the correction for MaxTTL + W. Nobody waits for keepTime.
 func (f *Fanout) keepTime() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,13 +63,14 @@ func (f *Fanout) keepTime() {
 }
 
 const (
-	// missedEvery is how soon clocks are read again of which too few answered.
+	// missedEvery is the pause before the clocks are read again if too few nodes answered.
 	missedEvery = 10 * time.Second
-	// lookEvery is how often it is looked whether they are to be read: the timer stands while the host is suspended.
+	// lookEvery is the longest pause between two checks whether the clocks must be read. It is short because a timer
+	// does not run while the host is suspended.
 	lookEvery = time.Minute
 )
 
-// readSoon has the clocks read, unless they are being read already. f.mu is held.
+// readSoon has the clocks read, except if that is under way. f.mu is held.
 func (f *Fanout) readSoon() {
 	if !f.reading && !f.closed {
 		f.reading, f.wasRead = true, make(chan struct{})
@@ -83,8 +84,8 @@ func (f *Fanout) readSoon() {
 	}
 }
 
-// catchUp has the clocks read, and waits for that, if they were not for so long that no stamp can be drawn: the host
-// was suspended, or the nodes were away.
+// catchUp has the clocks read and waits for that, if they were last read so long ago that no stamp can be drawn. That
+// happens after the host was suspended or the nodes were away.
 func (f *Fanout) catchUp(ctx context.Context) {
 	f.mu.Lock()
 	if f.closed || !f.time.Overdue(f.Now()) {
@@ -100,8 +101,8 @@ func (f *Fanout) catchUp(ctx context.Context) {
 	}
 }
 
-// rereadEvery is how often the nodes' clocks are read while a move of theirs settles and somebody wants
-// a stamp. Nothing else is sent meanwhile that would tell: the clocks may be right again long before.
+// rereadEvery is how often the client reads the clocks while a move of them settles and a caller wants a stamp. No
+// other message shows meanwhile that the clocks are right again, which may happen long before the move settles.
 const rereadEvery = time.Second
 
 // StampHeld draws a stamp for a renewal.
@@ -112,7 +113,7 @@ func (f *Fanout) StampHeld() (int64, clock.Instant) {
 	return f.time.StampHeld(now), now
 }
 
-// StampAt is the stamp time of an instant.
+// StampAt returns the stamp time of an instant.
 func (f *Fanout) StampAt(i clock.Instant) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +127,7 @@ func (f *Fanout) Raise(seen int64) {
 	f.time.Raise(seen, f.Now())
 }
 
-// Offset is how far a node's clock is from the majority's, as last read.
+// Offset returns how far a node's clock is from the majority's, as last read. It reports false if that is unknown.
 func (f *Fanout) Offset(node int) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +151,7 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 	}
 }
 
-// readAll reads the clocks of all nodes that answer soon enough: later answers say too little.
+// readAll reads the clocks of all nodes that answer soon enough. A later answer would say too little about a clock.
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
 	var wait sync.WaitGroup

@@ -1,16 +1,20 @@
-// Package fanout carries one operation to all nodes and their answers back: the thin
-// layer of goroutines and sockets around the protocol's core.
+// Package fanout carries one operation to all nodes and brings their answers back. It is the thin layer of goroutines
+// and sockets around the core of the protocol.
 //
-//	fanout.go   the node set: send to all, draw stamps
-//	message.go  one operation as it waits for each node
-//	seat.go     one node: its queue and its batching workers
-//	pipeline.go what goes to a node in one piece
+//	fanout.go   the node set: send to all nodes
+//	clocks.go   the nodes' clocks: read them, draw stamps
+//	message.go  one operation that waits for each node
+//	seat.go     one node: its queue and the workers that send batches
+//	pipeline.go the calls that go to a node in one piece
 //	door.go     one node: greeting and admission before anything is sent
-//	homes.go    which server is behind which node: one server, one vote
+//	durable.go  one node: whether it is as durable as the clients declare
+//	homes.go    the server behind each node: one server has one vote
+//	members.go  the servers behind the list: reports to the nodes, and strangers
 //	inbox.go    a subscription on every node
 //	parked.go   one node: releases that could not be delivered yet
+//	survey.go   questions to each node outside the queues
 //
-// A goroutine per node and call would be simpler and is what other libraries do; it
-// costs most of their throughput. Here two workers per node (three for a single one)
-// drain a queue into pipelines: whatever waits while one is on the wire goes with the next.
+// Other libraries use one goroutine per node and call. That is simpler, but it costs most of their throughput. Here two
+// workers per node, or three for a single node, drain a queue into pipelines. Messages that wait while one pipeline is
+// under way go with the next one.
 package fanout

@@ -12,21 +12,20 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// door is a mutex that is held over round trips. A channel and not a [sync.Mutex], so that in
-// a bubble of testing/synctest time goes on while somebody waits for it.
+// door is a mutex that a worker holds over round trips. It is a channel and not a [sync.Mutex], so that time in a
+// bubble of testing/synctest goes on while a worker waits for it.
 type door chan struct{}
 
 func newDoor() door { return make(door, 1) }
 
-// Lock waits until nobody else is in the door.
+// Lock waits until the door is free and takes it.
 func (d door) Lock() { d <- struct{}{} }
 
-// Unlock lets the next one in.
+// Unlock frees the door.
 func (d door) Unlock() { <-d }
 
-// admitted sees to it that the node votes, and reports whether it does; if not, the
-// standing says why. One worker at a time goes through the door; it is passed without
-// a lock's wait while the node votes.
+// admitted greets and admits the node if necessary, and reports whether the node votes. If it does not, the standing
+// has the reason. Only one worker at a time is in the door. While the node votes, admitted does not wait for the door.
 func (s *seat) admitted() bool {
 	step, due := s.next()
 	if step == quorum.Send && !due {
@@ -37,7 +36,7 @@ func (s *seat) admitted() bool {
 	return s.through()
 }
 
-// through is admitted for who is in the door.
+// through does the work of admitted. The caller is in the door.
 func (s *seat) through() bool {
 	defer func() {
 		s.mu.Lock()
@@ -57,8 +56,8 @@ func (s *seat) through() bool {
 		case quorum.Refuse:
 			return false
 		case quorum.Greet:
-			// A refusal of this very call is final for its batch: a node that is down
-			// must not be asked in a circle.
+			// A refusal of this very call is final for its batch. Otherwise a node that is down would be asked in an
+			// endless loop.
 			if tries > 2 {
 				return false
 			}
@@ -83,30 +82,29 @@ func (s *seat) next() (step quorum.Step, refreshDue bool) {
 	return s.standing.Next(now), s.standing.RefreshDue(now)
 }
 
-// reconsider has the node asked anew if it was refused.
+// reconsider has the node asked again if it was refused.
 func (s *seat) reconsider() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.Reconsider()
 }
 
-// doubt has a node that votes met anew before it gets anything but releases.
+// doubt has a voting node met again before it gets anything except releases.
 func (s *seat) doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.Doubt()
 }
 
-// forgot notes that the node does not know its scripts or its guard any more.
+// forgot notes that the node has lost its scripts or its guard.
 func (s *seat) forgot() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.Forgot()
 }
 
-// look asks the node whether it votes, also if it did a moment ago, and returns its answer.
-// Meanwhile calls go to a node that votes, and go on doing so unless the node itself says that it
-// does not: nobody loses a lease because somebody looks.
+// look asks the node whether it votes, even if it voted a moment ago, and returns its answer. Calls to a voting node go
+// on meanwhile, until the node itself says that it does not vote: nobody loses a lease because somebody looks.
 func (s *seat) look() nodescript.Answer {
 	s.door.Lock()
 	defer s.door.Unlock()
@@ -115,7 +113,7 @@ func (s *seat) look() nodescript.Answer {
 			return a
 		}
 	}
-	s.reconsider() // it may have lost its memory once more since it refused
+	s.reconsider() // the node may have lost its memory once more since its refusal
 	if s.through() {
 		return nodescript.Answer{Verdict: nodescript.Done}
 	}
@@ -156,7 +154,7 @@ func (s *seat) ask() (a nodescript.Answer, told bool) {
 	return a, a.Verdict != nodescript.Challenged
 }
 
-// unanswered is the answer of a node that gave none to what was asked by the way.
+// unanswered returns the answer for a node that did not answer a question of ask.
 func (s *seat) unanswered(err error) nodescript.Answer {
 	if changed(err) {
 		s.broke(err)
@@ -173,9 +171,9 @@ func (s *seat) broke(err error) {
 
 // hello asks the node for its incarnation and its clock.
 func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
-	// A first answer includes the time to connect. Half of what an answer takes may count
-	// as distance between the clocks, and tickets of waiters are no more exact than that:
-	// where it was long, another one is asked for, if there is time: a call that is cut off costs its connection.
+	// The first answer includes the time to connect. A clock reading is uncertain by half of the round trip, and so are
+	// the tickets of waiters. After a long round trip hello therefore asks again, if the timeout leaves enough time: a
+	// call that is cut off costs its connection.
 	var best quorum.Reading
 	var h nodescript.Hello
 	within, cancel := context.WithTimeout(ctx, timeout)
@@ -187,7 +185,7 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 		received := s.fan.Now()
 		switch {
 		case tries > 0 && node.Timeout(err):
-			return h, best, nil // in time it answered once
+			return h, best, nil // the node has answered in time once
 		case node.Timeout(err):
 			return again, quorum.Reading{}, Overdue{s.fan.config.Timeout, err}
 		case err != nil:
@@ -208,19 +206,19 @@ func (s *seat) hello(ctx context.Context, timeout time.Duration) (nodescript.Hel
 	}
 }
 
-// Overdue is the error of a node that did not answer a greeting in time: of one that is far away, too, while a connection
-// to it is made.
+// Overdue is the error of a node that did not answer a greeting in time. A node that is far away may cause it too,
+// while the driver connects.
 type Overdue struct {
 	Timeout time.Duration
 	err     error
 }
 
-// Error returns the timeout and the error of the driver.
+// Error returns the timeout and the driver's error.
 func (l Overdue) Error() string {
 	return fmt.Sprintf("no answer within the node timeout, %s: %v", l.Timeout, l.err)
 }
 
-// Unwrap returns the error of the driver.
+// Unwrap returns the driver's error.
 func (l Overdue) Unwrap() error { return l.err }
 
 func (s *seat) greet() bool {
@@ -240,9 +238,9 @@ func (s *seat) greet() bool {
 	return s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
 }
 
-// admit asks the node to vote, with a stamp that a majority of clocks confirms. It
-// waits for that majority: the other nodes are being greeted at the same time. If the node lost its memory, it answers
-// with a challenge. admit then returns true, and the caller asks again with a stamp drawn after that answer.
+// admit asks the node to vote, with a stamp that a majority of clocks confirms. It waits for that majority, because the
+// other nodes are being greeted at the same time. If the node lost its memory, it answers with a challenge. admit then
+// returns true, and the caller asks again with a stamp drawn after that answer.
 func (s *seat) admit() bool {
 	timeout := time.NewTimer(s.fan.config.Timeout)
 	defer timeout.Stop()
@@ -277,8 +275,8 @@ func (s *seat) admit() bool {
 	return s.noteRefusal(again || a.Verdict == nodescript.Done)
 }
 
-// evalAdmit has the node run admit, and load the scripts unless it has them: that takes a second round trip, and its time.
-// stamp must be drawn after challenge was answered.
+// evalAdmit has the node run admit, and load the scripts if it does not have them. Loading takes a second round trip
+// and the same time again. The caller must draw stamp after the node answered with challenge.
 func (s *seat) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
 	set := s.fan.config.Set
 	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(s.fan.config.Random(), 36))
@@ -301,23 +299,23 @@ func (s *seat) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, 
 			a.Cause, a.Evidence = nodescript.Inexact, &nodescript.Evidence{Off: off}
 		}
 	}
-	if a.Time != 0 && loaded { // else hello has read it, in one round trip
+	if a.Time != 0 && loaded { // otherwise hello has read the clock, in one round trip
 		s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
 	}
 	return a, received
 }
 
-// load has the node load the scripts without being admitted, and reports whether the
-// incarnation that they were made for has them: what gives back needs no vote.
+// load has the node load the scripts without an admission, because releases need no vote. It reports whether the
+// incarnation that the scripts were made for now has them.
 func (s *seat) load(scripts *nodescript.Scripts) bool {
-	ctx, cancel := context.WithTimeout(s.fan.ctx, 2*s.fan.config.Timeout) // two round trips
+	ctx, cancel := context.WithTimeout(s.fan.ctx, 2*s.fan.config.Timeout) // for two round trips
 	defer cancel()
 	a := nodescript.ParseAdmit(s.fan.config.Set, s.node.Eval(ctx, scripts.Admit, nodescript.LoadCall(), scripts.Load()...))
 	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 }
 
-// refresh keeps the guard and reads the clock anew. A failure shows in the calls that
-// follow; it is not an event of its own.
+// refresh renews the node's guard and reads its clock. A failure shows in the calls that follow, so refresh reports
+// none.
 func (s *seat) refresh() {
 	s.mu.Lock()
 	s.standing.Refreshed(s.fan.Now())
@@ -338,8 +336,8 @@ func (s *seat) refresh() {
 	s.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
 }
 
-// noteRefusal tells when a node stops voting, when the reason changes and when it votes
-// again. s.mu is held.
+// noteRefusal calls Told when a node stops voting, when the reason changes, and when the node votes again. s.mu is
+// held.
 func (s *seat) noteRefusal(ok bool) bool {
 	if ok {
 		if s.standing.Next(s.fan.Now()) == quorum.Send && s.said != (refused{}) {
@@ -363,11 +361,11 @@ func (s *seat) tell(a nodescript.Answer) {
 	}
 }
 
-// refused is a refusal without its times: what two refusals for the same reason have in common.
+// refused is a refusal without its times. Two refusals for the same reason are equal.
 type refused struct {
 	verdict nodescript.Verdict
 	cause   nodescript.Cause
-	with    string // the evidence, and the error
+	with    string // the evidence and the error
 }
 
 func refusedBy(a nodescript.Answer) refused {

@@ -7,8 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lax returns why a server is not as durable as its clients declare it, and its appendfsync if that is why: INFO does not
-// tell how it writes its AOF, and scripts may not ask. A server that keeps none is forgetful, which admission sees.
+// lax returns why a server is less durable than its clients declare, and the value of appendfsync if that is the
+// reason. INFO does not say how the server writes its AOF, and a script may not ask. lax ignores a server without an
+// AOF, because admission finds that it is forgetful.
 func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := s.node.(node.Configured)
 	if !can || !s.fan.config.Set.Durable {
@@ -36,7 +37,7 @@ func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err
 	return nodescript.NoCause, "", nil
 }
 
-// unchecked says once that a server does not tell its settings.
+// unchecked logs once that a server does not tell its settings.
 func (s *seat) unchecked(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,17 +13,18 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config is what a Fanout needs to know; all but Told is required.
+// Config has the settings of a Fanout. All of them except Told are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
-	Timeout time.Duration // of one batch at one node
+	Timeout time.Duration // for one batch at one node
 	Clock   clock.Clock
 	Random  func() uint64
 	Logger  *slog.Logger
 
-	// Told is called when a node stops voting, when the reason changes, and when the node votes again: then a is Done.
-	// offset is how far its clock is from the majority's, 0 if not known. Told must not block. It may be nil.
+	// Told is called when a node stops voting, when the reason changes, and when the node votes again. In the last case
+	// a is Done. offset is how far the node's clock is from the majority's, or 0 if that is unknown. Told must not
+	// block. It may be nil.
 	Told func(node int, a nodescript.Answer, offset time.Duration)
 }
 
@@ -33,23 +34,23 @@ type Fanout struct {
 	seats  []*seat
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
-	hear   context.Context // ends before: subscriptions have nothing to give back
+	hear   context.Context // ends earlier in Close: subscriptions have nothing to give back
 	deaf   context.CancelFunc
 	wait   sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	time    *quorum.Timebase
-	settled chan struct{} // closed when stamps can be drawn for the first time
-	reading bool          // the clocks are being read,
-	wasRead chan struct{} // which is closed when they are,
-	reread  clock.Instant // and were last then
-	reader  *time.Timer   // has them read while there is nothing to do; nil until they are known
+	settled chan struct{} // closed when a stamp can be drawn for the first time
+	reading bool          // the clocks are being read
+	wasRead chan struct{} // closed when that reading is done
+	reread  clock.Instant // the end of the last reading
+	reader  *time.Timer   // starts readings while there is no work; nil until the clocks are known
 	homes   homes
 	members *members
 }
 
-// New returns a Fanout; nothing is sent before the first message.
+// New returns a Fanout. It sends nothing before the first message.
 func New(c Config) *Fanout {
 	f := &Fanout{
 		config: c, settled: make(chan struct{}), homes: homes{},
@@ -69,7 +70,7 @@ func New(c Config) *Fanout {
 	return f
 }
 
-// workers is how many pipelines to a node are usually under way.
+// workers returns how many pipelines to a node are usually under way.
 func (f *Fanout) workers() int {
 	if len(f.seats) == 1 {
 		return workersOfOne
@@ -77,7 +78,7 @@ func (f *Fanout) workers() int {
 	return workersOfMany
 }
 
-// N is the number of nodes.
+// N returns the number of nodes.
 func (f *Fanout) N() int { return len(f.seats) }
 
 // Now reads the client's steady clock.
@@ -88,22 +89,22 @@ func (f *Fanout) Draw(d time.Duration) time.Duration {
 	return time.Duration(f.config.Random() % uint64(d))
 }
 
-// Set is the node set's configuration.
+// Set returns the node set's configuration.
 func (f *Fanout) Set() nodescript.Config { return f.config.Set }
 
-// Timeout is how long one node may take to answer.
+// Timeout returns how long one node may take to answer.
 func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
 
-// Addr is the address of a node.
+// Addr returns the address of a node.
 func (f *Fanout) Addr(node int) string { return f.seats[node].node.Addr() }
 
-// SendBy is until when a stamp drawn at sent is worth sending: later it would leave
-// the window, or nobody would wait for the answer.
+// SendBy returns the last instant at which it makes sense to send a stamp that was drawn at sent. Later the stamp would
+// leave the window, or nobody would wait for the answer.
 func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
 }
 
-// Send gives m to every node for which to reports true; to == nil means all.
+// Send gives m to every node for which to returns true. A nil to means all nodes.
 func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	for i, s := range f.seats {
 		if to == nil || to(i) {
@@ -112,8 +113,8 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	}
 }
 
-// Together runs send; what it gives to a node goes there in one piece, with releases last. On
-// two connections the second message may overtake the first.
+// Together runs send. The messages that send gives to a node go there in one piece, with the releases last. On two
+// connections the second message could overtake the first.
 func (f *Fanout) Together(send func()) {
 	for _, s := range f.seats {
 		s.hold(1)
@@ -129,11 +130,11 @@ func (f *Fanout) Together(send func()) {
 // SendTo gives m to one node.
 func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 
-// Hail greets every node and asks for its vote, without sending anything else; it
-// returns each node's answer (Done: it votes) when all have answered, or when ctx ends:
-// missing ones are Unanswered. A refusal is believed for as long as by a lock. That a node
-// voted for the last call does not tell whether it is still there: it is asked, beside the
-// calls that go to it.
+// Hail greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
+// answered or ctx ends. Done means that the node votes, Unanswered that its answer is missing.
+//
+// Hail accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
+// the node may be gone since. Calls to that node go on meanwhile.
 func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
 	r := newRoll(f.N())
 	f.mu.Lock()
@@ -148,8 +149,8 @@ func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
 	return r.get(ctx, nil)
 }
 
-// Settle returns when stamps can be drawn, or when the clocks were read once more. If all nodes have answered and they still
-// cannot, it returns the answers.
+// Settle waits until stamps can be drawn, or until the clocks were read once more. If all nodes have answered and still
+// no stamp can be drawn, it returns the answers. Otherwise it returns nil, or the answers so far if ctx ended.
 func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	select {
 	case <-f.settled:
@@ -168,11 +169,12 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	}
 }
 
-// Met is closed when stamps can be drawn for the first time.
+// Met returns a channel that is closed when a stamp can be drawn for the first time.
 func (f *Fanout) Met() <-chan struct{} { return f.settled }
 
-// Greeted is when a majority had been greeted, now while a majority answers and that goes on: it takes four round
-// trips and more. 0: fewer have answered yet.
+// Greeted returns the instant at which the greeting of a majority was over. It returns the present instant while a
+// majority answers and its greeting goes on, which takes four or more round trips. It returns 0 if fewer nodes have
+// answered so far.
 func (f *Fanout) Greeted() clock.Instant {
 	now := f.Now()
 	var when []clock.Instant
@@ -205,7 +207,7 @@ func newRoll(n int) *roll {
 	return &roll{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
 }
 
-// get returns the answers when all are there, or enough is closed, or ctx ends.
+// get returns the answers when all have come, enough is closed, or ctx ends.
 func (r *roll) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
 	select {
 	case <-r.done:
@@ -227,8 +229,7 @@ func (r *roll) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// Close ends the workers, after giving what is queued a last chance until ctx ends,
-// and closes the nodes.
+// Close ends the workers and closes the nodes. Until ctx ends, the workers still try to send the queued messages.
 func (f *Fanout) Close(ctx context.Context) {
 	f.mu.Lock()
 	f.closed = true

@@ -7,27 +7,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// relistenFirst and relistenMost bound the pause before a subscription that broke is
-// made again; it doubles in between, until one has stood for relistenMost: one that flaps
-// would otherwise be made fifty times a second.
+// relistenFirst and relistenMost are the first and the longest pause before a broken subscription is made again. The
+// pause doubles each time. It starts anew after a subscription that worked for relistenMost. Without that condition a
+// subscription that flaps would be made fifty times a second.
 const (
 	relistenFirst = 20 * time.Millisecond
 	relistenMost  = time.Second
 )
 
-// standsIn is for how many timeouts of a node it is waited that a subscription stands: what
-// asked for it may be lost without a word, and a driver is more patient than who waits for a
-// lock. Of a connection of its own, and so several round trips: where that is too short, each
-// try has twice as long as the one before, up to standsMost or, if that is more, four times
-// the first, and one that stood says how long the next may take.
+// standsIn is how many node timeouts Listen waits for the confirmation of a subscription. The request may be lost
+// without an error, and a driver is more patient than a waiter. A subscription has a connection of its own, and so
+// needs several round trips. If the time is too short, each try has twice as long as the one before. The limit is
+// standsMost, or four times the first time if that is longer. A subscription that works tells how long the next one may
+// take.
 const (
 	standsIn   = 2
 	standsMost = 5 * time.Second
 )
 
-// Listen keeps a subscription to channel on every node until Close: one connection per
-// node, whatever the number of locks. heard is called for every message, up when a
-// subscription stands (true) or broke (false); neither may block.
+// Listen keeps a subscription to channel on every node until Close. It uses one connection per node, whatever the
+// number of locks. It calls heard for every message. It calls up with true when a subscription works, and with false
+// when it breaks. Neither may block.
 func (f *Fanout) Listen(channel string, heard func(node int, message string), up func(node int, is bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				_ = s.node.Listen(ctx, channel, func(message string) { // why it ended: it is made again
+				_ = s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
 					if message == "" {
 						late.Stop()
 						since = f.Now()
@@ -58,7 +58,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 					if f.Now().Sub(since) >= relistenMost {
 						pause = relistenFirst
 					}
-				case ctx.Err() != nil: // it may be far away
+				case ctx.Err() != nil: // the node may be far away
 					patience = min(2*patience, max(4*least, standsMost))
 				}
 				late.Stop()

@@ -12,44 +12,46 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// members are the servers behind this client's list, and what the nodes say of them. Clients whose lists share some
-// nodes only could have disjoint majorities. So each tells every node which servers it meets; a node keeps as many
-// as the set has nodes, and calls another one a stranger, whose vote does not count. Two clients that told one
-// common node then count votes of the same N servers, of which two majorities have one in common.
+// members are the servers behind this client's list, and the nodes' knowledge of them. Clients whose lists share only
+// some nodes could have disjoint majorities. So each client reports to every node which servers it meets. A node keeps
+// as many members as the set has nodes. It calls any other server a stranger, and clients do not count a stranger's
+// vote. Two clients that reported to one common node then count the votes of the same N servers. Any two majorities of
+// them have one server in common.
 //
 // A report counts for a limited time. A client at work repeats it before that time ends. A server that nobody reports
 // loses its place. No lock or unlock waits for a repeated report.
 type members struct {
 	round door          // held while a report is under way
-	met   chan struct{} // another server was met; it has room for one
+	met   chan struct{} // receives a value when another server was met; it has room for one
 	seats []membership
-	known []word      // by node: what it told last
-	timer *time.Timer // has the next report sent; nil: there was none yet. The fan-out's lock is for all but round
+	known []word      // by node: its last answer to a report
+	timer *time.Timer // starts the next report; nil: there was no report yet. Fanout.mu guards all fields but round
 }
 
-// membership is what is known of the server behind one node of the list.
+// membership is the knowledge of the server behind one node of the list.
 type membership struct {
-	id      string        // "": it was not met, or has none yet
-	seen    clock.Instant // it was alive then, or later
-	against []objection   // by the node that calls it a stranger
-	trusted atomic.Int64  // a clock.Instant: its vote counts until then
-	counted bool          // its vote was counted, by this id
+	id      string        // "": the server was not met, or has no id yet
+	seen    clock.Instant // the server was alive at this instant
+	against []objection   // by the node that calls the server a stranger
+	trusted atomic.Int64  // a clock.Instant: the vote counts until then
+	counted bool          // the vote was counted under this id
 }
 
-// objection is a node's word that a server is a stranger.
+// objection is a node's answer that a server is a stranger.
 type objection struct {
 	until clock.Instant
-	gone  bool // nobody sees the member alive whose place the server gets then
+	gone  bool // nobody sees the member alive that has the place: the server gets the place at until
 }
 
-// word is what a node answered to a report, and when that was sent: an older answer that comes later tells nothing.
+// word is a node's answer to a report. sent is the instant of the report: an older answer that comes later is ignored.
 type word struct {
 	sent    clock.Instant
 	members []nodescript.Peer
 }
 
-// restWhen is how long nobody was at work when reports are not repeated any more: not while a lease may be held, which is
-// renewed more often. A node that was away must hear of its holder's list before it takes another one.
+// restWhen returns the time without work after which the client stops to repeat its reports. It is at least MaxTTL: a
+// held lease is renewed more often than that, so reports go on while there may be one. The reason: a node that was away
+// must hear of its holder's list before it accepts another list.
 func (f *Fanout) restWhen() time.Duration { return max(time.Minute, f.config.Set.MaxTTL) }
 
 func (f *Fanout) newMembers() *members {
@@ -60,10 +62,10 @@ func (f *Fanout) newMembers() *members {
 	return m
 }
 
-// lists reports whether node lists can share a part of their members: one node alone is the same, or another.
+// lists reports whether node lists can share a part of their members. With one node two lists are equal or disjoint.
 func (f *Fanout) lists() bool { return f.N() > 1 }
 
-// sawAlive notes which server was met behind a node, when it was asked.
+// sawAlive notes which server was met behind a node. asked is the instant of the question.
 func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,16 +82,17 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	m.seen = max(m.seen, asked)
 }
 
-// untrusted reports whether a server's vote does not count until the nodes were told of it again.
+// untrusted reports whether a server's vote does not count until the next report about it.
 func (f *Fanout) untrusted(node int) bool {
 	return f.lists() && int64(f.Now()) >= f.members.seats[node].trusted.Load()
 }
 
-// member sees to it that the nodes know the server behind a node as a member. It returns Done, or why its vote does not
-// count: Misconfigured; Quarantined, until its place is free; Failed, where no majority could be told.
+// member makes the nodes know the server behind a node as a member. It returns Done if the server's vote counts.
+// Otherwise it returns the reason: Misconfigured; Quarantined, until its place is free; Failed, if no majority took a
+// report.
 func (f *Fanout) member(node int) nodescript.Answer {
 	f.members.round.Lock()
-	for began := f.Now(); f.untrusted(node); { // another seat's report may have told of it, too
+	for began := f.Now(); f.untrusted(node); { // the report of another seat may have named it too
 		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
 			break
 		}
@@ -123,13 +126,13 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	return nodescript.Answer{Verdict: nodescript.Done}
 }
 
-// opposed is a node that calls the server a stranger, -1: none does. The fan-out's lock is held.
+// opposed returns a node that calls the server a stranger, or -1 if none does. Fanout.mu is held.
 func (m *membership) opposed(now clock.Instant) int {
 	return slices.IndexFunc(m.against, func(o objection) bool { return now < o.until })
 }
 
-// bothLists returns the members that a node knows and the servers behind this client's list, without the times of their last
-// sight. f.mu is held.
+// bothLists returns the members that a node knows and the servers behind this client's list, without the times of their
+// last sight. f.mu is held.
 func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	e := &nodescript.Evidence{Value: f.Addr(by), Kept: f.config.Set.MemberKept()}
 	for _, m := range f.members.known[by].members {
@@ -141,10 +144,11 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	return e
 }
 
-// report tells every node of the servers behind the list, and takes what they say. It returns when all have answered or,
-// since one may hang, a majority has and the others had the time. It returns true if no other vote counts after it
-// than before, because a node answered that has not kept the report: that node is being met, and must be told again.
-// The round's door is held.
+// report tells every node which servers are behind the list, and takes the answers. It returns when all nodes have
+// answered. As a node may hang, it also returns when a majority has answered and the others had enough time.
+//
+// It returns true if no additional vote counts after it, because a node answered but did not keep the report. That node
+// is being met, and needs the report again. The round's door is held.
 func (f *Fanout) report() (again bool) {
 	f.mu.Lock()
 	sent := f.Now()
@@ -154,9 +158,9 @@ func (f *Fanout) report() (again bool) {
 	}
 	var list []nodescript.Peer
 	told := make([]nodescript.Peer, f.N())
-	until := make([]clock.Instant, f.N()) // they are trusted
-	wait := f.config.Set.Window / 8       // for the answers after those of a majority
-	begins := false                       // a vote that does not count now may count after this report
+	until := make([]clock.Instant, f.N()) // until then the servers are trusted
+	wait := f.config.Set.Window / 8       // for the answers that come after a majority's
+	begins := false                       // a vote that does not count yet may count after this report
 	for i := range f.members.seats {
 		if m := &f.members.seats[i]; m.id != "" {
 			told[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
@@ -165,14 +169,15 @@ func (f *Fanout) report() (again bool) {
 			begins = begins || f.untrusted(i)
 		}
 	}
-	// A vote that begins to count is relied on for a whole TTL, and other votes make a majority with it at once. So no
-	// objection may come later: every node has the longest round trip of a vote, or until the call to it ends. Nodes that
-	// were not seen lately are waited for, too: after a rest all of them look like that.
+	// A vote that begins to count makes a majority with other votes at once, and a client relies on it for a whole TTL.
+	// So no objection may come later. Every node therefore gets the time of the longest round trip of a vote, or until
+	// its call ends. This includes nodes that were not seen lately, because all nodes look like that after a rest.
 	if begins {
-		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16 // not in the instant in which calls time out
+		// The timer ends later than the instant in which calls time out.
+		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
 	}
 	answers := make(chan answered, f.N())
-	expected := 0 // of those that were not silent lately
+	expected := 0 // answers of the nodes that were not silent lately
 	silent := make([]bool, f.N())
 	for i, s := range f.seats {
 		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.seats[i].id, list)
@@ -212,7 +217,7 @@ func (f *Fanout) report() (again bool) {
 	defer f.mu.Unlock()
 	for i, t := range told {
 		if again && f.untrusted(i) {
-			continue // another list may yet be told to the node that kept nothing
+			continue // the node that kept nothing may yet get another list
 		}
 		if m := &f.members.seats[i]; t.ID != "" && t.ID == m.id && m.opposed(f.Now()) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
@@ -222,14 +227,14 @@ func (f *Fanout) report() (again bool) {
 	return again && begins
 }
 
-// answered is that a node answered to a report, or did not.
+// answered is the result of a report at one node.
 type answered struct {
 	node   int
-	yes    bool // it keeps the report
-	unkept bool // it answered, and keeps nothing of it
+	yes    bool // the node keeps the report
+	unkept bool // the node answered, but does not keep the report
 }
 
-// ask sends a report to one node that was met by an id, and takes its answer, also a late one.
+// ask sends a report to one node and takes its answer, also a late one. id is the id under which the node was met.
 func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept bool) {
 	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
 	defer cancel()
@@ -240,20 +245,20 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	}
 	f.mu.Lock()
 	me := &f.members.seats[i]
-	met := id == p.ID                 // by what the report said; the node may have been met since
-	if me.id != p.ID && me.id != "" { // what is gone is not reported again
+	met := id == p.ID                 // compared with the report's id, because the node may have been met since
+	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
 		me.id, me.counted = "", false
 		clear(me.against)
 		me.trusted.Store(0)
 		f.mu.Unlock()
-		s.doubt() // it lost its memory, or the address leads elsewhere
-		f.wait.Go(func() { s.admitted() }) // the other votes wait until it keeps a report
+		s.doubt()                          // it lost its memory, or the address leads to another server
+		f.wait.Go(func() { s.admitted() }) // other votes begin to count only after it keeps a report
 		return false, true
 	}
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-	} else if me.id == "" { // it was away, and keeps what it is told from when it was met
+	} else if me.id == "" { // it was away, and keeps reports only after it was met
 		f.wait.Go(func() { s.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
@@ -269,10 +274,10 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 			}
 		}
 	}
-	return met, !met // one that was not greeted yet keeps nothing of it, but its objections count
+	return met, !met // a node that was not greeted yet keeps no report, but its objections count
 }
 
-// objection is what a node's answer comes to for a stranger.
+// objection returns the meaning of a node's answer for a stranger.
 func (f *Fanout) objection(p nodescript.Peers) objection {
 	set, oldest := f.config.Set, p.Time
 	for _, m := range p.Members {
@@ -285,7 +290,7 @@ func (f *Fanout) objection(p nodescript.Peers) objection {
 	return objection{f.Now().Add(max(set.MemberKept()-unseen, time.Millisecond)), true}
 }
 
-// reportAgain has the next report sent. f.mu is held.
+// reportAgain schedules the next report. f.mu is held.
 func (f *Fanout) reportAgain(in time.Duration) {
 	switch {
 	case f.closed:
@@ -296,7 +301,7 @@ func (f *Fanout) reportAgain(in time.Duration) {
 	}
 }
 
-// reportSoon sends a report in the background, unless nobody was at work for long.
+// reportSoon sends a report in the background. It does nothing if the client has had no work for restWhen.
 func (f *Fanout) reportSoon() {
 	now, last := f.Now(), clock.Instant(0)
 	for _, s := range f.seats {
@@ -309,13 +314,13 @@ func (f *Fanout) reportSoon() {
 	if f.closed || now.Sub(last) > f.restWhen() {
 		return
 	}
-	f.reportAgain(f.config.Set.ReportEvery() / 4) // where this one fails
+	f.reportAgain(f.config.Set.ReportEvery() / 4) // for the case that this report fails
 	f.wait.Go(func() {
 		select {
 		case f.members.round <- struct{}{}:
 			f.report()
 			f.members.round.Unlock()
-		default: // one is under way
+		default: // a report is under way
 		}
 	})
 }

@@ -7,36 +7,35 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Receiver takes the answers to a message: exactly one per node it was sent to, on
-// any goroutine, in any order. It must not block.
+// Receiver takes the answers to a message: exactly one per node that the message went to, on any goroutine and in any
+// order. It must not block.
 type Receiver interface {
 	Answered(node, tag int, a nodescript.Answer)
 }
 
-// Message is one operation for all nodes. It is not changed once sent.
+// Message is one operation for all nodes. Nobody changes it after it was sent.
 type Message struct {
 	Call nodescript.Call
-	To   Receiver // nil: nobody wants to know
-	Tag  int      // given back with each answer
+	To   Receiver // nil: nobody needs the answers
+	Tag  int      // returned with each answer
 
-	// SendBy is when the message is not worth sending any more: its stamp has left the
-	// window, or its sender has stopped waiting. 0: always.
+	// SendBy is the last instant at which it makes sense to send the message. Later its stamp has left the window, or
+	// its sender has stopped waiting. 0: no limit.
 	SendBy clock.Instant
 
-	// Persist makes what gives back, and failed, be sent again until then, when the lease
-	// or the place in line is over on the nodes by itself. 0: sent once.
+	// Persist makes a release or quit that failed be sent again until this instant. By then the lease or the place in
+	// the queue is over on the nodes anyway. 0: the message is sent once.
 	Persist clock.Instant
 
-	// Again takes the answers to what is sent again, one for each time: To has had its own. nil: nobody
-	// wants to know.
+	// Again takes the answers to repeated sends, one for each time: To has had its own answer. nil: nobody needs them.
 	Again Receiver
 
-	hail    bool // only greet and admit; Call is empty
+	hail    bool // greet and admit only; Call is empty
 	dropped atomic.Bool
 }
 
-// Drop keeps the message from nodes it was not sent to yet; they are answered for as
-// not reached.
+// Drop keeps the message from nodes that it was not sent to yet. Its receiver gets an answer for each of them, as for a
+// node that was not reached.
 func (m *Message) Drop() { m.dropped.Store(true) }
 
 func (m *Message) answer(node int, a nodescript.Answer) {

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// unparkEvery is how often what is parked is tried again, all in one pipeline.
+	// unparkEvery is the pause before the parked messages are tried again, all in one pipeline.
 	unparkEvery = 200 * time.Millisecond
-	// mostParked bounds the memory a dead node costs. What is dropped ends by itself
-	// when its TTL, or a minute, is over.
+	// mostParked limits the memory that a dead node costs. A lease or place whose release is dropped ends by itself,
+	// after its TTL or a minute.
 	mostParked = 16384
 )
 
-// parked keeps the releases and quits that could not be delivered to a node until what they
-// give back is over there anyway.
+// parked keeps the releases and quits that could not be delivered to a node. It keeps each until the lease or place
+// that it gives back is over on the node anyway.
 type parked struct {
 	mu       sync.Mutex
 	messages []*Message

@@ -5,16 +5,16 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pipeline is what goes to a node in one piece. Messages of one kind travel in one call
-// of their script: for the server that is most of what they cost.
+// pipeline is the set of calls that go to a node in one piece. Messages of one kind share one call of their script,
+// because a call is most of a message's cost for the server.
 type pipeline struct {
 	parts []part // the first used ones are in use
 	used  int
 	calls []node.Call
-	order []int // of the parts behind calls
+	order []int // index of the part of each call
 }
 
-// part is one call, and whose it is.
+// part is one call and its messages.
 type part struct {
 	nodescript.Together
 	of []*Message
@@ -36,8 +36,8 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
-// made returns the calls, releases last: who asks in the same pipeline is in the queue when the
-// name is handed on, and nothing of an owner comes after its release.
+// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue when the
+// node hands the name on, and no call of an owner comes after its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
@@ -50,7 +50,7 @@ func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	return p.calls
 }
 
-// answered hands out what the replies to the calls say.
+// answered delivers the answers in the replies to the calls.
 func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.Answer)) {
 	for i, at := range p.order {
 		part := &p.parts[at]
@@ -58,7 +58,7 @@ func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.A
 	}
 }
 
-// clear forgets all of it, and keeps the room.
+// clear removes all parts, and keeps their memory for the next batch.
 func (p *pipeline) clear() {
 	for i := range p.parts[:p.used] {
 		part := &p.parts[i]

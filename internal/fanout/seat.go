@@ -12,33 +12,35 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// largestBatch bounds how long a server is busy with one of our pipelines.
+// largestBatch limits the time for which one pipeline of ours keeps a server busy.
 const largestBatch = 256
 
-// A single node decides alone, so what waits for it waits in full: three pipelines keep
-// it and us busy at the same time. Of several nodes each answers while we talk to
-// the others, and what gathers meanwhile travels for less: there a second pipeline
-// starts only where the first has been on its way for linger, the round trip of a fast
-// network. A timer starts it then.
+// These constants decide how many pipelines to a node are under way at the same time.
+//
+// A single node decides alone, so a message that waits for it waits the whole time. Three pipelines keep the node and
+// the client busy at once. Of several nodes each answers while the client talks to the others, and a larger batch costs
+// less per message. There a second pipeline starts only if the first has been under way for linger, which is the round
+// trip of a fast network. A timer then starts it.
 const (
 	workersOfOne  = 3
 	workersOfMany = 2
 	linger        = 250 * time.Microsecond
 )
 
-// A call ages while it waits, and arrives later by half of a round trip: both together must be less than a window. Where
-// a node is so far away that all its pipelines are away for longer than a share of the window, another one starts
-// whenever a call has waited for that share. Round trips of two windows need as many of them as there are shares in that.
+// A call ages while it waits, and arrives later by half of a round trip. Both together must be less than a window. If a
+// node is far away, all its pipelines may be under way for longer than a share of the window. Then another one starts
+// whenever a call has waited for such a share. Round trips of two windows need as many pipelines as two windows have
+// shares.
 const (
-	shares     = 16 // in a window
+	shares     = 16 // of a window
 	mostSpares = 2 * shares
 )
 
-// A driver has a connection for each call: those of spares and workers, a greeting, a report, a look at the clocks, and a
-// question about the node's state.
+// A driver has a connection for each call: for those of spares and workers, and for four more. These are a greeting, a
+// report, a reading of the clocks, and a question about the node's state.
 const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 4)
 
-// seat is one node as the fan-out sees it.
+// seat is the fan-out's view of one node.
 type seat struct {
 	fan   *Fanout
 	index int
@@ -47,25 +49,25 @@ type seat struct {
 	mu       sync.Mutex
 	more     sync.Cond
 	queue    []*Message
-	held     int           // senders who have not given all they will
-	away     int           // pipelines on their way
-	since    clock.Instant // when the first of them left
-	worked   clock.Instant // when the last of them left
-	oldest   clock.Instant // when the queue began to fill
-	trip     time.Duration // what the node took for the last pipeline that it answered
-	spares   int           // pipelines on their way beside those of workers
-	watch    *time.Timer   // starts another one; nil before it is needed
-	watched  bool          // it will
+	held     int           // senders that will give more messages: see Together
+	away     int           // pipelines of workers under way
+	since    clock.Instant // instant at which the first of them left
+	worked   clock.Instant // instant at which the last of them left
+	oldest   clock.Instant // instant at which the queue began to fill
+	trip     time.Duration // time that the node took for the last pipeline that it answered
+	spares   int           // pipelines of spares under way, beside those of workers
+	watch    *time.Timer   // starts a spare; nil before it is needed
+	watched  bool          // watch is running
 	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
-	armed    bool          // it will
+	armed    bool          // late is running
 	closed   bool
 	standing *quorum.Standing
-	trusted  bool          // it does not tell its settings, which was logged
-	said     refused       // the last refusal told; zero while the node votes
-	heard    bool          // it answered to a greeting once,
-	greeted  clock.Instant // and the first that it answered was over then; 0: it is not yet
+	trusted  bool          // the node does not tell its settings, and this was logged
+	said     refused       // the last refusal that Told got; zero while the node votes
+	heard    bool          // the node answered a greeting once
+	greeted  clock.Instant // end of the first greeting that it answered; 0: not yet
 
-	door   door // held while greeting and admitting
+	door   door // held during greeting and admission
 	parked parked
 }
 
@@ -77,9 +79,9 @@ func newSeat(f *Fanout, i int, n node.Node) *seat {
 
 func (s *seat) put(m *Message) {
 	s.mu.Lock()
-	if s.closed && s.away == 0 { // what answers still bring about is sent
+	if s.closed && s.away == 0 { // messages that answers still cause are sent
 		s.mu.Unlock()
-		go m.answer(s.index, failed(node.ErrClosed)) // the sender may hold its own lock
+		go m.answer(s.index, failed(node.ErrClosed)) // on a goroutine of its own, because the sender may hold a lock
 		return
 	}
 	if len(s.queue) == 0 {
@@ -94,7 +96,7 @@ func (s *seat) put(m *Message) {
 	}
 }
 
-// hold keeps the workers from what is in the queue, or lets them.
+// hold changes the number of senders that will give more messages. While it is not 0, workers leave the queue alone.
 func (s *seat) hold(n int) {
 	s.mu.Lock()
 	s.held += n
@@ -110,8 +112,8 @@ func (s *seat) hold(n int) {
 	}
 }
 
-// wakes reports whether what was put is for another worker than those who are away; if that is not sure yet, it is
-// looked at again when it is. s.mu is held.
+// wakes reports whether an idle worker must take a new message. If the pipelines under way are too young to decide
+// that, a timer decides later. s.mu is held.
 func (s *seat) wakes() bool {
 	if s.away == 0 || len(s.fan.seats) == 1 {
 		return true
@@ -133,11 +135,11 @@ func (s *seat) wakes() bool {
 	return false
 }
 
-// apart keeps the timers of two seats from firing in the same instant: in a simulation the runtime draws lots among those.
-// A clock that runs fast or slow rounds by a few nanoseconds, so a step is more than that.
+// apart keeps the timers of two seats from firing in the same instant: in a simulation the runtime would choose their
+// order at random. A step is longer than the few nanoseconds by which a fast or slow clock rounds.
 func (s *seat) apart() time.Duration { return time.Duration(1+s.index) * 16 * time.Nanosecond }
 
-// lingered wakes an idle worker for what has gathered, and nobody took.
+// lingered wakes an idle worker for messages that nobody has taken.
 func (s *seat) lingered() {
 	s.mu.Lock()
 	s.armed = false
@@ -148,7 +150,7 @@ func (s *seat) lingered() {
 	}
 }
 
-// lookout sees to it that another pipeline starts where all are away for long and the queue waits. s.mu is held.
+// lookout schedules another pipeline if all are under way for long and the queue waits. s.mu is held.
 func (s *seat) lookout() {
 	share := s.fan.config.Set.Window / shares
 	if s.watched || len(s.queue) == 0 || s.held > 0 || s.away < s.fan.workers() || s.trip <= share || s.spares == mostSpares {
@@ -163,8 +165,8 @@ func (s *seat) lookout() {
 	}
 }
 
-// waited starts another pipeline for what has waited. While the queue is not empty a worker is to come back for it, so
-// the fan-out still waits for its workers.
+// waited starts another pipeline if a message has waited for a share of the window. While the queue is not empty some
+// worker will come back for it, so the fan-out still waits for its workers.
 func (s *seat) waited() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,10 +188,10 @@ func (s *seat) close() {
 	s.parked.stop()
 }
 
-// work is one worker: it ends when the seat is closed and its queue is empty.
+// work runs one worker. It ends when the seat is closed and its queue is empty.
 func (s *seat) work() { s.serve(false) }
 
-// serve sends what is in the queue; a spare ends when that is empty.
+// serve sends the queued messages. A spare ends when the queue is empty.
 func (s *seat) serve(spare bool) {
 	var batch, again []*Message
 	var p pipeline
@@ -205,8 +207,8 @@ func (s *seat) serve(spare bool) {
 		votes := !s.onlyReleases(batch) && s.admitted()
 		again = s.send(batch, again[:0], &p, votes)
 		if len(again) > 0 {
-			// The server restarted or was flushed: meet the new incarnation, then send
-			// once more what it did not run.
+			// The server restarted or was flushed. So meet the new incarnation, and then send the messages again that
+			// it did not run.
 			s.forgot()
 			votes = s.admitted()
 			if again = s.weed(again); len(again) > 0 {
@@ -220,8 +222,8 @@ func (s *seat) serve(spare bool) {
 	}
 }
 
-// take waits for messages and returns up to largestBatch of them; none when closed. back
-// says that the worker returns from others. A spare does not wait.
+// take waits for messages and returns up to largestBatch of them, or none when the seat is closed. back says that the
+// worker has just sent a batch. A spare does not wait.
 func (s *seat) take(batch []*Message, back, spare bool) []*Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +255,8 @@ func (s *seat) take(batch []*Message, back, spare bool) []*Message {
 	return batch
 }
 
-// weed answers for messages that are not worth sending any more, so that a hung
-// node's queue delays nobody.
+// weed removes messages that are not worth sending any more, and answers them. So the queue of a hung node delays
+// nobody.
 func (s *seat) weed(batch []*Message) []*Message {
 	now := s.fan.Now()
 	kept := batch[:0]
@@ -271,8 +273,8 @@ func (s *seat) weed(batch []*Message) []*Message {
 	return kept
 }
 
-// send runs a batch in one pipeline and hands out the answers; it appends to again what
-// the node did not run because it does not know the scripts or the guard.
+// send runs a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
+// run because it does not know the scripts or the guard.
 func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message {
 	s.mu.Lock()
 	scripts := s.standing.Scripts()
@@ -320,11 +322,10 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 	return again
 }
 
-// changed reports whether err hints that the server is not what it was: the connection
-// broke, nobody listens, nothing was heard in time, or it became a replica. It is greeted and admitted anew then:
-// a server that was a replica in between may have another's memory, its scripts and
-// its run id notwithstanding. And a dead node is dialled once in a while, not for
-// every call.
+// changed reports whether err means that another server may be there now: the connection broke, nobody listens, no
+// answer came in time, or the server became a replica. The node is then greeted and admitted anew. A server that was a
+// replica in between may have another server's memory, although its scripts and its run id are the same. The new
+// greeting also limits the calls to a dead node: a client dials it now and then, and not for every call.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
@@ -335,18 +336,18 @@ func changed(err error) bool {
 	return false
 }
 
-// onlyReleases reports whether nothing in batch needs the node's vote: then nobody has
-// to greet a node that may take its timeout to answer, or never answer in time.
+// onlyReleases reports whether no message of batch needs the node's vote. Then the worker does not greet a node first
+// that may need its whole timeout to answer, or longer.
 func (s *seat) onlyReleases(batch []*Message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standing.Next(s.fan.Now()) // a refusal may be over
+	s.standing.Next(s.fan.Now()) // this ends a refusal whose time is over
 	return s.standing.PassesDoor(nodescript.Release) && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
 func passes(m *Message) bool { return m.Call.Op.GivesBack() }
 
-// answer hands an answer out; what gives back and did not get through is parked.
+// answer delivers an answer. It parks a release or quit that did not get through.
 func (s *seat) answer(m *Message, a nodescript.Answer) {
 	m.answer(s.index, a)
 	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {

@@ -8,8 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// survey asks each node directly, outside the queues, and returns when all have
-// answered or ctx ended.
+// survey asks each node directly, outside the queues. It returns when all have answered or ctx has ended.
 func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
@@ -20,7 +19,7 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 	wait.Wait()
 }
 
-// Inspect returns what each node stores about a lock, or why it could not be asked.
+// Inspect returns what each node stores about a lock, or the error of the node.
 func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
@@ -29,9 +28,10 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	return views, errs
 }
 
-// Trust leaves an operator's voucher on each node that does not vote, for what it says of itself now, and forgets
-// refusals, so that the next greeting uses it. What a node loses later the voucher is void for. It vouches only for
-// losses that meant agrees to.
+// Trust leaves an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
+// node reports now. It is void for later losses. meant decides for each loss whether the operator vouches for it: if
+// not, the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that the next greeting uses the
+// voucher.
 func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
 	errs := make([]error, f.N())
 	for _, s := range f.seats {
@@ -40,7 +40,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	f.Hail(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		s := f.seats[i]
-		s.door.Lock() // an admission under way would overwrite what comes next
+		s.door.Lock() // an admission under way would overwrite the result
 		defer s.door.Unlock()
 		s.mu.Lock()
 		names := s.standing.Challenge()
@@ -58,7 +58,8 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	return errs
 }
 
-// Loss names what a node that does not vote has forgotten, as a voucher does; "" if it votes, or was not met.
+// Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or was not
+// met.
 func (f *Fanout) Loss(i int) string {
 	s := f.seats[i]
 	s.mu.Lock()
@@ -66,8 +67,8 @@ func (f *Fanout) Loss(i int) string {
 	return s.standing.Challenge()
 }
 
-// Incarnation is the run id and version of the server behind a node as last met; empty
-// if it never was.
+// Incarnation returns the run id and the version of the server behind a node, as last met. Both are "" if it was never
+// met.
 func (f *Fanout) Incarnation(i int) (run, version string) {
 	s := f.seats[i]
 	s.mu.Lock()
@@ -75,7 +76,7 @@ func (f *Fanout) Incarnation(i int) (run, version string) {
 	return s.standing.Run(), s.standing.Version()
 }
 
-// Quarantine is what a node last said of its quarantine, while that lasts.
+// Quarantine returns a node's last answer about its quarantine. It reports false if that quarantine is over.
 func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
 	s := f.seats[i]
 	s.mu.Lock()

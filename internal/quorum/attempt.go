@@ -4,49 +4,48 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Outcome is what the answers so far decide.
+// Outcome is the decision that follows from the answers so far.
 type Outcome uint8
 
 // Outcomes.
 const (
 	Open   Outcome = iota // not decided yet
-	Won                   // a majority
+	Won                   // a majority granted, or agreed
 	Again                 // no majority with this stamp; a higher one may have it
 	Failed                // no majority in this attempt
-	Gone                  // renewal: a majority does not know the lease any more
+	Gone                  // renewal: a majority no longer has the lease
 )
 
-// maxRounds is how many stamps one attempt sends: the first and two higher ones.
-// Contenders whose clocks differ by less than the window need one; more would chase
-// each other.
+// maxRounds is how many stamps one attempt sends: the first and two higher ones. Attempts of clients whose clocks
+// differ by less than the window need one higher stamp. With more rounds they would chase each other.
 const maxRounds = 3
 
-// Attempt is one attempt to acquire, under one owner: one stamp for all nodes, and a
-// higher one for all nodes if some had seen a higher token. Only grants with the
-// current stamp count: different tokens on different nodes make no lease.
+// Attempt is one attempt to acquire, under one owner. It sends one stamp to all nodes. If some nodes have seen a higher
+// token, it sends a higher stamp to all nodes. Only grants of the current stamp count, because different tokens on
+// different nodes make no lease.
 //
-// Not safe for concurrent use.
+// Attempt is not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int // rounds begun only because nodes had seen a higher token
+	chased  int // rounds in a row that began only because nodes had seen a higher token
 	ballots []ballot
 	decided bool
 }
 
-// ballot is what is known of one node.
+// ballot is the knowledge about one node.
 type ballot struct {
-	answer  nodescript.Answer // of the current round
-	pending int               // messages sent and not answered
-	asked   bool              // of the current round
-	maybe   bool              // it granted, or may have
+	answer  nodescript.Answer // to the current round
+	pending int               // messages without an answer
+	asked   bool              // the node gets the current round
+	maybe   bool              // the node granted, or may have granted, in some round
 }
 
-// NewAttempt returns an attempt at n nodes; Begin starts its first round.
+// NewAttempt returns an attempt at n nodes. Begin starts its first round.
 func NewAttempt(n int) Attempt { return Attempt{ballots: make([]ballot, n)} }
 
-// Begin starts a round with a fresh stamp and returns its number; each node that gets the
-// stamp is told by Ask. chase says that it follows another only because of its outcome
-// Again; otherwise something new is known and the count starts anew.
+// Begin starts a round with a new stamp and returns the round's number. The caller calls Ask for each node that gets
+// the stamp. chase says that the only reason for the round is the outcome Again of the last one. Otherwise there is a
+// new fact, and the count of rounds starts anew.
 func (a *Attempt) Begin(chase bool) int {
 	a.round++
 	a.chased++
@@ -61,8 +60,8 @@ func (a *Attempt) Begin(chase bool) int {
 	return a.round
 }
 
-// Ask notes that a node gets the stamp of the current round. Nodes that do not are as
-// good as silent: the round is not decided against them.
+// Ask notes that a node gets the stamp of the current round. A node that does not get it counts as silent: it is never
+// a vote against the round.
 func (a *Attempt) Ask(node int) {
 	a.ballots[node].asked = true
 	a.ballots[node].pending++
@@ -74,8 +73,8 @@ func (a *Attempt) Asked(node int) bool { return a.ballots[node].asked }
 // Granted reports whether a node granted the stamp of the current round.
 func (a *Attempt) Granted(node int) bool { return a.Verdict(node) == nodescript.Granted }
 
-// Answer takes a node's answer to the stamp of a round. After an outcome other than
-// Open every further one is Open.
+// Answer takes a node's answer to the stamp of a round, and returns the outcome. It returns each outcome except Open
+// once per round, and Open after that.
 func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	b := &a.ballots[node]
 	b.pending--
@@ -97,11 +96,11 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	return out
 }
 
-// End has no further answer of the current round decide anything.
+// End stops the decisions of the current round: further answers return Open.
 func (a *Attempt) End() { a.decided = true }
 
-// same returns the copy of an owner's name that another node's answer has: while a waiter
-// sleeps they are a good part of what it takes.
+// same returns an equal owner string from another node's answer, if there is one. These strings are a large part of the
+// memory of a sleeping waiter, so equal ones share it.
 func (a *Attempt) same(owner string) string {
 	for i := range a.ballots {
 		if known := a.ballots[i].answer.Owner; known == owner {
@@ -135,20 +134,20 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
-// Pending reports whether an answer of a node is missing, to whatever stamp.
+// Pending reports whether an answer of a node is missing, to any stamp.
 func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 
-// Kept reports whether a node granted, or may have, in any round.
+// Kept reports whether a node granted, or may have granted, in any round.
 func (a *Attempt) Kept(node int) bool { return a.ballots[node].maybe }
 
-// Touched reports whether a node may hold something of this attempt: it granted in
-// any round, has not answered, or failed in a way that leaves it open.
+// Touched reports whether a node may have a grant of this attempt: it granted in some round, has not answered, or
+// failed in a way that leaves this open.
 func (a *Attempt) Touched(node int) bool { return a.Kept(node) || a.Pending(node) }
 
-// Verdict is a node's answer of the current round, in one word.
+// Verdict returns the verdict of a node's answer to the current round.
 func (a *Attempt) Verdict(node int) nodescript.Verdict { return a.ballots[node].answer.Verdict }
 
-// Answers returns the answers of the current round, by node. The slice is the caller's.
+// Answers returns the answers to the current round, by node. The slice belongs to the caller.
 func (a *Attempt) Answers() []nodescript.Answer {
 	all := make([]nodescript.Answer, len(a.ballots))
 	for i := range all {
@@ -157,7 +156,7 @@ func (a *Attempt) Answers() []nodescript.Answer {
 	return all
 }
 
-// Waiting reports whether a node that granted told of others in its queue.
+// Waiting reports whether a node said in its answer that other waiters are in its queue.
 func (a *Attempt) Waiting() bool {
 	for i := range a.ballots {
 		if a.ballots[i].answer.Waiting {

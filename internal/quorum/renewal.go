@@ -2,11 +2,11 @@ package quorum
 
 import "github.com/holdfast-go/holdfast/internal/nodescript"
 
-// Renewal counts the answers to one renewal. A majority of yes moves the deadline; a
-// majority that did not know the lease ends it, whether another owner is there now
-// or the node merely forgot: somebody may have been in between.
+// Renewal counts the answers to one renewal. A majority of yes moves the deadline. A majority that did not have the
+// lease ends it, whether another owner has the name now or the node only forgot the lease. In both cases somebody else
+// may have had the lock meanwhile.
 //
-// Not safe for concurrent use.
+// Renewal is not safe for concurrent use.
 type Renewal struct {
 	n                     int
 	yes, forgot, answered int
@@ -16,9 +16,9 @@ type Renewal struct {
 // NewRenewal returns a renewal at n nodes.
 func NewRenewal(n int) Renewal { return Renewal{n: n} }
 
-// Answer takes one node's answer. An outcome is told once; only Gone may still follow
-// another: with five nodes, two that extended and one that repaired are a majority of
-// yes, and two more that repaired then say that three had forgotten the lease.
+// Answer takes one node's answer, and returns the outcome. It returns each outcome except Open once. Only Gone may
+// follow another outcome. For example, of five nodes two extend and one repairs: that is a majority of yes. Then two
+// more repair, so three nodes had forgotten the lease.
 func (r *Renewal) Answer(ans nodescript.Answer) Outcome {
 	r.answered++
 	switch ans.Verdict {
@@ -51,8 +51,8 @@ func (r *Renewal) outcome() Outcome {
 	return Failed
 }
 
-// MayBeGone reports whether answers to come may still make a majority that did not know the lease, after one or more
-// did not.
+// MayBeGone reports whether the missing answers can still complete a majority that did not have the lease. It is false
+// if no node has answered so yet.
 func (r *Renewal) MayBeGone() bool {
 	need := Majority(r.n)
 	return r.forgot > 0 && r.forgot < need && r.forgot+r.n-r.answered >= need

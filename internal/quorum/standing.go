@@ -8,50 +8,51 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Step is what is to be done next with a node before calls can be sent to it.
+// Step is the next step before calls can be sent to a node.
 type Step uint8
 
 // Steps.
 const (
-	Greet  Step = iota // ask hello
-	Admit              // ask admit, with Challenge and a stamp that a majority confirms, drawn now
-	Send               // it votes: send the calls
-	Refuse             // it does not vote for now: answer the calls with Standing.Refusal
+	Greet  Step = iota // send hello
+	Admit              // send admit, with Challenge and with a stamp that a majority of clocks confirms and that is drawn now
+	Send               // the node votes: send the calls
+	Refuse             // the node does not vote for now: answer the calls with Standing.Refusal
 )
 
 const (
-	// refreshEvery keeps the guard (1 h) and the reading of the node's clock fresh.
+	// refreshEvery is how often the guard, which expires after 1 h, and the reading of the node's clock are renewed.
 	refreshEvery = 10 * time.Minute
-	// askAgain is how long a refusal that only an operator can end is believed.
+	// askAgain is how long a client believes a refusal that only an operator can end.
 	askAgain = time.Second
-	// askSoon is how long a failure to reach the node is: all that waited meanwhile is
-	// answered for at once instead of trying, and timing out, one after the other.
+	// askSoon is how long a client believes that a node cannot be reached. The calls that wait meanwhile get their
+	// answer at once. Otherwise they would try, and time out, one after the other.
 	askSoon = 50 * time.Millisecond
-	// mostChallenges in a row are answered at once: a node may lose its memory between two.
+	// mostChallenges is how many challenges in a row are answered at once: a node may lose its memory between two of
+	// them.
 	mostChallenges = 3
 )
 
-// Standing is what a client knows of one node's right to vote.
+// Standing is a client's knowledge of one node's right to vote.
 //
-// Not safe for concurrent use.
+// Standing is not safe for concurrent use.
 type Standing struct {
 	config  nodescript.Config
 	scripts *nodescript.Scripts // for the incarnation last met; nil before the first hello
-	loaded  bool                // the node has them
+	loaded  bool                // the node has the scripts
 	version string
 
 	step      Step
 	refusal   nodescript.Answer
-	unreached bool          // of a refusal: the node did not answer
-	until     clock.Instant // of a refusal: then the node is asked again
-	votes     clock.Instant // of a quarantine: its end
-	since     clock.Instant // of the last admission or refresh
+	unreached bool          // the node did not answer: this is why it is refused
+	until     clock.Instant // end of a refusal: then the node is asked again
+	votes     clock.Instant // end of a quarantine
+	since     clock.Instant // instant of the last admission or refresh
 
-	challenge string // what the node answered to admit last; "" if it votes
+	challenge string // of the node's last answer to admit; "" if it votes
 	asked     int    // challenges in a row
 }
 
-// NewStanding returns the standing of a node never met.
+// NewStanding returns the standing of a node that was never met.
 func NewStanding(c nodescript.Config) *Standing { return &Standing{config: c} }
 
 // Next returns the next step at now.
@@ -62,24 +63,24 @@ func (s *Standing) Next(now clock.Instant) Step {
 	return s.step
 }
 
-// Scripts are the scripts for the node's incarnation, nil before the first hello.
+// Scripts returns the scripts for the node's incarnation, nil before the first hello.
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
-// PassesDoor reports whether op can be sent although the node does not vote: what gives
-// back is sent to every node that answers, whatever keeps that from voting. To one that was
-// not reached a moment ago it would only cost another try.
+// PassesDoor reports whether op can be sent although the node does not vote. Operations that give back go to every node
+// that answers, whatever keeps it from voting. They do not go to a node that was not reached a moment ago, because that
+// would only cost another try.
 func (s *Standing) PassesDoor(op nodescript.Op) bool {
 	return s.loaded && !(s.step == Refuse && s.unreached) && op.GivesBack()
 }
 
-// Loaded reports whether the node of the incarnation last met has the scripts.
+// Loaded reports whether the incarnation last met has the scripts.
 func (s *Standing) Loaded() bool { return s.loaded }
 
-// Refusal is the answer to calls while the node does not vote.
+// Refusal returns the answer to calls while the node does not vote.
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal
 	switch a.Verdict {
-	case nodescript.Unanswered: // never refused: it is being met, and what changed meanwhile is not known yet
+	case nodescript.Unanswered: // never refused: the client is meeting the node and does not know yet what changed
 		a.Verdict = nodescript.NotAdmitted
 	case nodescript.Quarantined:
 		a.Left = max(s.votes.Sub(now), 0)
@@ -87,12 +88,12 @@ func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	return a
 }
 
-// Challenge is what the next admit has to carry, and what an operator's voucher for the node as it is known names. It is
-// "" where the node votes, or was not met.
+// Challenge returns the challenge that the next admit must carry. An operator's voucher for the node's present state
+// names the same challenge. It is "" if the node votes or was not met.
 func (s *Standing) Challenge() string { return s.challenge }
 
-// Quarantine returns what the node said of its quarantine when it was last asked, while that lasts: also while it is
-// being asked again.
+// Quarantine returns the node's last answer about its quarantine, also while the node is being asked again. It reports
+// false if the quarantine is over.
 func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) {
 	if s.step == Send || s.refusal.Verdict != nodescript.Quarantined || s.votes <= now {
 		return a, false
@@ -100,10 +101,10 @@ func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) 
 	return s.Refusal(now), true
 }
 
-// Version and Run describe the incarnation last met; empty before the first hello.
+// Version returns the version of the server last met, "" before the first hello.
 func (s *Standing) Version() string { return s.version }
 
-// Run is the run id last met.
+// Run returns the run id last met, "" before the first hello.
 func (s *Standing) Run() string {
 	if s.scripts == nil {
 		return ""
@@ -111,8 +112,7 @@ func (s *Standing) Run() string {
 	return s.scripts.Run
 }
 
-// Greeted takes the answer to hello. twin is the address of another node of the list
-// that is the same server, or "".
+// Greeted takes the answer to hello. twin is the address of another node of the list that is the same server, or "".
 func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twin string) {
 	if err != nil {
 		s.failed(now, err)
@@ -133,14 +133,14 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 	s.step = Admit
 }
 
-// Unsettled says that no stamp could be drawn for an admission; loaded, that the node has
-// the scripts all the same.
+// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts in spite of
+// that.
 func (s *Standing) Unsettled(now clock.Instant, loaded bool, err error) {
 	s.loaded = s.loaded || loaded
 	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 }
 
-// NoMember says why the vote of a node that was admitted does not count.
+// NoMember notes why the vote of an admitted node does not count.
 func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	again := askAgain
 	switch a.Verdict {
@@ -152,15 +152,15 @@ func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	s.refuse(now, again, a)
 }
 
-// Doubt has a node that votes met anew: its server may be none of the node set's.
+// Doubt has a voting node met again, because its server may not belong to the node set.
 func (s *Standing) Doubt() {
 	if s.step == Send {
 		s.step = Greet
 	}
 }
 
-// Asked takes the answer to admit of a node that was asked while it voted. An answer that
-// says nothing of its right to vote takes that away from nobody: calls find out by themselves.
+// Asked takes the answer to admit of a node that was asked while it voted. An answer that says nothing about the right
+// to vote changes nothing: the calls will show whether the node votes.
 func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
 	if s.step == Send && a.Verdict != nodescript.Failed && a.Verdict != nodescript.OffClock {
 		s.Admitted(now, a)
@@ -170,7 +170,7 @@ func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
 // Admitted takes the answer to admit.
 func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	if s.step == Greet {
-		return // somebody came to doubt the node while it was asked
+		return // Doubt was called while the node was asked
 	}
 	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted // no scripts follow an error
 	if s.asked++; a.Verdict != nodescript.Challenged {
@@ -189,10 +189,10 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 			s.refuse(now, askSoon, a)
 		}
 	case nodescript.Quarantined:
-		// Asked again before its end: an operator may vouch for the node meanwhile.
+		// The node is asked again before the end, because an operator may vouch for it meanwhile.
 		s.votes = now.Add(a.Left)
 		s.refuse(now, min(a.Left, askAgain), a)
-	case nodescript.NotAdmitted: // restarted since hello
+	case nodescript.NotAdmitted: // the server restarted after hello
 		s.refuse(now, 0, a)
 	case nodescript.Failed:
 		s.failed(now, a.Err)
@@ -201,22 +201,21 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	}
 }
 
-// Reconsider has a node asked anew that was refused.
+// Reconsider has a refused node asked again.
 func (s *Standing) Reconsider() {
 	if s.step == Refuse {
 		s.step = Greet
 	}
 }
 
-// Forgot says that a node that voted does not know a script or its guard any more.
+// Forgot notes that a voting node has lost a script or its guard.
 func (s *Standing) Forgot() {
 	s.step, s.loaded = Greet, false
 }
 
-// Broke says that a call failed in a way that makes the node doubtful: it may not be what
-// it was, and is met anew. Its scripts are taken for loaded until then, so that releases
-// still go out; if they are not, the node says so. Of a node that is in doubt already
-// nothing more is expected for a moment.
+// Broke notes that a call failed in a way that makes the node doubtful: another server may be there now, so the node is
+// met again. Until then its scripts count as loaded, so that releases still go out. If they are not loaded, the node
+// says so. If the node was already in doubt, its calls fail for a moment without another try.
 func (s *Standing) Broke(now clock.Instant, err error) {
 	switch s.step {
 	case Send, Admit:
@@ -226,22 +225,22 @@ func (s *Standing) Broke(now clock.Instant, err error) {
 	}
 }
 
-// RefreshDue reports whether the guard of a voting node is to be refreshed.
+// RefreshDue reports whether the guard of a voting node needs a refresh.
 func (s *Standing) RefreshDue(now clock.Instant) bool {
 	return s.step == Send && now.Sub(s.since) >= refreshEvery
 }
 
-// Refreshed notes the time of a refresh, also of one that failed: it is not repeated
-// with every call.
+// Refreshed notes the time of a refresh. It is also called for a failed one, so that not every call repeats it.
 func (s *Standing) Refreshed(now clock.Instant) { s.since = now }
 
-// failed answers for a node that was not reached, or that answered with an error of its server.
+// failed refuses calls for a node that was not reached, or that answered with a server error.
 func (s *Standing) failed(now clock.Instant, err error) {
 	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
 	s.unreached = node.Code(err) == ""
 }
 
-// refuse answers for the node for d. Whatever its error says, the calls that get it were never sent.
+// refuse answers calls for the node with a for the time d. Whatever the error of a says, calls with this answer were
+// never sent.
 func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
 	a.Err = node.NotSent(a.Err)
 	s.step, s.refusal, s.unreached, s.until = Refuse, a, false, now.Add(d)

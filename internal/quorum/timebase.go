@@ -9,15 +9,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// Timebase draws stamps: microseconds since the epoch by the clocks of a majority of
-// the nodes, never repeated. The client's own wall clock is not used at all; its
-// steady clock carries the stamps on between two readings of the nodes' clocks.
+// Timebase draws stamps: microseconds since the epoch by the clocks of a majority of the nodes. It never draws a stamp
+// twice. It does not use the client's own wall clock at all. The client's steady clock continues the stamps between two
+// readings of the nodes' clocks.
 //
-// A correction that moves by more than the window, and what clocks part by, is adopted
-// only after a time in which nothing was stamped for an acquire: clients that follow a
-// majority whose clocks jump could otherwise believe in two leases at once.
+// A correction that moves by more than the window, and by more than clocks usually part, is a move. Timebase adopts it
+// only after a time in which no stamp for an acquire was drawn. Otherwise a client that follows a majority of jumping
+// clocks could have two leases at once.
 //
-// Not safe for concurrent use.
+// Timebase is not safe for concurrent use.
 type Timebase struct {
 	need   int
 	window int64         // µs
@@ -27,10 +27,10 @@ type Timebase struct {
 	base    int64    // stamp − steady clock, µs
 	known   bool
 
-	anchor     int64 // base some time ago; moves are measured from it
+	anchor     int64 // an earlier base: a move is measured from it
 	anchorAt   clock.Instant
-	slidAt     clock.Instant // when the anchor last followed clocks that are being set right
-	moved      bool          // a correction waits to be adopted
+	slidAt     clock.Instant // instant at which the anchor last followed clocks that are being set right
+	moved      bool          // a correction waits until it settles
 	moving     int64
 	movedAt    clock.Instant
 	lastDrawn  clock.Instant
@@ -42,22 +42,23 @@ type Timebase struct {
 
 type sample struct {
 	offset int64 // node's clock − steady clock, µs
-	within int64 // by how much it may be wrong: half of what the answer took, and what clocks part by since
+	within int64 // µs by which offset may be wrong: half of the round trip, and the parting of the clocks since
 	at     clock.Instant
 	known  bool
-	slow   time.Duration // what the last answer took, if that was too long to tell anything
+	slow   time.Duration // round trip of the last answer, if it was too long for a reading
 }
 
 const (
-	// parting is how much less two clocks usually part by than the time that passes: 100 µs a second.
+	// parting divides a duration: two clocks usually part by less than the quotient, 100 µs a second.
 	parting = 10_000
-	// slewing is the same for clocks that are being set right: 1 ms a second. ntpd slews by half of that at most, so
-	// two that it sets right in opposite directions part by so much.
+	// slewing is the same for clocks that are being set right: 1 ms a second. ntpd slews by at most half of that. So
+	// two clocks that it sets right in opposite directions part by 1 ms a second.
 	slewing = 1000
 )
 
-// after is s, and what a new reading adds: nothing if it is less exact and does not contradict it. A question
-// that was long on its way moved a right clock out of the window of another, into that of a wrong one.
+// after returns the sample that replaces s after the new reading n. If n is less exact than s and does not contradict
+// it, the offset of s stays. Without this rule a question that took long moved a right clock out of another clock's
+// window, and into that of a wrong clock.
 func (s sample) after(n sample) sample {
 	within := s.within + n.at.Sub(s.at).Microseconds()/parting
 	if s.known && within < n.within && abs(n.offset-s.offset) <= within+n.within {
@@ -66,24 +67,23 @@ func (s sample) after(n sample) sample {
 	return n
 }
 
-// sampleKept is for how long a reading of a node's clock is used. Clocks of two
-// machines part by some 50 µs a second: 60 ms in that time.
+// sampleKept is how long a reading of a node's clock is used. The clocks of two machines part by some 50 µs a second,
+// which is 60 ms in that time.
 const sampleKept = 20 * time.Minute
 
-// strayKept is for how long a reading is used that lies outside of the window around the stamps. A
-// node that is right again is not asked for its clock: stamps please it. Kept for longer, readings of
-// clocks that were wrong one after the other would look like a majority that moved. When a majority did
-// move, one attempt meets them all.
+// strayKept is how long a reading outside the window around the stamps is used. A node whose clock is right again
+// accepts the stamps, so nobody reads its clock. If the reading were kept for longer, clocks that were wrong one after
+// the other would look like a majority that moved. If a majority really moved, one attempt meets all of it.
 const strayKept = time.Second
 
-// ReadEvery is how often a client reads the clocks, whether it has anything to do or not: its own may not part from
-// theirs by more than a quarter of the window, also while one is being set right.
+// ReadEvery returns how often a client reads the clocks, whether it has work or not. Its own clock must not part from
+// theirs by more than a quarter of the window, even while a clock is being set right.
 func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, slewing*window/4) }
 
-// LongestTrip is the longest round trip by which a node's clock can be read, and by which a stamp can reach the node
-// inside its window. What is read is wrong by half of the difference of both ways, and the stamp is on its way for
-// one of them: together that is half of the round trip, whichever way takes longer. What nodes' clocks differ by
-// makes it less.
+// LongestTrip returns the longest round trip that still allows a reading of a node's clock, and a stamp that reaches
+// the node inside its window. A reading is wrong by half of the difference between the two ways, and the stamp travels
+// one way. Together that is half of the round trip, whichever way takes longer. Differences between the nodes' clocks
+// shorten the limit.
 func LongestTrip(window time.Duration) time.Duration { return 2 * window }
 
 // NewTimebase returns a timebase for n nodes.
@@ -94,16 +94,16 @@ func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 	}
 }
 
-// Reading is what a node said of its clock, between sent and received.
+// Reading is a node's answer about its clock, between Sent and Received.
 type Reading struct {
 	Node           int
-	Time           int64 // µs; 0: nothing
+	Time           int64 // µs; 0: the node said nothing
 	Sent, Received clock.Instant
 }
 
-// Read takes readings of nodes' clocks. One that took longer than LongestTrip says too little and is
-// ignored, as is one that is older than what is known. Those that were made together are to be taken
-// together: some of them alone may agree on something else.
+// Read takes readings of nodes' clocks. It ignores a reading that took longer than LongestTrip, because that says too
+// little, and one that is older than the known one. The caller must pass readings that were made together in one call:
+// some of them alone might agree on another time.
 func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	taken := false
 	for _, r := range readings {
@@ -125,7 +125,7 @@ func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	}
 }
 
-// correct adopts what most readings agree on, or begins to wait.
+// correct adopts the correction on which most readings agree, or begins to wait for it.
 func (t *Timebase) correct(now clock.Instant) {
 	c, ok := t.agreed(now)
 	if !ok {
@@ -147,8 +147,9 @@ func (t *Timebase) correct(now clock.Instant) {
 	}
 }
 
-// slid is the anchor where it follows what clocks part by that are being set right. That counts from the last reading: what
-// piles up over MaxTTL would let a leap of all clocks pass for slewing, where leases are short and MaxTTL is long.
+// slid returns the anchor after it has followed clocks that are being set right. The anchor may follow for the time
+// since the last reading only. Over MaxTTL it could follow much further: with short leases and a long MaxTTL, a leap of
+// all clocks would then pass for slewing.
 func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
@@ -158,25 +159,26 @@ func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	return t.anchor + max(-most, min(c-t.anchor, most))
 }
 
-// idle: what this client believes in was granted by other stamps, if anything, and is over.
+// idle reports whether the last stamp is so old that all leases of this client's stamps are over.
 func (t *Timebase) idle(now clock.Instant) bool {
 	return !t.everDrawn || now.Sub(t.lastDrawn) >= t.settle
 }
 
 func (t *Timebase) adopt(c int64, now clock.Instant) {
-	if c < t.base { // the clocks went back: stamps do not stay where they were ahead
+	if c < t.base { // the clocks went back: the last stamp must not stay ahead of them
 		t.lastStamp = min(t.lastStamp, c+now.Micros())
 	}
 	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
 }
 
-// agreed is the middle of the readings that agree: the most that lie within one window, as those of right
-// clocks do; not ok if they are no majority. Each of them has half a window to spare. A lying minority may
-// agree with some of the right ones, and make as many as all of these are: then those count that are
-// closer to the stamps so far or, where there are none, to each other.
+// agreed returns the middle of the readings that agree: the largest group within one window, as the clocks of right
+// nodes are. It reports false if that group is not a majority. Each clock of the group then has half a window to spare.
 //
-// Right clocks that need nearly all of the window may be read as further apart. So where no majority agrees, two
-// readings may differ by what they may be wrong by, too.
+// A wrong minority may agree with some of the right clocks, and make a group of the same size as theirs. Then the group
+// closer to the stamps so far counts, or, without earlier stamps, the group whose readings are closer to each other.
+//
+// Right clocks that need nearly all of the window may be read as further apart. So if no majority agrees, two readings
+// may also differ by their uncertainty.
 func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	var buf [32]sample
 	all := buf[:0]
@@ -196,8 +198,8 @@ func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	return middle, ok
 }
 
-// middle is that of the most of all, which are sorted, of which any two lie within a window, and blur times what they
-// may be wrong by.
+// middle returns the middle of the largest group of all. Any two readings of the group differ by a window at most, plus
+// blur times their uncertainty. all must be sorted.
 func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
 	most, least := 0, int64(0)
 	for last := range all {
@@ -217,7 +219,8 @@ func (t *Timebase) middle(all []sample, blur int64) (middle int64, ok bool) {
 	return middle, most >= t.need
 }
 
-// Stamp draws a stamp for an acquire. It fails while no majority of clocks is known, or while a new correction settles.
+// Stamp draws a stamp for an acquire. It returns an error while no majority of clocks is known, or while a move
+// settles.
 func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	if err := t.settled(now); err != nil {
 		return 0, err
@@ -226,12 +229,12 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	return t.draw(now), nil
 }
 
-// Admission returns a stamp for an admission, and within: by how much the clock of the node may differ from it, a window
-// at most. It fails as Stamp does, and with Unsettled.Off where the clocks are known too badly. Unlike Stamp it ignores
-// Raise: nothing but time may move the begin or the end of a quarantine.
+// Admission returns a stamp for an admission. within is how far the node's clock may be from it, a window at most. The
+// errors are those of Stamp, and an Unsettled with Off if the clocks are not known well enough. Admission ignores
+// Raise, unlike Stamp: only time may move the begin or the end of a quarantine.
 //
-// A grant is right whatever its stamp, because a right node took it. An admission has one node, which may be wrong. So
-// the stamp must be right itself: with what it may be off, within comes to two windows at most.
+// A grant needs no right stamp, because one right node of its majority took it. An admission has only one node, which
+// may be wrong. So the stamp itself must be right: its possible error plus within is two windows at most.
 func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Duration, err error) {
 	if err := t.settled(now); err != nil {
 		return 0, 0, err
@@ -244,8 +247,8 @@ func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Durati
 	return t.StampAt(now), within, nil
 }
 
-// off is by how much the stamps may differ from a right clock. One of any majority of nodes is right, and so is one of
-// the majority that differs least.
+// off returns how far the stamps may be from a right clock. Any majority of nodes has a right clock, and so has the
+// majority that differs least.
 func (t *Timebase) off(now clock.Instant) time.Duration {
 	var buf [32]int64
 	all := buf[:0]
@@ -258,7 +261,7 @@ func (t *Timebase) off(now clock.Instant) time.Duration {
 	return time.Duration(all[t.need-1]) * time.Microsecond
 }
 
-// settled is why no stamp can be drawn, or nil. A correction that has settled is adopted.
+// settled returns the reason why no stamp can be drawn, or nil. It adopts a move that has settled.
 func (t *Timebase) settled(now clock.Instant) error {
 	if t.moved && now.Sub(t.movedAt) >= t.settle {
 		t.adopt(t.moving, now)
@@ -278,7 +281,7 @@ func (t *Timebase) settled(now clock.Instant) error {
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
 
-// unknown says why no majority of clocks is known: perhaps those that are missing answered too late.
+// unknown returns the reason why no majority of clocks is known. It may be that the missing nodes answered too late.
 func (t *Timebase) unknown() Unsettled {
 	var slow []time.Duration
 	known := 0
@@ -297,8 +300,9 @@ func (t *Timebase) unknown() Unsettled {
 	return Unsettled{}
 }
 
-// Unread is for how long the clocks need not be read; 0: they are to be read now. It counts from when those of a
-// majority were. What is read before the next stamp is drawn is adopted at once; afterwards it would not be.
+// Unread returns the time until the clocks must be read again, 0 for now. It counts from the last reading of a
+// majority. A correction that is read before the next stamp is drawn is adopted at once. After that stamp it would not
+// be.
 func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	if !t.known {
 		return 0
@@ -306,13 +310,14 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the clocks were not read for so long, as when the host was suspended, that they may have parted
-// by a window. A stamp that was drawn before they are read again would keep the client from following them for MaxTTL + W.
+// Overdue reports whether the last reading is so old that the clocks may have parted by a window, for example after a
+// suspension of the host. If the client drew a stamp before it reads them, it could not follow them for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }
 
-// readAt is when the clocks of a majority had been read, the last time; some of a majority are known.
+// readAt returns the instant at which the clocks of a majority had last been read. The caller knows that a majority is
+// known.
 func (t *Timebase) readAt() clock.Instant {
 	var buf [32]clock.Instant
 	at := buf[:0]
@@ -325,8 +330,8 @@ func (t *Timebase) readAt() clock.Instant {
 	return at[len(at)-t.need]
 }
 
-// StampHeld draws a stamp for what is held already: renewals go on by the clock the
-// lease was acquired by, also while a new correction settles.
+// StampHeld draws a stamp for a renewal. Renewals go on by the clock by which the lease was acquired, also while a move
+// settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
 	t.everDrawn, t.lastDrawn = true, now // who renews is not idle
 	return t.draw(now)
@@ -337,18 +342,18 @@ func (t *Timebase) draw(now clock.Instant) int64 {
 	return t.lastStamp
 }
 
-// Raise makes later stamps larger than seen, which a node reported; one that is more
-// than a window ahead is not followed.
+// Raise makes later stamps larger than seen, which a node reported. It ignores a value that is more than a window
+// ahead.
 func (t *Timebase) Raise(seen int64, now clock.Instant) {
 	if seen <= t.base+now.Micros()+t.window {
 		t.lastStamp = max(t.lastStamp, seen)
 	}
 }
 
-// StampAt is the stamp time of an instant; it draws nothing.
+// StampAt returns the stamp time of an instant. It draws no stamp.
 func (t *Timebase) StampAt(i clock.Instant) int64 { return t.base + i.Micros() }
 
-// Offset is how far a node's clock is from the stamps, as last read; 0 where that is not known.
+// Offset returns how far a node's clock is from the stamps, as last read. It returns 0 and false if that is unknown.
 func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	s := t.samples[node]
 	if !s.known || !t.known {
@@ -357,15 +362,15 @@ func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	return time.Duration(s.offset-t.base) * time.Microsecond, true
 }
 
-// Unsettled is why no stamp can be drawn.
+// Unsettled is the reason why no stamp can be drawn.
 type Unsettled struct {
-	Moved time.Duration // by how much the majority's clocks moved; 0: not known yet
-	Left  time.Duration // until the move is adopted
+	Moved time.Duration // by how much the majority's clocks moved; 0: unknown
+	Left  time.Duration // time until the move is adopted
 
-	Took   time.Duration // a majority answers, but within this time only; 0: it does not
-	Off    time.Duration // stamps may be off by so much, as read; 0: that is no reason
-	Unread time.Duration // the clocks were not read for so long that they may have parted by a window; 0: that is no reason
-	Window time.Duration // which is too long, or too much, for this window
+	Took   time.Duration // a majority answers, but not in less than this; 0: that is no reason
+	Off    time.Duration // stamps may be wrong by this much; 0: that is no reason
+	Unread time.Duration // time without a reading, in which clocks may part by a window; 0: that is no reason
+	Window time.Duration // the window for which Took or Off is too large
 }
 
 func (u Unsettled) Error() string {

@@ -1,11 +1,11 @@
-// Package renewal keeps what is held: it renews leases at a third of their validity, ends
-// the belief in them at their deadline, and gives them back.
+// Package renewal keeps held leases. It renews each lease after a third of its validity, ends it at its deadline, and
+// releases it.
 //
 //	lease.go    one held lease: its deadline, its loss, its end
-//	renew.go    one renewal of it, and its votes
-//	giveback.go release and leave, and who waits for them
-//	keeper.go   one scheduler per client for all of them
+//	renew.go    one renewal of a lease, and its votes
+//	giveback.go release and leave, and the callers that wait for them
+//	gap.go      a release that leaves a gap to clients of other libraries
+//	keeper.go   one scheduler per client for all leases
 //
-// The deadline of a lease has a timer of its own, so that a renewal stuck in the
-// network cannot delay the verdict.
+// The deadline of a lease has a timer of its own, so that a renewal stuck in the network cannot delay the loss.
 package renewal

@@ -8,23 +8,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// gap is the end of a gap that a client left to those of other libraries: until then their key is free, and the name
-// taken for ours.
+// gap is a gap that the client leaves to clients of other libraries. Until its end the plain key is free for them, and
+// the name is taken for clients of Holdfast.
 type gap struct {
 	timer *time.Timer
 	end   func() // hands the name on
 }
 
-// leaveGap gives the lease back in two steps, with a gap in between. If the client dies meanwhile the name is free
-// for ours when the nodes' clocks say so; until then they may differ by a window. e.mu is held.
+// leaveGap releases the lease in two steps, with a gap in between. If the client dies during the gap, the nodes free
+// the name for clients of Holdfast by their own clocks. Those clocks may differ by a window. e.mu is held.
 func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 	fan := e.keeper.fan
 	now := fan.Now()
 	until := now.Add(d + fan.Set().Window)
-	bare := nodescript.Lock{Name: e.lock.Name, Private: true} // a lock without the plain key, which stays as it is
+	bare := nodescript.Lock{Name: e.lock.Name, Private: true} // a private lock: the plain key does not change
 	keep := nodescript.LeaveCall(bare, e.grant.Owner, e.grant.Token, fan.StampAt(until))
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
-	// Not repeated: a release without it hands the name on at once. It goes before the release, see [fanout.Fanout.Together].
+	// The leave is not repeated, because a release without it hands the name on at once. It goes before the release:
+	// see [fanout.Fanout.Together].
 	fan.Send(&fanout.Message{Call: keep, To: both, SendBy: now.Add(d)}, nil)
 	fan.Send(&fanout.Message{Call: e.releaseCall(), To: both, Persist: e.persist()}, nil)
 	last := nodescript.ReleaseCall(e.lock, nodescript.LeftOwner(e.grant.Owner), e.highest)
@@ -33,7 +34,7 @@ func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 	})
 }
 
-// endGap calls end after d, or when the keeper is closed.
+// endGap calls end after d, or when the keeper closes.
 func (k *Keeper) endGap(d time.Duration, end func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,7 +58,7 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 	})
 }
 
-// either takes two answers of each node, one of which says that the lease was given back there.
+// either takes two answers of each node. One of them says that the node released the lease.
 type either struct {
 	b *giveback
 

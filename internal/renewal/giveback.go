@@ -14,13 +14,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// ErrNoQuorum is the fact that too few nodes answered; see [NoQuorumError].
+// ErrNoQuorum means that too few nodes answered: see [NoQuorumError].
 var ErrNoQuorum = errors.New("no quorum of nodes")
 
-// ErrUnknown is returned where the caller's context ended before the outcome was known.
+// ErrUnknown means that the caller's context ended before the outcome was known.
 var ErrUnknown = errors.New("the context ended before the outcome was known")
 
-// NoQuorumError says what each node answered. It matches ErrNoQuorum.
+// NoQuorumError has the answer of each node. It matches ErrNoQuorum.
 type NoQuorumError struct{ Answers []nodescript.Answer }
 
 func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
@@ -28,16 +28,17 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 // Unwrap returns ErrNoQuorum.
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
-// Pass offers a lease that has ended to a waiter of this process; it reports whether one
-// takes it, and with it the duty to release what remains. Else gap is for how long the name is to be left to clients
-// of other libraries before it is handed on.
+// Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes it. That waiter
+// then also has to release the remains of the lease. Otherwise gap is how long the name must stay free for clients of
+// other libraries before the nodes hand it on.
 type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
-// Release ends the lease and gives the name back on every node, in the background
-// where a node does not answer now. It returns nil if a majority confirmed, ErrLost
-// if the lease was over before, ErrReleased if it was given back before, ErrNoQuorum,
-// or ErrUnknown. The lease is over in any case. If pass is not nil and takes it, nothing
-// is given back: the name goes to a waiter of this process.
+// Release ends the lease in any case, and gives the name back on every node. It repeats the request in the background
+// for nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name
+// goes to that waiter of this process.
+//
+// Release returns nil if a majority confirmed, ErrLost if the lease was lost before, and ErrReleased if it was released
+// before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx ended first.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	e.mu.Lock()
 	e.checkLocked()
@@ -47,8 +48,7 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	}
 	b := newGiveback(e)
 	e.endLocked(ErrReleased, func() {
-		// Whoever is next in this process and is not passed the lease joins the queues before the
-		// release hands it on.
+		// A waiter of this process that does not get a pass joins the queues before the release hands the name on.
 		e.keeper.fan.Together(func() {
 			passed, gap := false, time.Duration(0)
 			if pass != nil {
@@ -68,8 +68,7 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	return b.get(ctx)
 }
 
-// Leave ends the lease but keeps the name taken on the nodes for another d. Errors as
-// for Release.
+// Leave ends the lease, but keeps the name taken on the nodes for d from now. Its errors are those of Release.
 func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	e.mu.Lock()
 	e.checkLocked()
@@ -80,9 +79,8 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
 	b := newGiveback(e)
-	// A node that did not have the lease may yet get a late acquire or renewal of it:
-	// only a release leaves a tombstone for them.
-	// Also where it says so only when it is told again.
+	// A node that did not have the lease may still get a late acquire or renewal of it. Only a release leaves a
+	// tombstone for those, and Leave does not. This also applies to a node that answers so only to a repeated request.
 	b.lost = func(node int) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
@@ -93,8 +91,8 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
-// send gives the lease back on all nodes; it is repeated where it does not get
-// through, until the nodes' expiry has passed. e.mu is held.
+// send releases the lease on all nodes. A request that fails is repeated until the lease has expired on the nodes for
+// certain. e.mu is held.
 func (e *Lease) send(c nodescript.Call, b *giveback) {
 	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
 	if b.lost != nil {
@@ -103,7 +101,8 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell is send where nobody wants to know, and to some nodes; nil means all.
+// tell sends c as send does, but nobody waits for the answers. It sends to the nodes for which where returns true; nil
+// means all.
 func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
@@ -115,11 +114,11 @@ type giveback struct {
 	outcome
 	lease   *Lease
 	message fanout.Message
-	lost    lost // Leave: what to do where the lease was not there; may be nil
+	lost    lost // Leave: called for a node that did not have the lease; may be nil
 
 	mu              sync.Mutex
-	n               int                 // nodes
-	answers         []nodescript.Answer // those that are not Done; nil: all are so far
+	n               int                 // number of nodes
+	answers         []nodescript.Answer // answers other than Done; nil: there are none so far
 	done, not, left int
 }
 
@@ -155,10 +154,10 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.not >= need:
 		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
-	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // free on a majority, not on all by our hand
+	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // a majority is free, if not all by this release
 		b.is(nil)
 	default:
-		for i := range b.answers { // all nodes have answered
+		for i := range b.answers { // this includes the nodes that answered Done
 			if b.answers[i].Verdict == nodescript.Unanswered {
 				b.answers[i].Verdict = nodescript.Done
 			}
@@ -167,7 +166,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// lost is called with each node that says that it does not have the lease.
+// lost is a function that gets each node that answers that it does not have the lease.
 type lost func(node int)
 
 func (l lost) Answered(node, _ int, a nodescript.Answer) {
@@ -176,8 +175,7 @@ func (l lost) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// outcome is a result that one goroutine waits for. A nil *outcome takes results that
-// nobody waits for.
+// outcome is a result that one goroutine waits for. A nil *outcome ignores its result, because nobody waits.
 type outcome struct {
 	once sync.Once
 	done chan struct{}
@@ -186,15 +184,15 @@ type outcome struct {
 
 func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
 
-// is sets the result; the first one counts.
+// is sets the result. Only the first call counts.
 func (o *outcome) is(err error) {
 	if o != nil {
 		o.once.Do(func() { o.err = err; close(o.done) })
 	}
 }
 
-// get returns the result if it is known, whether ctx has ended or not, and else waits for it: ErrUnknown if ctx ends
-// first.
+// get returns the result if it is known, even if ctx has ended. Otherwise it waits for the result, and returns
+// ErrUnknown if ctx ends first.
 func (o *outcome) get(ctx context.Context) error {
 	select {
 	case <-o.done:

@@ -11,68 +11,66 @@ import (
 	"github.com/holdfast-go/holdfast/internal/fanout"
 )
 
-// watchEvery is how often a client that holds leases looks whether its host was
-// suspended: timers run on the monotonic clock, which stops meanwhile, so a deadline
-// may have passed without its timer having fired.
+// watchEvery is how often a client with leases checks whether its host was suspended. Timers run on the monotonic
+// clock, which stops during a suspension. So a deadline may be over before its timer fires.
 const watchEvery = time.Second
 
-// mostOut is how many renewals are under way at a time. More would only wait in the
-// queues of the nodes, and what waits there for longer than the window is not sent: of
-// fifty thousand leases that come due together after a pause of this process, most would
-// be tried in vain, and again, and lost.
+// mostOut is the number of renewals that may be under way at a time. More of them would only wait in the queues of the
+// nodes, and the client does not send messages that wait there for longer than a window. Fifty thousand leases may be
+// due together after a pause of this process. Without the limit most of them would be tried in vain, several times, and
+// lost.
 const mostOut = 1024
 
-// Keeper keeps all leases of a client: one goroutine and one timer renew them in the
-// order in which they are due, whatever their number; what is due together travels
-// together.
+// Keeper keeps all leases of a client. One goroutine and one timer renew them in the order in which they are due,
+// whatever their number. Renewals that are due together travel together.
 type Keeper struct {
 	fan *fanout.Fanout
-	// Explain makes what callers are told of a loss; it may not call the lease's methods that lock. nil: the LostError
-	// itself. It is set before the first lease is kept.
+	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. nil: they
+	// get the LostError itself. It must be set before the first lease is kept.
 	Explain func(e *Lease, why *LostError) error
 
-	// Refused is called where a node did not repair a lease because another has a part of the name: it will hand the name
-	// to the lease's owner, who is to hear of that, and then [Keeper.Repair] is to be called. nil: nobody hears. It is set
-	// before the first lease is kept.
+	// Refused is called when a node did not repair a lease because another attempt has a partial grant. That node will
+	// hand the name to the lease's owner. The client must then hear the hand-off and call [Keeper.Repair]. nil: nobody
+	// hears it. It must be set before the first lease is kept.
 	Refused func()
 
-	timers clock.Clock // the clock that timers run on: it stops while the host is suspended
+	timers clock.Clock // the clock of timers: it stops while the host is suspended
 
 	mu     sync.Mutex
-	fresh  []*Lease // not looked at yet: most locks are given back before they are due
+	fresh  []*Lease // not scheduled yet, because most locks are released before they are due
 	heap   dueHeap
-	out    int           // renewals under way that the scheduler sent
-	armed  clock.Instant // when the scheduler wakes by itself, by timers
-	soon   clock.Instant // the earliest due of those added since it last woke, also of those gone; 0: none
+	out    int           // renewals of the scheduler that are under way
+	armed  clock.Instant // instant, by timers, at which the scheduler wakes by itself
+	soon   clock.Instant // earliest due of the leases added since it last woke, also of ended ones; 0: none
 	wake   chan struct{}
 	closed bool
-	gaps   map[*gap]struct{} // under way
-	wants  map[string]*Lease // by owner: a node refused to repair them, and may hand them the name
+	gaps   map[*gap]struct{} // gaps under way
+	wants  map[string]*Lease // by owner: leases that a node refused to repair; it may hand them the name
 	stop   chan struct{}
 	wait   sync.WaitGroup
 
 	lostMu sync.Mutex
-	lost   []*Lease // announced, but the nodes are not told yet
-	tells  bool     // a goroutine tells them
-	atOnce bool     // they are told at once: the keeper is closed
+	lost   []*Lease // announced losses that the nodes do not know yet
+	tells  bool     // a goroutine sends them to the nodes
+	atOnce bool     // losses go to the nodes at once, because the keeper is closed
 }
 
-// NewKeeper returns a keeper; Close ends it.
+// NewKeeper returns a keeper. Close ends it.
 func NewKeeper(f *fanout.Fanout) *Keeper {
 	k := &Keeper{fan: f, timers: clock.Monotonic(), wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	k.wait.Go(k.run)
 	return k
 }
 
-// Held returns the leases that are kept.
+// Held returns the leases that the keeper keeps.
 func (k *Keeper) Held() []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Concat(k.fresh, k.heap)
 }
 
-// Repair renews the lease of an owner at once, to which a node has handed the name: it refused to repair it before. It
-// reports whether such a lease is kept.
+// Repair renews the lease of owner at once, because a node has handed it the name after it refused the repair. It
+// reports false if there is no such lease, or if its owner has sent no renewal yet.
 func (k *Keeper) Repair(owner string) bool {
 	k.mu.Lock()
 	e := k.wants[owner]
@@ -86,7 +84,7 @@ func (k *Keeper) Repair(owner string) bool {
 	return !first && e.renew(newOutcome())
 }
 
-// refused notes that a node did not repair a lease, which may be over by now.
+// refused notes that a node did not repair a lease. The lease may have ended meanwhile.
 func (k *Keeper) refused(e *Lease) {
 	k.mu.Lock()
 	if e.index >= 0 {
@@ -99,8 +97,8 @@ func (k *Keeper) refused(e *Lease) {
 	k.Refused()
 }
 
-// Close ends the renewal of all leases, which are not given back: see Held; and all gaps. A lease that is to be
-// kept later is ended at once.
+// Close stops the renewal of all leases, and ends all gaps. It does not release the leases: see Held. A lease that
+// comes later ends at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	if !k.closed {
@@ -120,8 +118,8 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
-// add takes a lease, and reports false if the keeper is closed. If the scheduler wakes before
-// it is due anyway, it joins the others then; until then it costs nothing but its place.
+// add takes a lease, and reports false if the keeper is closed. The lease gets into the heap when the scheduler wakes
+// next. Until then it costs only its place in a list.
 func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -138,7 +136,7 @@ func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	return true
 }
 
-// arm sets when e is due next; nothing if it is not kept any more.
+// arm sets the next due instant of e. It does nothing if the keeper no longer keeps e.
 func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -159,7 +157,7 @@ func (k *Keeper) settle(e *Lease) {
 	}
 }
 
-// drop takes a lease out of the fresh ones. k.mu is held.
+// drop removes a lease from the fresh ones. k.mu is held.
 func (k *Keeper) drop(e *Lease) {
 	last := len(k.fresh) - 1
 	k.fresh[e.index] = k.fresh[last]
@@ -169,7 +167,7 @@ func (k *Keeper) drop(e *Lease) {
 	e.fresh, e.index = false, -1
 }
 
-// later has the nodes told of a loss that was announced. e.mu is held.
+// later schedules the request that tells the nodes of an announced loss. e.mu is held.
 func (k *Keeper) later(e *Lease) {
 	k.lostMu.Lock()
 	defer k.lostMu.Unlock()
@@ -184,7 +182,8 @@ func (k *Keeper) later(e *Lease) {
 	}
 }
 
-// tellLost tells the nodes of all losses that were announced. It lets other goroutines go first: they announce others.
+// tellLost sends all announced losses to the nodes. It yields to other goroutines first, because they may announce more
+// losses.
 func (k *Keeper) tellLost() {
 	for {
 		k.lostMu.Lock()
@@ -216,8 +215,7 @@ func (k *Keeper) remove(e *Lease) {
 	delete(k.wants, e.grant.Owner)
 }
 
-// watch looks at the fresh leases: their deadlines get timers, and they are renewed in
-// the order in which they are due.
+// watch schedules the fresh leases: each gets a timer for its deadline and a place in the heap.
 func (k *Keeper) watch() {
 	k.mu.Lock()
 	fresh := slices.Clone(k.fresh)
@@ -232,9 +230,9 @@ func (k *Keeper) watch() {
 	}
 }
 
-// nudge wakes the scheduler if e is due before it wakes by itself. k.mu is held. While
-// leases come and go it wakes every watchEvery anyway, before most are due: so
-// taking a lock costs no switch to another goroutine.
+// nudge wakes the scheduler if e is due before the scheduler wakes by itself. While leases come and go, the scheduler
+// wakes every watchEvery anyway, before most of them are due. So taking a lock costs no switch to another goroutine.
+// k.mu is held.
 func (k *Keeper) nudge(e *Lease) {
 	if k.sleepsPast(e.due) {
 		select {
@@ -244,9 +242,9 @@ func (k *Keeper) nudge(e *Lease) {
 	}
 }
 
-// sleepsPast reports whether the scheduler wakes by itself only after due. The comparison is by the clock that its
-// timer runs on: after a suspension the instant for which the timer was set is in the past by the client's clock,
-// and the timer fires that much later all the same. k.mu is held.
+// sleepsPast reports whether the scheduler wakes by itself only after due. It compares by the clock of the scheduler's
+// timer. After a suspension the timer's instant is in the past by the client's clock, but the timer still fires that
+// much later. k.mu is held.
 func (k *Keeper) sleepsPast(due clock.Instant) bool {
 	return k.timers().Add(due.Sub(k.fan.Now())) < k.armed
 }
@@ -280,8 +278,7 @@ func (k *Keeper) run() {
 	}
 }
 
-// decided notes that a renewal that the scheduler sent is not under way any more, and
-// wakes it if others wait for that.
+// decided notes the end of a renewal that the scheduler sent. It wakes the scheduler if other leases wait for that.
 func (k *Keeper) decided() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -294,8 +291,8 @@ func (k *Keeper) decided() {
 	}
 }
 
-// takeDue returns what is due now, as far as it may be under way; each is armed anew by its renewal, and until then
-// by a guess, so that it is taken once.
+// takeDue returns the leases that are due now, within the limit of mostOut. It sets their next due instant to a guess,
+// so that each is taken once. Their renewal sets the right one.
 func (k *Keeper) takeDue() (due []*Lease) {
 	now := k.fan.Now()
 	k.mu.Lock()
@@ -314,16 +311,16 @@ func (k *Keeper) pause() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.fan.Now()
-	pause := time.Hour // nothing held: nothing to watch, until an add wakes us
+	pause := time.Hour // without leases there is nothing to do until an add wakes the scheduler
 	switch {
 	case k.out >= mostOut:
-		pause = watchEvery // woken before, when enough of them are decided
+		pause = watchEvery // woken earlier, when enough of them are decided
 	case len(k.heap) > 0:
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
-	if k.soon != 0 { // those that came since the others were looked at
-		// Also for one that is gone: where they come and go one at a time, each would
-		// have to wake the scheduler.
+	if k.soon != 0 { // leases came since the last look
+		// This also counts leases that have ended. Otherwise each of a row of short leases would have to wake the
+		// scheduler.
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0
 	}
@@ -331,7 +328,7 @@ func (k *Keeper) pause() time.Duration {
 	return pause
 }
 
-// dueHeap orders leases by when they are due.
+// dueHeap orders leases by their due instants.
 type dueHeap []*Lease
 
 func (h dueHeap) Len() int           { return len(h) }
@@ -341,14 +338,14 @@ func (h dueHeap) Swap(i, j int) {
 	h[i].index, h[j].index = i, j
 }
 
-// Push is of heap.Interface.
+// Push implements heap.Interface.
 func (h *dueHeap) Push(x any) {
 	e := x.(*Lease)
 	e.index = len(*h)
 	*h = append(*h, e)
 }
 
-// Pop is of heap.Interface.
+// Pop implements heap.Interface.
 func (h *dueHeap) Pop() any {
 	old := *h
 	e := old[len(old)-1]

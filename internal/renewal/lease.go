@@ -11,15 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// Causes of a lease's end. The root package gives them their public names.
+// Causes of a lease's end. The root package maps them to its public errors.
 var (
 	ErrLost     = errors.New("lock lost")
 	ErrReleased = errors.New("lock already given back")
 )
 
-// LostError says how a lease was lost. It matches ErrLost.
+// LostError describes the loss of a lease. It matches ErrLost.
 type LostError struct {
-	Gone    bool                // a majority said that it did not have it any more; else its deadline passed
+	Gone    bool                // a majority answered that it did not have the lease; false: its deadline passed
 	Answers []nodescript.Answer // by node: the last answers to renewals since one won, or to the release
 }
 
@@ -28,8 +28,7 @@ func (e *LostError) Error() string { return ErrLost.Error() }
 // Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Looked is told of a lease that has been held for a moment, and returns what to do when it
-// ends.
+// Looked is called with a lease that has been held for a moment. It returns the function to call at the lease's end.
 type Looked func(e *Lease) (undo func())
 
 // Lease is a held lock. It is safe for concurrent use.
@@ -42,27 +41,29 @@ type Lease struct {
 	ttl      time.Duration
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
-	over     clock.Instant // when the nodes' expiry has passed for certain
-	end      error         // nil while held
-	tries    []*renewal    // since one won
-	timer    *time.Timer   // at the deadline; nil while the keeper has not looked at the lease
-	looked   Looked        // what to do when it does; what it returns undoes that at the end
+	over     clock.Instant // instant at which the lease has expired on the nodes for certain
+	end      error         // nil while the lease is held
+	tries    []*renewal    // renewals since one won
+	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
+	looked   Looked        // called when the keeper schedules the lease; undo has its result
 	undo     func()
 	parent   context.Context
-	ctx      context.Context // nil until somebody asks for it
+	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 
-	// Of the keeper, under its lock.
+	// The keeper's lock guards these.
 	due   clock.Instant
-	index int  // in the heap, or among the fresh ones; -1 when in neither
-	fresh bool // among the fresh ones
+	index int  // in the heap or in the list of fresh leases; -1: in neither
+	fresh bool // in the list of fresh leases
 }
 
-// Keep begins to keep a lease that was granted. parent lends the lease's context its
-// values, not its end. looked, which may be nil, is called once, when the lease has been
-// held for a moment, and what it returns when the lease ends after that: most locks are
-// given back before. By a keeper that is closed it is ended at once: nobody would see to that
-// later. (If the fan-out is closed, too, the nodes free it with its TTL.)
+// Keep begins to keep a granted lease. The lease's context has the values of parent, but does not end with it.
+//
+// looked may be nil. The keeper calls it once, when the lease has been held for a moment, and calls its result when the
+// lease ends after that. Most locks are released earlier.
+//
+// If the keeper is closed, Keep ends and releases the lease at once, because nobody would do that later. If the fan-out
+// is closed too, the nodes free the name after its TTL.
 func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
@@ -76,13 +77,13 @@ func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant
 	return e
 }
 
-// Owner is the random id under which the nodes keep the lease.
+// Owner returns the random id under which the nodes store the lease.
 func (e *Lease) Owner() string { return e.grant.Owner }
 
-// Token is the lease's fencing token.
+// Token returns the lease's fencing token.
 func (e *Lease) Token() int64 { return e.grant.Token }
 
-// Context ends with the lease; its cause is ErrLost or ErrReleased.
+// Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased.
 func (e *Lease) Context() context.Context {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,14 +96,14 @@ func (e *Lease) Context() context.Context {
 	return e.ctx
 }
 
-// Deadline is the instant until which the lease may be believed in.
+// Deadline returns the instant at which the holder stops relying on the lease.
 func (e *Lease) Deadline() clock.Instant {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.deadline
 }
 
-// End is nil while the lease is held, else why it ended.
+// End returns nil while the lease is held, else the cause of its end.
 func (e *Lease) End() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,8 +111,8 @@ func (e *Lease) End() error {
 	return e.end
 }
 
-// watchLocked arms the timer that ends the lease at its deadline: one of its own, so that a
-// renewal stuck in Redis cannot delay the verdict. e.mu is held.
+// watchLocked starts the timer that ends the lease at its deadline. The lease has a timer of its own, so that a renewal
+// stuck in Redis cannot delay the loss. e.mu is held.
 func (e *Lease) watchLocked() {
 	if e.end == nil && e.timer == nil {
 		if e.looked != nil {
@@ -122,8 +123,8 @@ func (e *Lease) watchLocked() {
 	}
 }
 
-// check ends the lease if its deadline has passed. It is called by the lease's timer,
-// and by the keeper when the host was suspended.
+// check ends the lease if its deadline is over. The lease's timer calls it, and the keeper calls it after a suspension
+// of the host.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -139,7 +140,7 @@ func (e *Lease) checkLocked() {
 	}
 }
 
-// lost is what callers are told of a loss.
+// lost returns the error that callers get for a loss.
 func (e *Lease) lost(why *LostError) error {
 	if e.keeper.Explain == nil {
 		return why
@@ -147,20 +148,20 @@ func (e *Lease) lost(why *LostError) error {
 	return e.keeper.Explain(e, why)
 }
 
-// Name is the lock's name, with its prefix.
+// Name returns the lock's name with its prefix.
 func (e *Lease) Name() string { return e.lock.Name }
 
-// loseLocked announces the loss, then sees to it that nothing of the lease stays: not at once, because thousands may be
-// lost together, and all of them are announced before the nodes are told.
+// loseLocked announces the loss, and has the lease removed from the nodes later. Thousands of leases may be lost
+// together, so all of them are announced before the nodes are told.
 func (e *Lease) loseLocked(why error) {
 	e.announceLocked(why)
 	e.keeper.later(e)
 }
 
-// forgetLocked tells the nodes of a loss that was announced.
+// forgetLocked releases a lost lease on the nodes. e.mu is held.
 func (e *Lease) forgetLocked() {
 	e.tell(e.releaseCall(), nil) // a minority may have it still
-	// Last: a client that is closed gives its nodes up when it keeps no lease.
+	// remove comes last: a closed client closes its nodes as soon as it keeps no lease.
 	e.keeper.remove(e)
 }
 
@@ -168,14 +169,14 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest)
 }
 
-// endLocked ends the belief in the lease, then tells the nodes.
+// endLocked announces the end of the lease, then calls tell, which informs the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.announceLocked(why)
 	tell()
-	e.keeper.remove(e) // last: see forgetLocked
+	e.keeper.remove(e) // see forgetLocked
 }
 
-// announceLocked ends the belief in the lease.
+// announceLocked ends the lease: its holder no longer relies on it.
 func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()

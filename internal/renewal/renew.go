@@ -14,27 +14,26 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// renewal is one renewal of a lease, and the receiver of its answers. Each has a stamp
-// of its own; answers to another one do not count for it.
+// renewal is one renewal of a lease. It receives its own answers. Each renewal has its own stamp, and the answers to
+// one do not count for another.
 type renewal struct {
 	lease *Lease
 	sent  clock.Instant
 	ttl   time.Duration
 	wait  *outcome // nil: nobody waits
-	again bool     // it repeats one that came too late
+	again bool     // it repeats a renewal that came too late
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
-	told    bool                // an outcome
-	answers []nodescript.Answer // nil while all said yes
-	yes     uint64              // nodes that did
-	verdict error               // what wait is told,
-	decided bool                // when this is true and no answer to come may change it, or bound fires
+	told    bool                // votes have had an outcome
+	answers []nodescript.Answer // answers other than Extended; nil: there are none so far
+	yes     uint64              // set of the nodes that answered Extended
+	verdict error               // the result for wait
+	decided bool                // verdict is set; wait gets it when no later answer can change it, or when bound fires
 	bound   *time.Timer         // nil: not set
 }
 
-// renew sends a renewal and arms the next one; it reports whether it did: not if the lease
-// is over.
+// renew sends a renewal and schedules the next one. It reports false if the lease is over.
 func (e *Lease) renew(wait *outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +47,7 @@ func (e *Lease) renew(wait *outcome) bool {
 	return true
 }
 
-// renewLocked is renew for a lease that is not over. e.mu is held.
+// renewLocked does the work of renew for a lease that is not over. e.mu is held.
 func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
@@ -63,17 +62,17 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k.arm(e, sent.Add(e.againLocked(sent)))
 }
 
-// pace is when a lease is renewed: a third of the time it is valid. A third of the TTL
-// is nearly the same for a long lease, but one of the shortest, 8 W, is over at half its
-// TTL and would have a single try.
+// pace returns the time between the renewals of a lease: a third of its validity. For a long lease a third of the TTL
+// is nearly the same. But with the shortest TTL, 8 W, the validity ends at half of the TTL, so a third of the TTL would
+// leave time for a single try.
 func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
-// againLocked is how long after a renewal another one goes out beside it if nothing is decided until then. Half a
-// pace leaves room for three before the deadline. A quarter of what is left of the deadline is the same for the first;
-// it is less where the deadline is not yet what Extend asked for, or where a suspension took of it. (After less than a
-// window the answers to the one before may still count.)
+// againLocked returns the time after which another renewal is sent if the last one is still undecided. It is half of a
+// pace: this leaves time for three renewals before the deadline. A quarter of the time to the deadline is the same at
+// first. That quarter is shorter if the deadline is not yet the one that Extend asked for, or if a suspension has used
+// a part of it. The time is at least a window, because answers to the last renewal may count until then. e.mu is held.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
@@ -97,7 +96,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 		k.refused(r.lease)
 	}
 	if first && r.wait == nil {
-		defer r.lease.keeper.decided() // when its next one is armed
+		defer r.lease.keeper.decided() // deferred: the next renewal is scheduled first
 	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
@@ -106,9 +105,9 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// decide sets what the caller of Extend is told, unless answers to come say that the lease is gone: the caller would
-// go on with a lease that is lost a moment later. What comes later than a window says nothing: a node refuses a stamp
-// that is older. e.mu is held.
+// decide sets the verdict for the caller of Extend. If missing answers may say that the lease is gone, the caller gets
+// it later: otherwise it would go on with a lease that is lost a moment after. Answers that come later than a window
+// say nothing, because a node refuses an older stamp. e.mu is held.
 func (r *renewal) decide(verdict error) {
 	if r.wait == nil {
 		return
@@ -123,8 +122,8 @@ func (r *renewal) decide(verdict error) {
 	r.tell(false)
 }
 
-// tell tells the caller of Extend the verdict, if there is one and it cannot change, or late says that it has waited
-// for long enough.
+// tell gives the verdict to the caller of Extend if it is set and final. late says that the caller has waited for long
+// enough, so that the verdict need not be final.
 func (r *renewal) tell(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,8 +153,8 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		e.tries = nil
-		// The deadline's timer is left as it is: when it fires it finds the new deadline.
-		// Not by the TTL alone: it may have been raised meanwhile, and the deadline is by that of this renewal.
+		// The deadline's timer stays as it is: when it fires, it finds the new deadline. The TTL alone does not decide
+		// the next renewal: the TTL may have grown meanwhile, and the deadline comes from the TTL of this renewal.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 	case quorum.Gone:
@@ -168,15 +167,15 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		}
 		wait := r.wait
 		if wait == nil {
-			wait = newOutcome() // the scheduler's count does not know it
+			wait = newOutcome() // so the scheduler does not count this renewal
 		}
 		e.renewLocked(wait, true)
 	}
 }
 
-// late reports whether the renewal failed only because its stamp was too old when it came to the nodes. It waited in the
-// client, where nodes had to be asked first whether they vote: after a rest that takes several round trips, and more
-// where one hangs. A new stamp is drawn once.
+// late reports whether the renewal failed only because its stamp was too old when it came to the nodes. It then waited
+// in the client, because the client first asked the nodes whether they vote. After a rest that takes several round
+// trips, and more if a node hangs. Only one renewal is repeated with a new stamp, so late is false for a repeated one.
 func (r *renewal) late() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,11 +188,12 @@ func (r *renewal) late() bool {
 	return !r.again && n >= quorum.Majority(r.lease.keeper.fan.N())
 }
 
-// Extend sets the TTL of this and later renewals and renews now. It returns nil if a
-// majority agreed, ErrLost or ErrReleased if the lease is over, ErrNoQuorum if too few
-// nodes answered (the lease then still stands until its deadline), or ErrUnknown if ctx
-// ended first. Where a node answered that it did not have the lease, it waits for answers that may still make a
-// majority of these, for a window at most.
+// Extend sets the TTL of this and later renewals, and renews now. It returns nil if a majority agreed. It returns
+// ErrLost or ErrReleased if the lease is over, and ErrUnknown if ctx ended first. It returns a [NoQuorumError] if too
+// few nodes answered: the lease is then valid until its deadline.
+//
+// If a node answers that it does not have the lease, Extend waits for a window at most: the missing answers may still
+// make a majority that says the same.
 func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	e.mu.Lock()
 	e.ttl = ttl
@@ -203,7 +203,7 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return o.get(ctx)
 }
 
-// answersTo are the last answers of n nodes to some renewals.
+// answersTo returns the last answers of n nodes to some renewals.
 func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	answers := make([]nodescript.Answer, n)
 	for _, r := range tries {
@@ -214,7 +214,7 @@ func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	return answers
 }
 
-// into puts the answers that came into others. r.mu is held.
+// into copies the answers that came into answers, and returns it. r.mu is held.
 func (r *renewal) into(answers []nodescript.Answer) []nodescript.Answer {
 	for i := range answers {
 		switch {

@@ -10,28 +10,29 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// state is how a bid stands.
+// state is the state of a bid.
 type state uint8
 
 const (
-	open   state = iota // answers are missing
+	open   state = iota // the current round is not decided
 	won                 // a majority granted the current stamp
 	failed              // the current stamp has no majority
-	idle                // failed, and that was dealt with
-	over                // nobody bids any more
+	idle                // failed, and the waiter has dealt with the failure
+	over                // the bid has ended
 )
 
-// bid is one owner's try to get a name: rounds of one stamp each, to all nodes or, after
-// a hand-off, to those that are free for it. It is the receiver of its own messages.
+// bid is one attempt of one owner to get a name. It has one or more rounds of one stamp each. A round goes to all
+// nodes. After a hand-off it goes only to the nodes that may have reserved or granted the name. A bid receives the
+// answers to its own messages.
 type bid struct {
 	fan    *fanout.Fanout
 	lock   nodescript.Lock
 	ttl    time.Duration
 	owner  string
-	ticket int64                             // 0: does not queue
-	hears  func(owner string, node int) bool // whether a hand-off by node would be heard
-	pauses int                               // it has made between questions to all; of the goroutine that waits
-	wake   chan struct{}                     // the state changed
+	ticket int64                             // 0: the bid joins no queue
+	hears  func(owner string, node int) bool // reports whether a hand-off by node would be heard
+	pauses int                               // pauses so far between questions to all; for the waiting goroutine only
+	wake   chan struct{}                     // receives a value when the state changes
 
 	mu      sync.Mutex
 	state   state
@@ -39,28 +40,28 @@ type bid struct {
 	message *fanout.Message // of the current round; nil: not needed yet, or not any more
 	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard
 	tag     int             // of the current round
-	stamp   int64           // of the current round: the highest sent under owner; 0: none began
+	stamp   int64           // of the current round, and so the highest stamp sent under owner; 0: no round began
 	sent    clock.Instant
-	claimed nodes         // handed to owner, and not asked since
-	part    nodes         // granted it, and were not given back
-	stands  nodes         // it has a place in their queues, or may have
-	halved  clock.Instant // since when it has a minority of the nodes, if for longer than a moment; 0: it has none
-	spare   spare         // nodes that the next rounds of all leave out
-	again   again         // because it hears them again
-	whole   bool          // the current round asks all nodes, but for those
-	taken   bool          // the lease went to the caller: what comes later is not for us
-	ended   bool          // and is over
-	late    *late         // what the lease knows of it
-	err     error         // no stamp could be drawn
-	from    *handed       // what is being passed to this owner; nil: nothing
-	passes  int           // by which the lease will have come, in a row, if it does
-	waited  bool          // the name was handed to owner
+	claimed nodes         // have reserved the name for owner, and were not asked since
+	part    nodes         // have granted the name, and did not get it back
+	stands  nodes         // have the bid in their queues, or may have
+	halved  clock.Instant // start of a partial grant that lasts longer than a moment; 0: there is none
+	spare   spare         // nodes that the next rounds to all nodes leave out
+	again   again         // nodes that the bid hears again, and has asked for that reason
+	whole   bool          // the current round asks all nodes except spare
+	taken   bool          // the caller has the lease: later grants need no release
+	ended   bool          // the lease has ended
+	late    *late         // the part of the lease that refers to this bid
+	err     error         // the reason why no stamp could be drawn
+	from    *handed       // the lease that is being passed to this owner; nil: none
+	passes  int           // number of passes in a row, including the one that brings this lease
+	waited  bool          // a node has reserved the name for owner
 }
 
-// again are nodes for which a bid has asked lately because it hears them again.
+// again is the set of nodes that a bid has asked lately because it hears them again.
 type again struct {
 	nodes nodes
-	since clock.Instant // within a second from then on
+	since clock.Instant // the set counts for one second from then on
 }
 
 func newBid(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration) *bid {
@@ -76,11 +77,14 @@ func (b *bid) askAll() {
 	b.askNodes()
 }
 
-// askAgain begins another round with all nodes unless one is under way: where they take
-// longer to answer, or to be given up, than a waiter to ask again, none would ever end. Nor, for as
-// long as other waiters pause, while a node of which it has a part owes an answer: nothing would be known of the part.
-// A waiter that asks more often, see [Locker.askEvery], does not do so either while only a minority has answered: it
-// would never know that the others do not.
+// askAgain begins another round with all nodes, except in three cases:
+//
+//   - A round with all nodes is open. Nodes may need longer to answer, or to time out, than a waiter pauses. If each
+//     question ended the round before, no round would ever be decided.
+//   - A node that granted the name owes an answer, and the last question is younger than askEvery. Otherwise the bid
+//     would never know whether it still has its partial grant.
+//   - The waiter asks more often than askEvery (see [Locker.askEvery]), only a minority has answered, and the last
+//     question is younger than askEvery. Otherwise the bid would never learn that the other nodes do not answer.
 func (b *bid) askAgain(every time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,8 +96,8 @@ func (b *bid) askAgain(every time.Duration) {
 	}
 }
 
-// heardAgain begins a round because a node is heard again. Not a second time within a second for the
-// same node: it asks once a second anyway, and a subscription that flaps is no reason to ask more often.
+// heardAgain begins a round because a node is heard again. It does so at most once a second for one node: the bid asks
+// once a second anyway, and a subscription that flaps is no reason to ask more often.
 func (b *bid) heardAgain(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +119,7 @@ func (b *bid) askNodes() {
 	}
 }
 
-// begin begins the first round, if nothing was passed to this owner before.
+// begin begins the first round. It does nothing if a pass to this owner began one before.
 func (b *bid) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,30 +128,30 @@ func (b *bid) begin() {
 	}
 }
 
-// asking reports whether answers are missing that may still decide.
+// asking reports whether the current round is open: missing answers may still decide it.
 func (b *bid) asking() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state == open && b.stamp != 0
 }
 
-// undecided is asking, of a question to all nodes: it will be decided.
+// undecided reports whether a round with all nodes is open. Such a round is always decided in the end.
 func (b *bid) undecided() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state == open && b.stamp != 0 && b.whole
 }
 
-// handing reports whether only nodes that handed the name over are being asked: more may, and
-// until then nothing is decided.
+// handing reports whether a round is open that asks only nodes with a hand-off. More hand-offs may follow, and such a
+// round stays undecided until then.
 func (b *bid) handing() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state == open && b.stamp != 0 && !b.whole
 }
 
-// ask begins a round: a fresh stamp for some nodes. chase says that it only follows the
-// last one because nodes had seen a higher token. b.mu is held.
+// ask begins a round: it sends a new stamp to some nodes. chase says that the only reason for the round is that nodes
+// have seen a higher token. b.mu is held.
 func (b *bid) ask(to nodes, chase bool) {
 	stamp, sent, err := b.fan.Stamp()
 	if err != nil {
@@ -155,7 +159,7 @@ func (b *bid) ask(to nodes, chase bool) {
 		b.become(failed)
 		return
 	}
-	b.unsend() // this one takes its place
+	b.unsend() // the new round replaces it
 	b.state, b.whole, b.err = open, false, nil
 	b.stamp, b.sent = stamp, sent
 	b.tag = b.votes.Begin(chase)
@@ -166,7 +170,7 @@ func (b *bid) ask(to nodes, chase bool) {
 	}
 }
 
-// unsend keeps the current round from nodes it was not sent to yet. b.mu is held.
+// unsend withdraws the current round from the nodes that did not get it yet. b.mu is held.
 func (b *bid) unsend() {
 	for _, m := range []*fanout.Message{b.message, b.joins} {
 		if m != nil {
@@ -191,7 +195,7 @@ func (b *bid) askNode(i int) {
 	b.fan.SendTo(i, *m)
 }
 
-// call is what the current round asks the nodes. b.mu is held.
+// call returns the call of the current round. b.mu is held.
 func (b *bid) call(joins bool) nodescript.Call {
 	switch {
 	case joins:
@@ -202,10 +206,10 @@ func (b *bid) call(joins bool) nodescript.Call {
 	return nodescript.AcquireCall(b.lock, b.owner, b.stamp, b.ttl)
 }
 
-// mine are the nodes that have something for this owner, or may. b.mu is held.
+// mine returns the nodes that have a claim or a grant for this owner, or may have. b.mu is held.
 func (b *bid) mine() nodes { return b.claimed | b.which(b.votes.Kept) }
 
-// which are the nodes for which is is true.
+// which returns the nodes for which is returns true.
 func (b *bid) which(is func(node int) bool) (n nodes) {
 	for i := range b.fan.N() {
 		if is(i) {
@@ -215,9 +219,8 @@ func (b *bid) which(is func(node int) bool) (n nodes) {
 	return n
 }
 
-// handed takes a node's news that the name is reserved there for this owner. The hand-offs
-// of one release come from all nodes within a moment: all are asked with one stamp,
-// drawn at the first.
+// handed takes a hand-off: a node has reserved the name for this owner. One release causes hand-offs of all nodes
+// within a moment. The first one draws a stamp, and the other nodes are asked with the same stamp.
 func (b *bid) handed(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,7 +228,7 @@ func (b *bid) handed(node int) {
 		return
 	}
 	b.waited = true
-	b.halved = 0 // the others may follow
+	b.halved = 0 // hand-offs of other nodes may follow
 	if b.state == open && !b.votes.Asked(node) && b.fan.Now().Sub(b.sent) < b.fan.Set().Window/2 {
 		b.askNode(node)
 		return
@@ -252,28 +255,28 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	case b.state == over:
 		switch {
 		case joined && (b.ended || !b.taken), !b.taken && ans.MayHaveRun():
-			// The release was sent before, and may have come there before. By now the name may
-			// even have been handed to this owner.
+			// The bid's release may have reached the node before this acquire. The node may even have reserved the name
+			// for this owner since then. So the release is sent again.
 			b.release(nodes(0).with(node).has)
 		case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:
-			b.quit(node) // also where it joined with an earlier question, and this one was not sent
+			b.quit(node) // also if an earlier question joined the queue and this one was not sent
 		}
 		if b.taken && ans.Verdict != nodescript.Granted {
 			b.drop(func(i int) bool { return i == node })
 		}
-		b.notify() // an attempt may wait to know why it failed
+		b.notify() // an attempt may wait for the reason of its failure
 	case b.state != open:
-		// What was not there when the others' answers were looked at.
+		// This answer was missing when next looked at the other answers.
 		switch now := b.state == idle && b.whole && tag == b.tag; {
 		case now && b.alone():
-			b.become(failed) // a minority had said that the name is held, and nobody else answered
+			b.become(failed) // a minority has answered that the name is held, and the other nodes have not answered
 		case now && b.split():
 			b.notify()
 		}
 	case tag != b.tag && ans.Verdict == nodescript.Granted && !b.votes.Asked(node):
-		b.askNode(node) // granted to an earlier stamp: only the current one counts
+		b.askNode(node) // this grant is for an earlier stamp: only the current stamp counts
 	case ans.Verdict == nodescript.Held && ans.Owner == b.owner:
-		// Those before us in the queue were gone, so this very question was handed the name.
+		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
 		b.waited = true
 		b.claimed = b.claimed.with(node)
 		b.ask(b.mine(), false)
@@ -283,7 +286,7 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	case out == quorum.Again:
 		whole := b.whole
 		b.ask(b.which(b.votes.Asked), true)
-		b.whole = whole // what fails in the end is the question to all, if it was one
+		b.whole = whole // a round that follows a question to all nodes counts as one
 	case out == quorum.Won:
 		b.become(won)
 	case out == quorum.Failed:
@@ -294,8 +297,8 @@ func (b *bid) Answered(node, tag int, ans nodescript.Answer) {
 	b.rest()
 }
 
-// rest lets the round's messages go when it is decided and every node has answered: a
-// waiter has no use for them until it asks again. b.mu is held.
+// rest drops the round's messages when the round is decided and every node has answered. A waiter does not need them
+// until it asks again. b.mu is held.
 func (b *bid) rest() {
 	if b.state == open {
 		return
@@ -311,7 +314,7 @@ func (b *bid) rest() {
 	}
 }
 
-// become sets the state and wakes whoever waits. b.mu is held.
+// become sets the state and wakes the waiter. b.mu is held.
 func (b *bid) become(s state) {
 	b.state = s
 	b.notify()
@@ -324,8 +327,8 @@ func (b *bid) notify() {
 	}
 }
 
-// outcome is what was won, or why nothing was. Both in one: between two looks it may be won, and who
-// gave that up as if it had come too late would lose its turn.
+// outcome returns the grant, or the reason why there is none. It looks at the bid once for both: with two looks the bid
+// could be won in between, and the caller would give up the lock as one that came too late.
 func (b *bid) outcome(cut bool) (Grant, *Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -335,7 +338,8 @@ func (b *bid) outcome(cut bool) (Grant, *Refusal) {
 	return Grant{}, b.refused(cut)
 }
 
-// refused is why the current round has no majority. cut says that it was ended before. b.mu is held.
+// refused returns the reason why the current round has no majority. cut says that the wait ended before the decision.
+// b.mu is held.
 func (b *bid) refused(cut bool) *Refusal {
 	r := refusal(b.votes.Answers(), b.err, cut && b.state == open)
 	if r.asked = b.sent; b.state == won {

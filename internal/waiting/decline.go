@@ -9,24 +9,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// past is what an inbox knows of bids that are over.
+// past is an inbox's knowledge about bids that are over.
 type past struct {
-	// When owners got the lock, for as long as a claim lasts. The hand-offs of one release come from all
-	// nodes, a majority is enough, and the news of the others come later.
+	// The time at which each owner got the lock, kept for as long as a claim lasts. One release causes hand-offs of all
+	// nodes. A majority of them is enough to win, and the others come later.
 	since map[string]clock.Instant
 	swept clock.Instant
-	claim time.Duration // how long one lasts
+	claim time.Duration // duration of a claim
 
-	waits map[int64]*between // by ticket, those that go on after a bid
+	waits map[int64]*between // by ticket: the waits that continue after the end of a bid
 }
 
 // between is a wait between two bids.
 type between struct {
-	kept  []kept        // what was handed to its earlier bids meanwhile
-	hurry chan struct{} // has a word when there is some
+	kept  []kept        // hand-offs to its earlier bids that came meanwhile
+	hurry chan struct{} // receives a value when kept grows
 }
 
-// kept is a hand-off that is not answered yet.
+// kept is a hand-off that has no answer yet.
 type kept struct {
 	node int
 	of   nodescript.Handoff
@@ -41,22 +41,23 @@ func (p *past) won(owner string, now clock.Instant) {
 	p.since[owner] = now
 }
 
-// justWon reports whether owner got the lock within a claim's time.
+// justWon reports whether owner got the lock less than a claim's duration ago.
 func (p *past) justWon(owner string, now clock.Instant) bool {
 	since, ok := p.since[owner]
 	return ok && now.Sub(since) <= p.claim
 }
 
-// decline answers a hand-off to an owner that nobody bids under any more. A node that came back with the memory of a
-// moment ago has a queue of bids that are over, and each would cost those who wait a claim.
+// decline rejects a hand-off to an owner whose bid is over, if no local waiter can use the claim. A node that came back
+// with an older memory may have many bids in its queue that are over. Each of them would cost the other waiters the
+// duration of a claim.
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	if next, useless := b.useless(node, h); useless {
 		b.answer(next, []kept{{node, h}})
 	}
 }
 
-// answer declines hand-offs, behind a question of next that takes the place in the queues. Where next is over by now
-// the bid after it will, if there is one.
+// answer declines hand-offs. Before that next asks a question that takes the waiter's place in the queues. If next is
+// over, answer keeps the hand-offs for the next bid of the wait. If the wait is over too, it declines them.
 func (b *Inbox) answer(next *bid, all []kept) {
 	if len(all) == 0 {
 		return
@@ -71,15 +72,20 @@ func (b *Inbox) answer(next *bid, all []kept) {
 	})
 }
 
-// useless reports whether a claim is of use to nobody in here. To who has just won it needs no answer: the
-// release of its lease ends the claim, too, or a renewal brings the lease to that node. Between two bids of a
-// wait it keeps the place, until the next bid: that is hurried, because nobody else gets the name meanwhile. next is
-// what its wait bids under by now, if that goes on: its place is by the same ticket, so it is to be in the queue
-// before the name is handed on.
+// useless reports whether no local waiter can use this claim. It returns false in these cases:
+//
+//   - The owner is not of this client.
+//   - The owner has just won the lock. The release of its lease also ends the claim, or a renewal brings the lease to
+//     that node.
+//   - The owner's wait is between two bids. The claim then keeps its place until the next bid. useless hurries that
+//     bid, because no other client gets the name meanwhile.
+//
+// next is the current bid of the owner's wait, if the wait has one. Its place has the same ticket. So it must be in the
+// queue before the node hands the name on.
 func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bid, is bool) {
 	ticket, ok := nodescript.Ticket(h.Owner)
 	if !ok || nodescript.ClientOf(h.Owner) != b.client {
-		return nil, false // anybody may publish, and a decline deletes a key that has owner for its value
+		return nil, false // anybody may publish, and a decline deletes a key whose value is the owner
 	}
 	now := b.fan.Now()
 	b.mu.Lock()
@@ -100,7 +106,7 @@ func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bid, is bool) {
 	return nil, false
 }
 
-// keep keeps a hand-off for the next bid of its wait, and reports whether that goes on.
+// keep keeps a hand-off for the next bid of its wait. It reports false if the wait is over.
 func (b *Inbox) keep(k kept) bool {
 	ticket, _ := nodescript.Ticket(k.of.Owner)
 	b.mu.Lock()
@@ -120,11 +126,11 @@ func (w *between) keep(k kept) {
 	}
 }
 
-// goesOn notes that the wait of ticket ended a bid and will make another, until ends. The channel has a word
-// when it is to make it at once.
+// goesOn notes that the wait with this ticket has ended a bid and will make another one. The note lasts until ends. The
+// channel receives a value if the wait must make the next bid at once.
 func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
 	if ticket == 0 {
-		return nil // no bid was made, so none is handed anything
+		return nil // the wait made no bid, so no hand-off can come for it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +150,7 @@ func (b *Inbox) ends(ticket int64) {
 	b.answer(nil, all)
 }
 
-// keptOf takes what was kept for a wait.
+// keptOf returns the kept hand-offs of a wait and clears them.
 func (p *past) keptOf(ticket int64) (all []kept) {
 	if wait := p.waits[ticket]; wait != nil {
 		all, wait.kept = wait.kept, nil

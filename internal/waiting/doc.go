@@ -1,16 +1,16 @@
-// Package waiting gets a lock: one attempt, or a place in line until the context ends.
+// Package waiting gets a lock: by one attempt, or by a wait in line until the context ends.
 //
-//	bid.go       one owner's try: questions to the nodes and their answers, hand-offs
-//	pass.go      a lease that goes from one owner of this process to the next
-//	grant.go     how a bid ends, won or given up, and what it gives back
-//	part.go      a minority: kept, or given back to who has waited for longer
+//	bid.go       one owner's attempt: questions to the nodes, their answers, hand-offs
+//	pass.go      a pass: a lease moves from one owner of this process to the next
+//	grant.go     the end of a bid: won or given up, and the release of its partial grant
+//	part.go      a partial grant: kept, or given back to an older waiter
 //	nodes.go     a set of nodes
-//	spare.go     nodes that are left alone for a while, so that a lease comes back to them
-//	refusal.go   why an attempt failed, and what that means for the next
+//	spare.go     nodes that the bid leaves alone for a while, so that a lease can be repaired there
+//	refusal.go   the reason of a failed attempt, and its meaning for the next attempt
 //	locker.go    TryLock and Lock: attempts, then the line
-//	line.go      the waiters of one name in this process: only the first asks the nodes
-//	outage.go    and what it finds of an outage counts for all of them
-//	inbox.go     hand-offs from the nodes to the waiters they are for
-//	decline.go   and those for bids that are over
-//	turn.go      the first in line: in the nodes' queues, until a majority is its own
+//	line.go      the waiters of one name in this process: only the first of them asks the nodes
+//	outage.go    an outage: the first waiter's findings count for all waiters of the name
+//	inbox.go     hand-offs: from the nodes to the waiters
+//	decline.go   hand-offs to bids that are over
+//	turn.go      the first waiter: it stays in the nodes' queues until it has a majority
 package waiting

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// A gap is a time after an Unlock in which the plain key is free and no waiter of ours gets the name: for clients
-// of other libraries, which poll. Where waiters of ours hand a name on all the time there is none otherwise.
+// A gap is a time after an Unlock in which the plain key is free and no waiter of Holdfast gets the name. It is for
+// clients of other libraries, which poll. If waiters of Holdfast hand a name on all the time, those clients never find
+// it free otherwise.
 
-// gapEvery is how many gaps long the time from one gap to the next is, the gap included: so gaps
-// take an eleventh of the time at most.
+// gapEvery is the time from the start of one gap to the start of the next, in gaps. So gaps take at most an eleventh of
+// the time.
 const gapEvery = 11
 
-// gapDue reports whether an Unlock now is the first of its name in a period of gapEvery gaps: whether a period began
-// under the lease. Leases of a name follow each other, so of all processes that hand it on one sees each beginning, and
-// they need not tell each other. A little of the time before the lease counts as its own: that in which the
-// hand-off came. Periods of different names begin at different times.
+// gapDue reports whether an Unlock now is the first of its name in a period of gapEvery gaps. That is the case if a
+// period began during the lease. Leases of a name follow each other. So exactly one process sees each beginning, and
+// the processes need not tell each other. A little time before the lease counts as part of it: the time of the
+// hand-off. Periods of different names begin at different times.
 func (l *Locker) gapDue(name string, token int64) bool {
 	if l.Gap == 0 {
 		return false
@@ -28,8 +29,8 @@ func (l *Locker) gapDue(name string, token int64) bool {
 	return (token-gap/10+phase)/period != (l.Fan.StampAt(l.Fan.Now())+phase)/period
 }
 
-// askEvery is the longest pause between two questions of a waiter to all nodes. Where gaps are left it is no longer
-// than one: nobody hands the name over behind a foreign client that took it in a gap.
+// askEvery returns the longest pause between two questions of a waiter to all nodes. With gaps it is at most one gap,
+// or RetryDelay if that is longer: a foreign client that takes the name in a gap does not hand it over.
 func (l *Locker) askEvery() time.Duration {
 	if l.Gap == 0 {
 		return askEvery
@@ -37,5 +38,6 @@ func (l *Locker) askEvery() time.Duration {
 	return min(askEvery, max(l.Gap, l.RetryDelay))
 }
 
-// contended reports whether somebody of ours waited for a lease's name when it was granted, or its holder did before.
+// contended reports whether a waiter of Holdfast waited for the name when the lease was granted, or the holder itself
+// had waited.
 func (g *Grant) contended() bool { return g.Others || g.waited || g.passes > 0 }

@@ -10,21 +10,22 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Grant is a lease as it was won.
+// Grant is a lease that was won.
 type Grant struct {
 	Owner    string
-	Token    int64         // T, the fencing token: µs of stamp time
-	Sent     clock.Instant // when T was drawn: belief counts from here
+	Token    int64         // the fencing token: µs of stamp time
+	Sent     clock.Instant // instant at which Token was drawn: the validity counts from here
 	Deadline clock.Instant
-	Others   bool // somebody stood in a queue behind it
+	Others   bool // a node had another waiter in its queue
 
-	by     nodes // that granted it, before it was won
-	passes int   // by which it came, in a row, since the nodes handed the name to this process
-	waited bool  // it was handed over
+	by     nodes // nodes that granted it before it was won
+	passes int   // passes in a row since the nodes handed the name to this process
+	waited bool  // the name came by a hand-off
 	late   *late // nil if its bid has all answers
 }
 
-// refusal is what others of the process are told who want the lock meanwhile: what the nodes that granted it know.
+// refusal returns the refusal for the other waiters of this process. It contains the knowledge of the nodes that
+// granted the lease.
 func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	answers := make([]nodescript.Answer, n)
 	for i := range answers {
@@ -35,11 +36,11 @@ func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	return refusal(answers, nil, true)
 }
 
-// late is a bid that was won before every node had answered.
-type late struct{ bid atomic.Pointer[bid] } // nil when they have
+// late refers to a bid that was won before every node had answered.
+type late struct{ bid atomic.Pointer[bid] } // nil when every node has answered
 
-// End says that the lease is over, before it is given back: a question of its bid that
-// is still under way may come after that, and what it leaves is to be given back then.
+// End marks the lease as over. The caller calls it before it releases the lease. A question of the bid that is still
+// under way may reach a node after the release. The bid then releases the grant or the place that the question leaves.
 func (g *Grant) End() {
 	if g.late == nil {
 		return
@@ -51,7 +52,8 @@ func (g *Grant) End() {
 	}
 }
 
-// take ends a bid that was won, if its lease may still be believed in. b.mu is held.
+// take ends a bid that was won and returns its lease. It reports false if the bid is not won or the lease's deadline is
+// over. b.mu is held.
 func (b *bid) take() (Grant, bool) {
 	deadline := quorum.Deadline(b.sent, b.ttl, b.fan.Set().Window)
 	if b.state != won || b.fan.Now() >= deadline {
@@ -80,25 +82,27 @@ func (b *bid) take() (Grant, bool) {
 	return g, true
 }
 
-// got reports whether the bid has the lock, or had it.
+// got reports whether the bid has the lock or had it.
 func (b *bid) got() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.taken
 }
 
-// quit leaves the queue of a node that did not grant, repeated for as long as that is kept without a
-// question: the name would be handed to the owner again when the lease is long over. b.mu is held.
+// quit removes the owner from the queue of a node that did not grant. It repeats the request for as long as a node
+// keeps a waiter that asks nothing. Without it the node would reserve the name for this owner long after the end of the
+// lease. b.mu is held.
 func (b *bid) quit(node int) {
 	b.fan.SendTo(node, &fanout.Message{Call: nodescript.QuitCall(b.lock, b.owner), Persist: b.fan.Now().Add(nodescript.QueueKept)})
 }
 
-// giveUp ends the bid: whatever nodes hold of it, or will when a late command arrives,
-// is released in the background. A release that overtakes its acquire leaves a
-// tombstone that the acquire meets. No bid has nothing to end.
+// giveUp ends the bid. It releases in the background what the nodes have granted, and what they grant when a late
+// command arrives. If the release overtakes its acquire, the acquire finds a tombstone. giveUp does nothing for a nil
+// bid.
 func (b *bid) giveUp() { b.endBid(true) }
 
-// endBid is giveUp. drop keeps the current round from nodes it was not sent to yet; else their answers tell how they stand.
+// endBid ends the bid as giveUp does. If drop is true, it withdraws the current round from nodes that did not get it
+// yet. Otherwise those nodes get it, and their answers show whether somebody has the name.
 func (b *bid) endBid(drop bool) {
 	if b == nil {
 		return
@@ -123,10 +127,12 @@ func (b *bid) endBid(drop bool) {
 	b.release(where)
 }
 
-// release gives back what was granted to stamps that never won, repeated until it would be over on
-// the nodes by itself. Of a lease it ends that, too. A bid that is over leaves the queues by it:
-// who was cut off for longer than its TTL would otherwise come back as two, and the name would be
-// reserved for the one that is over, a second for each bid that an outage cost. b.mu is held.
+// release gives back the grants of stamps that never won. It repeats the request until those grants have expired on the
+// nodes. If the bid has become a lease, the release ends the lease too. b.mu is held.
+//
+// If the bid is over, the release also removes it from the queues. Those releases are repeated for as long as a node
+// keeps a queue. Otherwise a waiter that was cut off for longer than its TTL would come back with two places in a
+// queue. A node would then reserve the name for bids that are over: for a second for each bid that the outage ended.
 func (b *bid) release(where func(int) bool) {
 	call := nodescript.AbortCall
 	if b.taken {

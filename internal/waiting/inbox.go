@@ -13,33 +13,34 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Inbox hears what the nodes hand to the waiters of this client: one subscription per
-// node, whatever the number of locks. It is opened when one waits for the first time.
+// Inbox receives the nodes' hand-offs to the waiters of this client. It has one subscription per node, whatever the
+// number of locks. It opens when a waiter waits for the first time.
 type Inbox struct {
 	fan    *fanout.Fanout
 	client string
-	// Repair has the lease of an owner renewed to which a node handed the name: its repair was refused there before. It
-	// reports whether there is such a lease. It is set before the inbox is opened; nil: there is none.
+	// Repair renews the lease of owner, because a node reserved the name for it: that node refused the repair before.
+	// It returns false if there is no such lease. It must be set before the inbox opens. nil: no lease is ever
+	// repaired.
 	Repair func(owner string) bool
 
 	mu     sync.Mutex
 	opened bool
-	up     []bool          // per node: the subscription stands
+	up     []bool          // per node: the subscription works
 	bids   map[string]*bid // by owner
-	enough chan struct{}   // closed when a majority has stood, and the others had a moment
-	past   past            // bids that are over, of which nodes may speak still
+	enough chan struct{}   // closed when a majority of the subscriptions works, and the others had a moment
+	past   past            // bids that are over, but may still get hand-offs
 }
 
-// straggler is how long the subscriptions of the other nodes may take after a majority
-// stands: a waiter that joins a queue it does not hear is taken for dead there.
+// straggler is how long the other subscriptions may take after a majority of them works. If a waiter joins the queue of
+// a node that it does not hear, the node takes the waiter for dead.
 const straggler = 20 * time.Millisecond
 
-// NewInbox returns the inbox of a client, by the name that its owners carry.
+// NewInbox returns the inbox of a client. client is the client id in the names of its owners.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
 	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{claim: f.Set().Claim(), since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
 }
 
-// open subscribes on every node, the first time, and waits until enough hear.
+// open subscribes on every node at the first call. It waits until enough subscriptions work, or until ctx ends.
 func (b *Inbox) open(ctx context.Context) {
 	b.Subscribe()
 	select {
@@ -48,7 +49,7 @@ func (b *Inbox) open(ctx context.Context) {
 	}
 }
 
-// Subscribe subscribes on every node, the first time, and does not wait for that.
+// Subscribe subscribes on every node at the first call. It does not wait for the subscriptions.
 func (b *Inbox) Subscribe() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,8 +60,8 @@ func (b *Inbox) Subscribe() {
 	}
 }
 
-// suffice ends the waiting of open. Nodes that do not hear yet are asked without a
-// place in their queue, and again when they do.
+// suffice ends the waiting of open. The bids ask a node without a subscription too, but do not join its queue. They ask
+// it again when its subscription works.
 func (b *Inbox) suffice() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +72,7 @@ func (b *Inbox) suffice() {
 	}
 }
 
-// stood reports whether subscriptions have stood before.
+// stood reports whether enough subscriptions have worked at some time.
 func (b *Inbox) stood() bool {
 	select {
 	case <-b.enough:
@@ -81,16 +82,16 @@ func (b *Inbox) stood() bool {
 	}
 }
 
-// hears reports whether a hand-off by node to owner would be heard, and taken for its own: who stands in a queue
-// without being expected would decline its turn.
+// hears reports whether this client would hear a hand-off by node to owner and accept it. A bid in a queue that the
+// inbox does not expect would get its claim declined.
 func (b *Inbox) hears(owner string, node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up[node] && b.bids[owner] != nil
 }
 
-// stands notes that a subscription stands or broke. What was handed over while it was
-// broken was lost: all ask again when it is back, see [bid.heardAgain].
+// stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So all bids ask
+// again when it works again: see [bid.heardAgain].
 func (b *Inbox) stands(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
@@ -119,11 +120,11 @@ func (b *Inbox) stands(node int, is bool) {
 	}
 }
 
-// heard passes a hand-off on.
+// heard delivers a hand-off to its bid.
 func (b *Inbox) heard(node int, message string) {
 	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
-		return // not of Holdfast: anybody may publish
+		return // not from Holdfast: anybody may publish
 	}
 	b.mu.Lock()
 	t := b.bids[h.Owner]
@@ -145,7 +146,7 @@ func (b *Inbox) heard(node int, message string) {
 	b.decline(node, h)
 }
 
-// expect has hand-offs to a bid taken for its own, and answers those to earlier bids of its wait.
+// expect registers a bid for its hand-offs. It also answers the hand-offs to earlier bids of the same wait.
 func (b *Inbox) expect(t *bid) {
 	b.mu.Lock()
 	b.bids[t.owner] = t
@@ -154,7 +155,7 @@ func (b *Inbox) expect(t *bid) {
 	b.answer(t, all)
 }
 
-// forget ends what expect began.
+// forget ends the registration that expect began.
 func (b *Inbox) forget(t *bid) {
 	got := t.got()
 	b.mu.Lock()

@@ -9,43 +9,43 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// lines are the waiters of this process, by name: first come, first served. Only the
-// first of each line talks to the nodes.
+// lines has the waiters of this process by name, in the order in which they came. Only the first waiter of each line
+// asks the nodes.
 type lines struct {
 	mu     sync.Mutex
 	byName map[string]*line
 }
 
-// line is the waiters of one name, and what the first of them learned for all.
+// line is the line of the waiters of one name, with what the first of them learned for all.
 type line struct {
-	own    place // of who began it
+	own    place // of the waiter that began the line
 	first  *place
-	others []*place // behind it
-	near   bool     // who was first before has the lock, and will pass it on
+	others []*place // behind first
+	near   bool     // the last first waiter has the lock, and will pass it on
 	outage outage
-	last   *Refusal // what was found last; nil: nothing yet
+	last   *Refusal // the last finding; nil: none yet
 }
 
-// place is that of a waiter.
+// place is the place of one waiter in a line.
 type place struct {
-	turn    chan struct{} // closed when it becomes the first, or its wait is over; nil: it began the line
+	turn    chan struct{} // closed when the waiter is first or its wait is over; nil: it began the line
 	bid     *bid
 	name    string
 	ttl     time.Duration
-	through bool // it waits through outages
+	through bool // the wait goes on during outages
 	came    clock.Instant
-	over    *Refusal // why its wait is over before its turn came
+	over    *Refusal // the reason why its wait ended before its turn
 }
 
-// enter gives the caller the last place in line for a name. first says that it is its turn; else that is to be waited
-// for. b is its bid, to which the lock may be passed as soon as it is the first; nil: its client has not met the
-// nodes yet, see gets.
+// enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn;
+// otherwise the caller must call turn. b is the caller's bid: the lock may be passed to it as soon as it is first. A
+// nil b means that the client has not met the nodes yet: see gets.
 func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := place{bid: b, name: want.Lock.Name, ttl: want.TTL, through: want.Through, came: now}
 	if ln, there := l.byName[own.name]; there {
-		p = new(place) // not &own: that would cost every lock an allocation
+		p = new(place) // &own would cost every lock an allocation
 		*p = own
 		p.turn = make(chan struct{})
 		ln.others = append(ln.others, p)
@@ -60,16 +60,16 @@ func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first boo
 	return ln.first, true
 }
 
-// gets notes the bid of a waiter that entered the line without one, or whose last one is over.
+// gets notes the new bid of a waiter that had none, or whose last bid is over.
 func (l *lines) gets(p *place, b *bid) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.bid = b
 }
 
-// turn waits until p is the first in line, and reports whether it is. If ctx or stop ended before, or the wait is
-// over, it returns what the first learned last; nil: nothing. leave must be called by whoever is the first. draw is
-// called when met is closed.
+// turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before, or if the wait is
+// over, it returns the last finding of the first waiter, or nil if there is none. If it reports true, the caller must
+// call leave. turn calls draw when met is closed.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
@@ -97,12 +97,12 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.name, false, nil, 0) // its turn came at the same moment
+	l.leave(p.name, false, nil, 0) // the turn came at the same moment
 	return false, last
 }
 
-// leave makes the next waiter for name the first. near says that the caller has the lock and will pass it on; held is
-// what the others are told meanwhile.
+// leave makes the next waiter for name the first one. near says that the caller has the lock and will pass it on. held
+// returns the refusal that the others get meanwhile.
 func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,23 +120,23 @@ func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.In
 	ln.others = ln.others[1:]
 }
 
-// isNear reports whether the lock is in this process, so that it will be passed to the
-// first in line for name when it is given back. It may have been lost meanwhile.
+// isNear reports whether a waiter of this process got the lock, so that its Unlock passes the lock to the first waiter
+// for name. The lock may have been lost meanwhile.
 func (l *lines) isNear(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byName[name].near
 }
 
-// mostPasses is how often in a row a lock goes from one waiter of a process to the next
-// while waiters of others stand in the queue. The lease carries the count, see [Grant]: the line
-// of a process is empty whenever its goroutines pause, so a count kept there would begin anew. Passes
-// count from the first, also before others came: those are served at the next Unlock then.
+// mostPasses is how often in a row a lock passes from one waiter of a process to the next while waiters of other
+// processes are in the queue. The lease carries the count: see [Grant]. A count in the line would begin anew whenever
+// the line is empty, and it is empty whenever the goroutines of the process pause. All passes count, also those before
+// the other waiters came. Those waiters then get the name at the next Unlock.
 const mostPasses = 8
 
-// pass offers a lease that its owner has ended to the first in line for name. others says
-// that waiters of other processes are in the queue. If it is not passed, next is who may
-// still have to join the nodes' queues, before it is given back there. never says that it is not passed.
+// pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
+// processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
+// to join the nodes' queues, before the lease is released there.
 func (l *lines) pass(name string, from handed, others, never bool) (passed bool, next *bid) {
 	l.mu.Lock()
 	ln := l.byName[name]

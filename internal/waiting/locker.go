@@ -12,39 +12,39 @@ import (
 )
 
 const (
-	// splitTries is how many attempts TryLock makes while nobody holds the name: several
-	// clients that try at the same instant split the votes, and one of them must win.
+	// splitTries is how many attempts TryLock makes while nobody holds the name. Several clients that try at the same
+	// instant split the votes, and one of them must win.
 	splitTries = 12
-	// splitDelay is the mean of the first pause after a split; it doubles up to the
-	// retry delay. Redlock: "retry after a random delay in order to desynchronize".
+	// splitDelay is the mean of the first pause after a split vote. It doubles up to the retry delay. Redlock: "retry
+	// after a random delay in order to desynchronize".
 	splitDelay = 4 * time.Millisecond
-	// splitMost bounds the pauses of TryLock: it tries for a moment, however long a Lock may pause.
+	// splitMost is the longest pause of TryLock: TryLock tries for a moment only, however long a Lock may pause.
 	splitMost = 100 * time.Millisecond
 )
 
-// Want is what a Lock waits for.
+// Want is the wish of one Lock call.
 type Want struct {
 	Lock    nodescript.Lock
 	TTL     time.Duration
-	Through bool           // it waits through outages
-	Told    func(*Refusal) // of each refusal
+	Through bool           // the wait goes on during outages
+	Told    func(*Refusal) // receives each refusal
 }
 
 // Locker gets locks for one client. It is safe for concurrent use.
 type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
-	NewOwner   func(ticket int64) string // a new one for every bid
-	Stop       <-chan struct{}           // closed when the client is: every wait ends
+	NewOwner   func(ticket int64) string // returns a new owner for every bid
+	Stop       <-chan struct{}           // closed when the client closes: every wait then ends
 	Inbox      *Inbox
-	Fair       bool          // no passes
-	Gap        time.Duration // left to polling clients of other libraries now and then, see gapDue; 0: none
+	Fair       bool          // forbids passes
+	Gap        time.Duration // left now and then to polling clients of other libraries: see gapDue; 0: no gaps
 
 	lines lines
 }
 
-// Try makes one attempt, or a few if nobody has the lock and others try too. The
-// refusal is nil if it was granted; with neither, ctx ended before anything was known.
+// Try makes one attempt, or a few if nobody has the lock and others also try. The refusal is nil if the lock was
+// granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
 func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
 	pause := splitDelay
 	for try := 1; ; try++ {
@@ -59,22 +59,23 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 	}
 }
 
-// Wait tries until it has the lock or ctx ends, or no quorum was met for patience (for
-// ttl, once this call had met one). Quarantines are waited for: the nodes say how long.
-// told is called with each refusal.
+// Wait tries until it has the lock, ctx ends, or no quorum answers for patience. After this call has met a quorum, it
+// waits for ttl instead if that is longer. It waits for the end of quarantines, because the nodes say how long they
+// last. Wait calls told with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }
 
-// WaitFor is Wait, for a wish that may have more to it.
+// WaitFor is Wait with all settings of a Want.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
 	name := want.Lock.Name
-	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the nodes were not met yet
-	// Its place in here is by when it called, whoever of the process draws a ticket first.
+	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
+	// The order of the calls decides the places in this line, even if a later waiter of the process draws a ticket
+	// first.
 	p, first := l.lines.enter(want, b, l.Fan.Now())
-	// Whatever ended the wait: as soon as b was the first in line the lock may have been
-	// passed to it, and it may have won before anybody looked.
+	// This applies to every end of the wait: as soon as b was the first in line, the lock may have been passed to it,
+	// and it may have won before anybody looked.
 	defer func() {
 		if b != nil {
 			b.giveUp()
@@ -85,8 +86,8 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if b == nil {
 		met = l.Fan.Met()
 	}
-	// Not when it is the first in here: then it would stand behind all who came to other
-	// processes meanwhile.
+	// draw draws the ticket as soon as the client has met the nodes, even behind others in this line. With a ticket
+	// from the moment at which it is first here, it would be behind all waiters that came to other processes meanwhile.
 	draw := func() {
 		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
 			l.lines.gets(p, b)
@@ -95,7 +96,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if !first {
 		if is, last := l.lines.turn(ctx, l.Stop, p, met, draw); !is {
 			if b != nil {
-				if g, r := b.outcome(true); r == nil { // it was passed the lock at the moment at which ctx ended
+				if g, r := b.outcome(true); r == nil { // a pass brought the lock at the moment at which ctx ended
 					return g, nil
 				}
 			}
@@ -103,7 +104,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 	}
 	var held Grant
-	near := false // held is got, and will be passed on
+	near := false // this call got held and will pass it on
 	defer func() {
 		now := l.Fan.Now()
 		l.lines.leave(name, near, func() *Refusal { return held.refusal(l.Fan.N(), want.TTL, now) }, now)
@@ -134,7 +135,8 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 		again = true
 		hurry := l.Inbox.goesOn(ticket)
-		// However long RetryDelay is: that there is no quorum is told in time, and found out when there is.
+		// A long RetryDelay must not delay the report that there is no quorum, nor the discovery that there is one
+		// again.
 		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
 		switch votesIn, ok := l.recall(r).VotesIn(); {
 		case r.Kind != Unavailable:
@@ -157,7 +159,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 }
 
-// inLine asks, and joins the nodes' queues if somebody has the lock.
+// inLine asks the nodes, and joins their queues if another owner has the lock.
 func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
@@ -171,15 +173,15 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 		}
 		l.lines.gets(p, b)
 	}
-	defer l.Inbox.forget(b) // who gives the lock back in here may have made it expect
-	defer b.giveUp()        // first: who finds it over later forgets it, see Pass
+	defer l.Inbox.forget(b) // Pass may have registered the bid for its hand-offs
+	defer b.giveUp()        // runs before forget: if Pass finds the bid over afterwards, Pass forgets it
 	if !l.Inbox.stood() {
-		// Whoever has never waited asks first: most locks are free.
+		// A client that has never waited asks first, because most locks are free.
 		g, r := l.ask(ctx, b)
 		switch {
 		case r == nil || ctx.Err() != nil || l.stopped():
 			return g, r
-		case b.handing(): // others subscribed meanwhile, and who gave the lock back in here had it join
+		case b.handing(): // another waiter subscribed meanwhile, and Pass had this bid join the queues
 		case r.Kind == Unavailable:
 			return g, r
 		default:
@@ -189,14 +191,13 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 	return l.queue(ctx, b, after)
 }
 
-// ask is one question to all nodes. Without an inbox no hand-off would be heard, so it
-// joins no queue.
+// ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
 func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 	b.begin()
 	for more := true; more; {
 		select {
 		case <-b.wake:
-			more = b.undecided() // again already: by a pass
+			more = b.undecided() // true if a pass has already begun the next round
 		case <-ctx.Done():
 			more = false
 		case <-l.Stop:
@@ -206,7 +207,7 @@ func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 	return b.outcome(true)
 }
 
-// attempt is one try without a place in any queue.
+// attempt makes one try without a place in a queue.
 func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
@@ -217,13 +218,14 @@ func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Dur
 	if r == nil || !r.doubt || ctx.Err() != nil || l.stopped() {
 		return g, r
 	}
-	// Whoever keeps what it has of the nodes while it waits would keep it from others, and from a holder's repair.
+	// The bid ends before the wait for late answers: its partial grant would otherwise keep other attempts and a
+	// holder's repair from those nodes.
 	b.endBid(false)
 	return Grant{}, l.settled(ctx, b)
 }
 
-// settled is why a bid that is over failed, when the answers have come that may tell whether somebody has the lock. It waits for
-// two windows at most: a node refuses a stamp that comes later than one, and the answer takes as long.
+// settled returns why a bid that is over failed. It waits for answers that may show whether another owner has the lock,
+// for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer takes as long.
 func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
 	b.mu.Lock()
 	r, late := b.refused(false), b.sent.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
@@ -247,7 +249,7 @@ func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
 	return r
 }
 
-// jitter draws between half and one and a half of d.
+// jitter draws a duration between half and one and a half of d.
 func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return d/2 + f.Draw(d+1) }
 
 func (l *Locker) stopped() bool {
@@ -259,9 +261,9 @@ func (l *Locker) stopped() bool {
 	}
 }
 
-// Pass offers a lease that its owner has ended to a waiter of this process, and reports
-// whether one takes it: then it releases what remains of it, too. Else gap is for how long the name is to be left to
-// clients of other libraries before it is handed on; 0: not at all.
+// Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes it. That
+// waiter then also releases the remains of the lease. Otherwise gap is how long the name must stay free for clients of
+// other libraries before the nodes hand it on. 0 means that there is no gap.
 func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
 		return false, 0
@@ -269,11 +271,11 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 	due := l.gapDue(lock.Name, g.Token)
 	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over, passes: g.passes}, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
-		// It may just have become the first in here, or have waited for a pass. Its place is by its
-		// ticket, so it is to be in the queues before the name is handed on.
+		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So it
+		// must be in the queues before the nodes hand the name on.
 		l.Inbox.expect(next)
 		if !next.joinFirst() {
-			l.Inbox.forget(next) // it was over already: nobody else would
+			l.Inbox.forget(next) // it was over already, and nobody else would forget it
 		}
 	}
 	if due && (next != nil || g.contended()) {
@@ -282,12 +284,12 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 	return passed, gap
 }
 
-// nothing is the refusal of a wait that ended before anything was asked.
+// nothing returns the refusal of a wait that ended before any question.
 func (l *Locker) nothing() *Refusal {
 	return refusal(make([]nodescript.Answer, l.Fan.N()), nil, true)
 }
 
-// sleep reports whether d passed before ctx ended or the client was closed.
+// sleep reports whether d passed, or hurry had a value, before ctx ended or the client closed.
 func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) bool {
 	t := time.NewTimer(l.apart(d))
 	defer t.Stop()
@@ -302,7 +304,7 @@ func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct
 	return false
 }
 
-// nth returns the nth smallest, counted from 1.
+// nth returns the nth smallest value of s, counted from 1. It sorts s.
 func nth[T cmp.Ordered](s []T, n int) T {
 	slices.Sort(s)
 	return s[n-1]

@@ -1,6 +1,6 @@
 package waiting
 
-// nodes is a set of nodes, by index: there are never more than 64.
+// nodes is a set of nodes, by index. A node set has at most 64 nodes.
 type nodes uint64
 
 const everyNode = ^nodes(0)

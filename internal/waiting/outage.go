@@ -7,39 +7,40 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// patience is for how long a Lock looks for a quorum that it has not met yet.
+// patience is how long a Lock looks for a quorum that it has not met yet.
 const patience = time.Second
 
-// outage is what the waiters of one name know of the nodes. Only the first in line asks, so what it finds counts for
-// those behind it: each would otherwise look for a quorum for a second of its own, one after the other.
+// outage is what the waiters of one name know about the nodes. Only the first waiter asks, so its findings count for
+// the waiters behind it. Otherwise each of them would look for a quorum for a second of its own, one after the other.
 type outage struct {
-	lasts bool          // no majority answered the last question,
-	since clock.Instant // nor any since then
-	knows bool          // one has answered,
-	met   clock.Instant // and last then
+	lasts bool          // no majority answered the last question
+	since clock.Instant // start of the time in which no majority answered
+	knows bool          // a majority has answered
+	met   clock.Instant // instant of its last answer
 }
 
-// learn takes what the first in line found. l.mu is held.
+// learn notes the findings of the first waiter. l.mu is held.
 func (ln *line) learn(r *Refusal, now clock.Instant) {
 	ln.last = r
 	switch {
 	case r.Kind == Unavailable:
 		ln.outage.lasts = false
-	case !r.few: // else others may answer yet
+	case !r.few: // otherwise more nodes may still answer
 		ln.outage = outage{knows: true, met: now}
 	}
 }
 
-// learned is learn for the first in line, where it found a quorum or knows when there will be one.
+// learned notes a refusal of the first waiter. The caller found a quorum, or knows when there will be one.
 func (l *lines) learned(name string, r *Refusal, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.byName[name].learn(r, now)
 }
 
-// failed takes a question of the first in line, asked at some time, that no majority answered. It ends the waits of
-// those behind it who have looked for a quorum for long enough, and reports whether the first has. next is how soon
-// another one will have. What is spent greeting a majority that answers does not count: greeted is when that was over.
+// failed notes a question of the first waiter that no majority answered. asked is the instant of the question. failed
+// ends the waits behind the first waiter that have looked for a quorum for long enough. It reports whether the first
+// waiter has looked for long enough too. next is the time until another waiter has. The time for the greeting of a
+// majority that answers does not count: greeted is the end of that greeting.
 func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instant) (over bool, next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,8 +73,8 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 	return over, next
 }
 
-// ends is when a waiter has looked for a quorum for long enough: a second, or its TTL if that is longer and one was met
-// since it came.
+// ends returns the instant at which a waiter has looked for a quorum for long enough. That is after a second. It is
+// after the waiter's TTL if that is longer and a quorum answered since the waiter came.
 func (o outage) ends(p *place) clock.Instant {
 	allowed := patience
 	if o.knows && o.met >= p.came {
@@ -82,8 +83,8 @@ func (o outage) ends(p *place) clock.Instant {
 	return max(o.since, p.came).Add(allowed)
 }
 
-// known is what the first in line found last, where r is the refusal of one whose context ended before enough nodes
-// had answered to tell anything.
+// known returns the last finding of the first waiter if r says too little: the context ended before enough nodes had
+// answered. Otherwise it returns r.
 func (l *lines) known(name string, r *Refusal) *Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// partEvery is the mean pause between two questions to all nodes while the bid has a part of them, at
-// first: somebody older may have come to the others since, and nobody has the name until one of the two asks.
+// partEvery is the mean pause, at first, between two questions to all nodes while the bid has a partial grant. An older
+// waiter may have come to the other nodes since, and nobody gets the name until one of the two asks.
 const partEvery = 200 * time.Millisecond
 
-// learn takes from a node's answer whether it has granted, so that this bid has it. What a node that did not
-// answer has is not known: it is not to be asked more often for that. b.mu is held.
+// learn notes whether a node's answer is a grant, so that this bid has the node. A node that did not answer does not
+// count: what it granted is unknown, and that is no reason to ask it more often. b.mu is held.
 func (b *bid) learn(node int, ans nodescript.Answer) {
 	if ans.Verdict == nodescript.Granted {
 		b.part = b.part.with(node)
@@ -24,20 +24,19 @@ func (b *bid) learn(node int, ans nodescript.Answer) {
 	}
 }
 
-// partPause is how long a bid with a part of the nodes waits until it asks all: longer and longer, up to every
-// second, as others do. A part that lasts is that of who is cut off from some nodes. b.mu is held.
+// partPause returns the pause before a bid with a partial grant asks all nodes again. It grows up to a second, the
+// pause of other waiters. A partial grant lasts if the waiter is cut off from some nodes. b.mu is held.
 func (b *bid) partPause() time.Duration {
 	lasted := max(b.fan.Now().Sub(b.halved), 0)
 	return min(jitter(b.fan, partEvery+lasted/5), askEvery)
 }
 
-// split deals with a minority that the round of all nodes, which has failed, left with
-// this bid; it reports whether all are to be asked once more, soon. On the other nodes the
-// lock may just be on its way here. If it is not, and somebody there waits for longer, the
-// minority is given back; the bid goes on. Of two that hold a part each, one keeps and one
-// gives: they cannot swap for ever. b.mu is held.
+// split deals with the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
+// nodes once more, soon: the hand-offs of the other nodes may just be on their way. If they do not come, and a node
+// names an older waiter, split gives the partial grant back and the bid goes on. If two bids have a partial grant each,
+// one keeps and one gives, so they cannot swap for ever. b.mu is held.
 func (b *bid) split() (soon bool) {
-	part := b.part & b.which(b.votes.Granted) // an earlier grant may be followed by another
+	part := b.part & b.which(b.votes.Granted) // this excludes an earlier grant: another one may follow it
 	if part == 0 {
 		return false
 	}
@@ -54,9 +53,10 @@ func (b *bid) split() (soon bool) {
 	return false
 }
 
-// wanted gives back what a node granted to stamp: the holder of a lease wants to repair it there. It believed in its lease
-// a moment ago, so the others of a majority are not to be had, whoever came first. Where answers are missing that might
-// still make a majority, this round is over: they may be those of nodes that hang. A round that won is no part.
+// wanted gives back a node's grant to stamp, because the holder of a lease wants to repair its lease there. The holder
+// relied on its lease a moment ago. So this bid cannot get the rest of a majority, whoever came first. If an open round
+// could still get a majority, wanted ends it, because the missing answers may be those of nodes that hang. A round that
+// won has a majority, and wanted changes nothing.
 func (b *bid) wanted(node int, stamp int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,15 +76,15 @@ func (b *bid) wanted(node int, stamp int64) {
 	b.release(n.has)
 }
 
-// yields reports whether a node's answer is that somebody has it who has waited for longer. Not a lease that
-// nobody renews: it ends, by each node's own clock, and not in the same moment.
+// yields reports whether a node's answer says that an older waiter has the name. An expiring lease that nobody renews
+// does not count: it ends on each node by that node's clock, and so not everywhere at the same moment.
 func (b *bid) yields(a nodescript.Answer) bool {
 	ends := !a.Claim && !a.Foreign && a.Left <= b.fan.Set().Window
 	return a.Verdict == nodescript.Held && !ends && b.before(a.Owner)
 }
 
-// before reports whether owner has waited for longer. Equal tickets are in the order of the nodes' queues, by
-// owner; but those of one client are of one wait, which keeps its ticket over its bids.
+// before reports whether owner has waited for longer than this bid. For equal tickets it compares the owners, as the
+// nodes' queues do. Owners of one client with one ticket belong to one wait, which keeps its ticket over its bids.
 func (b *bid) before(owner string) bool {
 	ticket, ok := nodescript.Ticket(owner)
 	if ok && ticket == b.ticket {

@@ -6,24 +6,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// handed is a lease whose owner has ended it in favour of a waiter in its process.
+// handed is a lease that its owner has ended in favour of a waiter of the same process.
 type handed struct {
 	owner   string
-	highest int64         // the highest stamp sent under it
-	over    clock.Instant // when it has expired on the nodes
-	passes  int           // that it came by, in a row
+	highest int64         // the highest stamp sent under owner
+	over    clock.Instant // instant at which the lease has expired on the nodes
+	passes  int           // passes in a row by which the lease came
 }
 
-// pass begins a round that takes the lease over from an owner in this process: one round
-// trip, where a release, the news of it and an acquire would be three. It reports
-// whether it did; if so, what remains of from is this bid's to release.
+// pass begins a round that takes the lease over from an owner of this process. It needs one round trip. A release, a
+// hand-off and an acquire would need three. pass reports whether it began. If it did, this bid must release the remains
+// of from.
 func (b *bid) pass(from handed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state == over || b.state == won || b.from != nil {
 		return false
 	}
-	// Also where the pass fails and the lock comes by a hand-off: a failed one may leave a part with this bid.
+	// This is also set for a pass that fails: it may leave a partial grant, and the lock then comes by a hand-off.
 	b.from, b.passes = &from, from.passes+1
 	b.ask(everyNode, false)
 	b.whole = true
@@ -34,7 +34,7 @@ func (b *bid) pass(from handed) bool {
 	return true
 }
 
-// drop releases what was passed to this owner where it did not take it. b.mu is held.
+// drop releases the passed lease on nodes where this owner did not take it over. b.mu is held.
 func (b *bid) drop(where func(int) bool) {
 	if b.from != nil {
 		b.fan.Send(&fanout.Message{

@@ -2,9 +2,9 @@ package waiting
 
 import "github.com/holdfast-go/holdfast/internal/nodescript"
 
-// recall fills in, for nodes that had not answered when the round was decided, what they last said of their quarantine.
-// One node that refuses for good decides a round while the quarantined ones are being asked again, as they are once a
-// second; without this the wait would take that for an outage.
+// recall adds to r what quarantined nodes last said of their quarantine, for nodes without an answer. A node that
+// refuses for good decides a round while the quarantined nodes are being asked again, once a second. Without recall the
+// wait would take that for an outage.
 func (l *Locker) recall(r *Refusal) *Refusal {
 	for i, a := range r.Answers {
 		if a.Verdict == nodescript.Unanswered {

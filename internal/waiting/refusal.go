@@ -9,30 +9,30 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Kind is what a failed attempt means.
+// Kind is the meaning of a failed attempt.
 type Kind uint8
 
 // Kinds.
 const (
 	Unavailable Kind = iota // too few nodes answered: nothing is known
-	Held                    // somebody has it
-	Contended               // nobody has it: contenders split the votes, or overtook each other
+	Held                    // another owner has the name
+	Contended               // nobody has the name: attempts split the votes or overtook each other
 )
 
-// Refusal is why an attempt failed.
+// Refusal is the reason why an attempt failed.
 type Refusal struct {
 	Kind    Kind
 	Answers []nodescript.Answer // by node
-	Err     error               // why no stamp could be drawn, if that was it
+	Err     error               // the reason why no stamp could be drawn, else nil
 
-	asked clock.Instant // when the nodes were; 0: not known
-	doubt bool          // somebody has it if nodes say so that have not answered yet
-	few   bool          // fewer than a majority had answered by then
-	cut   bool          // its context ended when too few nodes had answered to tell anything
+	asked clock.Instant // instant of the question; 0: unknown
+	doubt bool          // another owner has the name only if missing answers say so too
+	few   bool          // fewer nodes than a majority had answered
+	cut   bool          // the context ended before enough nodes had answered to know anything
 }
 
-// refusal reads the answers of a failed attempt. ended says that its context ended
-// before they decided anything.
+// refusal interprets the answers of a failed attempt. ended says that the attempt's context ended before the answers
+// decided anything.
 func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
@@ -63,7 +63,7 @@ func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	case most > 0 && most+unknown >= need:
 		r.Kind, r.doubt = Held, most+unknown-unanswered < need
 	case held > 0 && foreign(answers):
-		// A foreign key says nothing of a quorum: whoever set it holds what it set.
+		// A foreign key says nothing about a quorum: its owner holds whatever it set.
 		r.Kind = Held
 	default:
 		r.Kind = Contended
@@ -71,15 +71,15 @@ func refusal(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	return r
 }
 
-// alone reports whether the round of all nodes has found a minority only, and all others have been given up.
-// b.mu is held.
+// alone reports whether only a minority has answered a round with all nodes, and all other nodes are given up. b.mu is
+// held.
 func (b *bid) alone() bool {
 	few, all := b.few()
 	return few && all
 }
 
-// few reports whether fewer nodes than a majority have answered the current round, and whether all others have been
-// given up. b.mu is held.
+// few reports whether fewer nodes than a majority have answered the current round. all reports whether all other nodes
+// are given up. b.mu is held.
 func (b *bid) few() (few, all bool) {
 	answered, all := 0, true
 	for i := range b.fan.N() {
@@ -93,8 +93,7 @@ func (b *bid) few() (few, all bool) {
 	return answered < quorum.Majority(b.fan.N()), all
 }
 
-// late makes r the refusal of an attempt whose majority of grants came after the
-// lease they made was over.
+// late marks r as the refusal of an attempt whose majority of grants came after the end of its lease.
 func (r *Refusal) late() {
 	r.Kind = Unavailable
 	for i := range r.Answers {
@@ -113,7 +112,7 @@ func foreign(answers []nodescript.Answer) bool {
 	return false
 }
 
-// Holder is the owner that most nodes named, and the longest time left of its lease.
+// Holder returns the owner that most nodes named, and the longest remaining time of its lease.
 func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	count := map[string]int{}
 	for _, a := range r.Answers {
@@ -132,8 +131,8 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
-// Rank is how many wait before this waiter, as most nodes see it: the median of those in
-// whose queue it stands. -1: in none.
+// Rank returns how many waiters are before this waiter in the queues. It is the median of the nodes that have the
+// waiter in their queue, or -1 if no node has it.
 func (r *Refusal) Rank() int {
 	var ranks []int
 	for _, a := range r.Answers {
@@ -147,8 +146,8 @@ func (r *Refusal) Rank() int {
 	return nth(ranks, (len(ranks)+1)/2)
 }
 
-// VotesIn is when enough quarantined nodes vote again to make a majority with those
-// that answered; not ok if waiting for quarantines does not help.
+// VotesIn returns the time after which enough quarantined nodes vote again to complete a majority. It reports false if
+// the end of the quarantines does not help.
 func (r *Refusal) VotesIn() (time.Duration, bool) {
 	var unsettled quorum.Unsettled
 	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {

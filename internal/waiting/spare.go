@@ -2,15 +2,16 @@ package waiting
 
 import "github.com/holdfast-go/holdfast/internal/clock"
 
-// spare are the nodes that a waiter gave back because the others are held: they lack the
-// lease that is there, and its next renewal brings it to them. With many waiters who ask
-// them every second it would hardly find them free. For half the longest TTL, longer than
-// it takes to be renewed, they are asked only if another node has become free. Not the
-// first time: where several rush for a free lock each gets some nodes, and its place in
-// their queues is what keeps the order.
+// spare is the set of nodes that a waiter gave back and leaves alone, because the others are held. Those nodes lack the
+// holder's lease, and its next renewal repairs it there. If many waiters asked them every second, the renewal would
+// hardly find them free. So for half of MaxTTL, which is longer than the time to the next renewal, the waiter asks them
+// only if another node has become free.
+//
+// A node that was given back for the first time is not spared. If several waiters rush for a free lock, each gets some
+// nodes. The waiter's place in their queues then keeps the order.
 type spare struct {
 	nodes nodes
-	once  nodes // given back before
+	once  nodes // nodes that were given back before
 	until clock.Instant
 }
 
@@ -18,7 +19,7 @@ func (s *spare) gaveBack(n nodes, until clock.Instant) {
 	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
 }
 
-// leave returns all nodes but those to be spared.
+// leave returns all nodes except the spared ones.
 func (s *spare) leave(now clock.Instant) nodes {
 	if now >= s.until {
 		s.nodes = 0
@@ -26,8 +27,8 @@ func (s *spare) leave(now clock.Instant) nodes {
 	return everyNode &^ s.nodes
 }
 
-// askSpared sends the current stamp to the nodes that its round has left out: a node
-// granted it, so the lease that was to come back there may be over. b.mu is held.
+// askSpared sends the current stamp to the nodes that its round has left out. Another node granted the stamp, so the
+// lease that the renewal would repair there may be over. b.mu is held.
 func (b *bid) askSpared() {
 	left := b.spare.nodes
 	b.spare.nodes = 0

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// askEvery is the longest pause between two questions to all nodes. It finds dead
-	// holders, lost hand-offs, and locks that foreign clients gave back. Not jittered: a
-	// longer one would let a waiter sleep on, a shorter one ask more than once a second. Only
-	// the second is: many that came at the same moment would stay in step. Not the first,
-	// because most waits are over by then.
+	// askEvery is the longest pause between two questions to all nodes. Such a question finds dead holders, lost
+	// hand-offs, and locks that foreign clients gave back. The pause has no jitter: with a longer pause a waiter would
+	// sleep on, with a shorter one it would ask more than once a second. Only the second pause is random, because many
+	// waiters that came at the same moment would otherwise stay in step. The first is not random, because most waits
+	// end before it does.
 	askEvery = time.Second
-	// gather is for how long the first hand-off waits for those of the other nodes, which
-	// the same release sent, before all are asked.
+	// gather is how long the first hand-off waits for the hand-offs of the other nodes, which the same release sent.
+	// After that the bid asks all nodes.
 	gather = 20 * time.Millisecond
 )
 
-// waiter makes the bid of a waiter, which is nil while no stamp can be drawn. The ticket
-// is drawn with the first bid and kept until it has the lock: an outage of the nodes costs
-// a bid, but not the place in line.
+// waiter returns a new bid of a waiter. It returns an error if no stamp can be drawn. It draws the ticket with the
+// first bid, and the wait keeps it until it has the lock. So an outage of the nodes costs a bid, but not the place in
+// the queue.
 func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) (*bid, error) {
 	if *ticket == 0 {
 		stamp, _, err := l.Fan.Stamp()
@@ -35,14 +35,14 @@ func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) 
 	return b, nil
 }
 
-// queue waits in the queue of every node until the name is handed over, or ctx ends, or
-// too few nodes answer. It is called for the first waiter of a name in this process.
+// queue waits in the queue of every node. It returns when the name is handed over, ctx ends, or too few nodes answer.
+// Only the first waiter of a name in this process calls it.
 func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
 	if l.lines.isNear(b.lock.Name) {
-		first = gather // a pass is likely to save the question
+		first = gather // a pass will probably make the question unnecessary
 	} else {
 		b.join()
 	}
@@ -74,24 +74,23 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	}
 }
 
-// apart adds a few microseconds at random: of two waiters that heard the same answer at the same
-// instant, chance and not the runtime's timers says who asks first, so that a simulation with
-// chance of its own can repeat it.
+// apart adds a few microseconds at random. If two waiters hear the same answer at the same instant, this number decides
+// which of them asks first, and not the runtime's timers. A simulation that supplies its own random numbers can then
+// repeat the order.
 func (l *Locker) apart(d time.Duration) time.Duration { return d + l.Fan.Draw(16*time.Microsecond) }
 
-// join asks all nodes in a way that joins their queues: unless a round is under way that
-// joins them, too, or one that what was passed to this owner began.
+// join asks all nodes in a way that joins their queues. It does nothing if a round is open: either that round joins the
+// queues, or a pass to this owner began it.
 func (b *bid) join() {
 	if !b.asking() {
 		b.askAll()
 	}
 }
 
-// joinFirst is join for a release that follows in the same piece; see [fanout.Fanout.Together].
-// Where the release went alone the name would be handed to somebody who came later. So a question
-// that is under way does not do, which the release may overtake on a second connection; and
-// this one is not dropped where a hand-off by another node makes it needless. It reports whether b
-// is not over.
+// joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
+// [fanout.Fanout.Together]. A release alone would hand the name to a later waiter. A question that is already under way
+// is not enough: the release may overtake it on a second connection. Later hand-offs of other nodes do not withdraw
+// this question, although they make it unnecessary. joinFirst reports false if the bid is over or won.
 func (b *bid) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,9 +104,9 @@ func (b *bid) joinFirst() bool {
 	return true
 }
 
-// next takes what was won. Of a round that was not it says when to ask all nodes again: soon, while
-// hand-offs are coming in; else when the holder's lease is over, but at least that often. The refusal is that of a
-// round of all nodes. All of it is one look at the bid, see [bid.outcome].
+// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes: a
+// short one while hand-offs come in, else the time to the end of the holder's lease, and at most every. The refusal is
+// that of a round with all nodes, or nil. next looks at the bid once for all of this: see [bid.outcome].
 func (b *bid) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +118,7 @@ func (b *bid) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, p
 		b.state = idle
 		soon = whole && stamped && b.split()
 	} else if state == idle {
-		soon = b.part != 0 // it was not there when the round failed
+		soon = b.part != 0 // the partial grant came after the round failed
 	}
 	switch {
 	case state == open && !whole:
@@ -146,9 +145,9 @@ func (b *bid) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, p
 	case b.part != 0:
 		pause = min(b.partPause(), pause)
 	}
-	// Compared first: a foreign key may be there forever, to which nothing adds.
+	// The comparison comes before the addition: a foreign key may never expire, and then the sum would overflow.
 	if left > 0 && left < pause {
-		pause = left + jitter(b.fan, gather)/2 // not all waiters in the same millisecond
+		pause = left + jitter(b.fan, gather)/2 // spreads the waiters over several milliseconds
 	}
 	return g, false, r, pause
 }
