@@ -49,7 +49,7 @@ leaves: a record of some 200 bytes per name, for two hours.
 Exit codes: 69 if no quorum answers or votes, 75 if somebody else took one of
 its names, 76 if a lock was lost, 128+n if signal n ended it.`
 
-// benchFlags are bench's own flags.
+// benchFlags are the flags of bench itself.
 type benchFlags struct {
 	ttl, duration       duration
 	goroutines, waiters int
@@ -57,7 +57,7 @@ type benchFlags struct {
 }
 
 const (
-	leastDuration, mostDuration = 100 * time.Millisecond, 5 * time.Minute // every sample is kept in memory
+	leastDuration, mostDuration = 100 * time.Millisecond, 5 * time.Minute // memory keeps every sample
 	mostGoroutines              = 4096
 	mostWaiters                 = 32
 )
@@ -100,21 +100,21 @@ func (f benchFlags) check() error {
 	return nil
 }
 
-// bench is one measurement, and what came out of it.
+// bench is one measurement and its results.
 type bench struct {
 	*app
 	flags   benchFlags
-	prefix  string // of all names that are locked
+	prefix  string // of all locked names
 	client  *holdfast.Client
 	gauge   *gauge
 	started time.Time
 
-	one, many *cycles // nil: not begun
+	one, many *cycles // nil: the phase did not begin
 	relay     *relay
-	standing  []holdfast.NodeAnswer // of the nodes, in the end
+	standing  []holdfast.NodeAnswer // the nodes' answers at the end
 }
 
-// measure prints what was measured, also if an error or a signal ended it.
+// measure runs the measurement and prints the results, also if an error or a signal ended it.
 func (a *app) measure(out io.Writer, f benchFlags) error {
 	b := &bench{app: a, flags: f, prefix: "holdfast-bench/" + strings.ToLower(rand.Text()[:10]) + "/", started: time.Now()}
 	client, err := b.open()
@@ -126,7 +126,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := sig.interrupt(cancel)
-	a.hold() // the table tells of nodes that do not vote
+	a.hold() // the table reports nodes that do not vote
 	err = b.run(ctx)
 	b.gauge.begin(noPhase)
 	if b.one != nil {
@@ -145,13 +145,13 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	return err
 }
 
-// run goes through the phases.
+// run runs the phases in their order.
 func (b *bench) run(ctx context.Context) error {
 	n, d := len(b.settings.urls()), b.flags.duration.value
 	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
 	list := b.client.Nodes(ctx)
 	if ctx.Err() != nil {
-		return nil // the signal is the error
+		return nil // the signal itself is the error
 	}
 	for _, s := range list {
 		if !s.Votes() {
@@ -196,7 +196,7 @@ func (b *bench) phases(ctx context.Context, d time.Duration) (err error) {
 	return b.ended(b.relay.run(ctx, clients, b.prefix+"hot", d))
 }
 
-// open makes a client whose nodes are metered.
+// open makes a client whose nodes have meters.
 func (b *bench) open() (*holdfast.Client, error) {
 	return b.settings.open(b.talker, func(c *holdfast.Config) {
 		if b.gauge == nil {
@@ -207,7 +207,7 @@ func (b *bench) open() (*holdfast.Client, error) {
 	})
 }
 
-// greet has new clients meet the nodes before the phase begins.
+// greet makes each new client contact the nodes before the phase begins.
 func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
 	var wait sync.WaitGroup
 	for _, c := range clients {
@@ -216,7 +216,7 @@ func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
 	wait.Wait()
 }
 
-// close gives back what the clients may hold, and closes them.
+// close releases the locks of the clients and closes the clients.
 func (b *bench) close(clients ...*holdfast.Client) {
 	var wait sync.WaitGroup
 	for _, c := range clients {
@@ -232,7 +232,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 	wait.Wait()
 }
 
-// stand asks how the nodes stand now, also after an interrupt.
+// stand asks the nodes for their present state, also after an interrupt.
 func (b *bench) stand() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -255,7 +255,7 @@ func (b *bench) ended(err error) error {
 	return err
 }
 
-// ttl is that of the locks: see Config.TTL.
+// ttl returns the TTL of the locks: see Config.TTL.
 func (b *bench) ttl() time.Duration {
 	if b.flags.ttl.given {
 		return b.flags.ttl.value

@@ -54,7 +54,7 @@ func TestRatesOfNothingAreZero(t *testing.T) {
 	}
 }
 
-// answer has a node answer one operation in the phase that has begun.
+// answer makes a node answer one operation in the present phase.
 func answer(g *gauge, node1 int, operation string, err error) {
 	calls := []node.Call{{SHA: strconv.Itoa(node1), Args: []string{operation}}}
 	g.answered(node1, g.sent(node1, 1), time.Millisecond, calls, []node.Reply{{Err: err}})
@@ -67,7 +67,7 @@ func TestTheFirstToAnswerMakeTheMajority(t *testing.T) {
 		op := strconv.Itoa(i)
 		answer(g, 3, op, errors.New("refused")) // no answer
 		answer(g, 4, op, nil)
-		answer(g, 4, op, nil) // sent again: one vote
+		answer(g, 4, op, nil) // sent again: still one vote
 		answer(g, i%2, op, nil)
 		answer(g, 2, op, nil)
 		answer(g, 1-i%2, op, nil) // late
@@ -76,7 +76,7 @@ func TestTheFirstToAnswerMakeTheMajority(t *testing.T) {
 	answer(g, 0, "undecided", nil)
 	answer(g, 1, "undecided", nil)
 	g.begin(phaseMany)
-	answer(g, 3, "undecided", nil) // in a phase that has no such figure
+	answer(g, 3, "undecided", nil) // in a phase without this figure
 	list := g.figures()
 	for i, want := range []float64{.5, .5, 1, 0, 1} {
 		if !list[i].known || list[i].inMajority != want {
@@ -88,7 +88,7 @@ func TestTheFirstToAnswerMakeTheMajority(t *testing.T) {
 	}
 }
 
-// A node that never answers must not make the bench grow, nor its late answers count.
+// A node that never answers must not make the bench's memory grow. Its late answers must not count.
 func TestBallotsAreBounded(t *testing.T) {
 	g := newGauge(3)
 	g.begin(phaseOne)
@@ -104,13 +104,13 @@ func TestBallotsAreBounded(t *testing.T) {
 		answer(g, 2, strconv.Itoa(i), nil)
 	}
 	list := g.figures()
-	// Clearing may fall between two answers to one operation, which is then not decided.
+	// Clearing may come between two answers to one operation. This operation is then not decided.
 	if g.decided < n-3 || list[0].inMajority != 1 || list[1].inMajority != 1 || list[2].inMajority != 0 {
 		t.Errorf("%d of %d decided; %g, %g, %g", g.decided, n, list[0].inMajority, list[1].inMajority, list[2].inMajority)
 	}
 }
 
-// quiet is a node that answers as it is told to.
+// quiet is a node that answers as the test tells it.
 type quiet struct {
 	node.Node
 	during func()
@@ -143,7 +143,7 @@ func TestAMeterCountsWhatGoesThroughIt(t *testing.T) {
 	g.begin(phaseMany)
 	m.EvalSHA(ctx, make([]node.Call, 3))
 	q.during = func() { g.begin(phaseHandOff) }
-	m.EvalSHA(ctx, make([]node.Call, 2)) // answered in the next phase, but not asked
+	m.EvalSHA(ctx, make([]node.Call, 2)) // answered in the next phase, but sent before it
 	q.during, q.err = nil, &node.Error{Code: node.ReadOnly, Message: "READONLY You can't"}
 	m.EvalSHA(ctx, make([]node.Call, 4))
 	m.Eval(ctx, "", node.Call{})
@@ -166,8 +166,8 @@ func TestHandOffsAreToWhomStoodInLine(t *testing.T) {
 		r.gives(from)
 		r.has(to, time.Now(), counts)
 	}
-	r.has(0, time.Now(), true) // from nobody
-	pass(0, 1, true)           // who asked too late to stand in line
+	r.has(0, time.Now(), true) // not from another client
+	pass(0, 1, true)           // it asked too late to be in the queue
 	r.stands(0)
 	pass(1, 0, false) // its first turn
 	pass(0, 0, true)  // to itself

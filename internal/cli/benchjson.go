@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// What bench --json prints; the rules are those of json.go. A phase that was not begun
-// is null, and so are the figures of one that has no samples.
+// measuredJSON is the output of bench --json. The rules are those of json.go. A phase that did not begin is null. The
+// figures of a phase without samples are null too.
 
 type measuredJSON struct {
-	Host       *string           `json:"host"` // where it ran
+	Host       *string           `json:"host"` // the host on which bench ran
 	CPUs       int               `json:"cpus"`
 	Started    *string           `json:"started"`
-	Prefix     string            `json:"prefix"` // of the names that were locked
+	Prefix     string            `json:"prefix"` // of the locked names
 	TTLMS      int64             `json:"ttl_ms"`
-	DurationMS int64             `json:"duration_ms"` // of a phase, as asked for
+	DurationMS int64             `json:"duration_ms"` // the requested time of a phase
 	Quorum     int               `json:"quorum"`
 	One        *cyclesJSON       `json:"one_at_a_time"`
 	Many       *cyclesJSON       `json:"many"`
@@ -50,12 +50,12 @@ type samplesJSON struct {
 type measureNodeJSON struct {
 	Node     string  `json:"node"`
 	Admitted bool    `json:"admitted"` // it votes, at the end
-	Reason   *string `json:"reason"`   // why it does not, as a code
-	Cause    *string `json:"cause"`    // the cause of that, as a code
+	Reason   *string `json:"reason"`   // the code of the reason why it does not vote
+	Cause    *string `json:"cause"`    // the code of the reason's cause
 	Said     *string `json:"said"`     // both in words
 	Version  *string `json:"version"`
-	// InMajority is the part of the locks and unlocks made one at a time in which the
-	// node was among the first quorum to answer: 0 to 1.
+	// InMajority is the share of operations in which the node was among the first quorum to answer: 0 to 1. It counts
+	// the locks and unlocks that were made one at a time.
 	InMajority *float64     `json:"in_majority"`
 	Calls      int          `json:"calls"`
 	Failed     int          `json:"failed"`

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// printBench prints for people.
+// printBench prints the results for people.
 func printBench(out io.Writer, b *bench) error {
 	n := len(b.standing)
 	fmt.Fprintf(out, "%s (%d make a majority), TTL %s, phases of %s, measured from %s with %s\n\n",
@@ -59,7 +59,7 @@ func printSamples(w io.Writer, phase, of string, samples []time.Duration, rate s
 	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", phase, of, s.n, s.cell(s.p50), s.cell(s.p90), s.cell(s.p99), s.cell(s.max), rate)
 }
 
-// nothing stands where nothing was measured.
+// nothing replaces a value that was not measured.
 const nothing = "-"
 
 func (s summary) cell(d time.Duration) string {

@@ -16,15 +16,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/demo"
 )
 
-// app is one invocation of holdfast.
+// app is one invocation of the holdfast command.
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // of run; there are none before
+	signals  signals // of run; nil before
 	*talker
 }
 
-// Main is the whole program. It returns the exit code.
+// Main runs the whole program and returns its exit code.
 func Main() int {
 	if len(os.Args) > 2 && os.Args[1] == child.WatchdogArg {
 		return child.RunWatchdog(os.Args[2:], os.Stdin, os.Stderr)
@@ -70,7 +70,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "holdfast",
 		Short: "Run commands under a distributed lock on Redis",
 		Long:  rootHelp,
-		// What is wrong is said once, by Main, and not with a page of flags under it.
+		// Main prints an error once, without a page of flags below it.
 		SilenceErrors: true, SilenceUsage: true,
 		Version: version(),
 		Args:    unknown,
@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		// For a shell that it does not know cobra prints the help and exits 0.
+		// For an unknown shell cobra prints the help and exits with 0.
 		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	root.InitDefaultHelpCmd()
@@ -97,8 +97,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// configure is the PreRunE of the commands that talk to the user's nodes, and of no other. To
-// those the environment is nothing: help and completion are no place to complain of it.
+// configure is the PreRunE of the commands that use the user's nodes, and of no others. The other commands ignore the
+// environment: help and completion must not complain about it.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// help is cobra's, but for the exit code where there is no such topic.
+// help is cobra's help command, except for the exit code if the topic does not exist.
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -152,7 +152,7 @@ func unknown(cmd *cobra.Command, args []string) error {
 	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
 }
 
-// flagError explains a flag that pflag did not understand.
+// flagError explains a flag that pflag does not know.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {

@@ -10,12 +10,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The test binary is holdfast where a script calls it so, and where such a holdfast
-// starts itself.
+// The test binary acts as holdfast if a script calls it by that name. It does so too if such a holdfast starts itself.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "holdfast" {
-		// A shell without job control starts background jobs with INT and QUIT ignored. What
-		// the scripts start would inherit it, and holdfast respects it.
+		// A shell without job control starts background jobs with INT and QUIT ignored. Programs that the scripts start
+		// would inherit this, and holdfast respects it.
 		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 			if signal.Ignored(sig) {
 				signal.Notify(make(chan os.Signal, 1), sig)

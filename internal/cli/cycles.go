@@ -10,18 +10,18 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// errPhaseOver ends a lock that does not come although its phase is long over.
+// errPhaseOver ends a lock attempt that continues long after the end of its phase.
 var errPhaseOver = errors.New("the phase is over")
 
-// cycles is what goroutines measured that lock and unlock, each a name of its own.
+// cycles is the result of goroutines that lock and unlock, each its own name.
 type cycles struct {
 	goroutines   int
 	took         time.Duration
 	lock, unlock []time.Duration
 }
 
-// stretch is the time of one phase: over ends when nothing is begun any more, wait
-// bounds what was begun, and give bounds giving back, which no interrupt may prevent.
+// stretch is the time of one phase. After over ends, no new operation begins. wait limits the operations that have
+// begun. give limits releases, and no interrupt ends it.
 type stretch struct{ over, wait, give context.Context }
 
 func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {
@@ -31,8 +31,8 @@ func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {
 	return stretch{over, wait, give}, func() { endOver(); endWait(); endGive() }
 }
 
-// cycle has one goroutine per name lock and unlock it for d. The first error ends it for
-// all; what was measured until then is returned, too.
+// cycle runs one goroutine per name, which locks and unlocks the name for d. The first error ends all goroutines. cycle
+// then also returns the results up to that time.
 func cycle(ctx context.Context, client *holdfast.Client, names []string, d time.Duration) (*cycles, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func cycle(ctx context.Context, client *holdfast.Client, names []string, d time.
 	return all, worst(errs)
 }
 
-// turn locks and unlocks until the stretch is over.
+// turn locks and unlocks until the phase is over.
 func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 	for s.over.Err() == nil {
 		began := time.Now()
@@ -68,7 +68,7 @@ func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 		}
 		locked := time.Now()
 		c.lock = append(c.lock, locked.Sub(began))
-		// The call to Unlock, not the end of Lock, is where unlocking begins.
+		// Unlocking begins with the call of Unlock, not with the end of Lock.
 		began = time.Now()
 		if err := lease.Unlock(s.give); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 	return nil
 }
 
-// worst is the error that made the others: theirs say only that they were cancelled.
+// worst returns the error that caused the others. The others say only that they were cancelled.
 func worst(errs []error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	for _, err := range errs {

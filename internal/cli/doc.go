@@ -1,8 +1,6 @@
-// Package cli is the holdfast command: one file per subcommand, and one per
-// noun it needs besides. It uses only the public API, the embedded node and what runs a
-// command under a lock.
+// Package cli is the holdfast command. It has one file per subcommand, and one file per other noun. It uses the public
+// API, the embedded node, and the package that runs a command under a lock.
 //
-// Answers go to stdout. Everything else goes to stderr, each line as "holdfast: …",
-// with a hint under an error. Every exit code is in exit.go; testdata/script has a
-// script for each.
+// Answers go to stdout. Everything else goes to stderr, each line as "holdfast: …", with a hint under an error. exit.go
+// contains every exit code. testdata/script has one script for each code.
 package cli

@@ -18,11 +18,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// step is what runs under the lock: it adds one to a file by reading, adding and
-// writing, and leaves a trace. On entry it looks whether the one before it is still
-// there: alive (a zombie is not; where nobody reaps orphans they stay), and not gone out.
-// The file holds the count and, behind it, which increments it counts: a run that was ended may have counted before, and
-// the run that repeats it must not count twice.
+// step is the shell script that runs under the lock. It adds one to a file by reading, adding and writing, and leaves a
+// trace. At its start it checks whether the previous step is still alive and has not noted its end. A zombie does not
+// count as alive: where nobody reaps orphans, zombies stay.
+//
+// The file contains the count and the list of counted increments. A run that was ended may have counted before. The run
+// that repeats it must not count twice.
 const step = `
 before=$(cat inside 2>/dev/null) && [ -n "$before" ] && grep -q ') [^ZX] ' "/proc/$before/stat" 2>/dev/null && echo "$HOLDFAST_FENCE entered beside $before" >> overlaps
 echo $$ > inside
@@ -35,7 +36,7 @@ esac
 : > inside
 `
 
-// field is a counter, 16 processes that raise it under the lock, and what they left.
+// field is a counter, 16 processes that raise it under the lock, and the traces of their runs.
 type field struct {
 	t       *testing.T
 	dir     string
@@ -44,10 +45,10 @@ type field struct {
 	env     []string
 
 	mu      sync.Mutex
-	running map[int]*exec.Cmd // by worker: the run under way
-	kills   int64             // so many holders must be killed before the workers end
+	running map[int]*exec.Cmd // by worker: the present run
+	kills   int64             // this many holders must be killed before the workers end
 	killed  atomic.Int64
-	aborted atomic.Int64 // runs that ended by a signal, or with 69 or 76: they may have counted before, and were repeated
+	aborted atomic.Int64 // ended by a signal, or with 69 or 76; repeated, and may have counted before
 	done    atomic.Int64
 }
 
@@ -55,7 +56,7 @@ func newField(t *testing.T) *field {
 	t.Helper()
 	f := &field{t: t, dir: t.TempDir(), running: map[int]*exec.Cmd{}, servers: redistest.StartN(t, 5)}
 	f.binary = filepath.Join(f.dir, "holdfast")
-	// Built for this test without the race detector: thousands of processes are started.
+	// The binary has no race detector, because the test starts thousands of processes.
 	if out, err := exec.Command("go", "build", "-o", f.binary, "github.com/holdfast-go/holdfast/cmd/holdfast").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
@@ -92,8 +93,8 @@ func (f *field) read(name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// work raises the counter n times as one of the workers. A run that was killed or
-// lost its nodes is repeated. So is the last one, which counts once, until enough holders were killed.
+// work raises the counter n times as one of the workers. It repeats a run that was killed or lost its nodes. It also
+// repeats the last run, which counts once, until enough holders were killed.
 func (f *field) work(worker, n int) {
 	for made := 0; made < n || f.killed.Load() < f.kills; {
 		c := f.command("run", "counter", "--", "sh", "step", fmt.Sprintf("%d.%d", worker, min(made, n-1)))
@@ -126,7 +127,7 @@ func (f *field) work(worker, n int) {
 	}
 }
 
-// verdict checks what the workers left: every increment, once.
+// verdict checks the traces of the workers: every increment happened once.
 func (f *field) verdict(want int) {
 	f.t.Helper()
 	text, _, _ := strings.Cut(f.read("count"), " ")
@@ -186,7 +187,7 @@ func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
 	f.verdict(16 * each)
 }
 
-// killHolders kills the run that is inside with SIGKILL, now and then.
+// killHolders kills the run that holds the lock with SIGKILL, now and then.
 func (f *field) killHolders(stop chan struct{}) {
 	for {
 		select {
@@ -194,7 +195,7 @@ func (f *field) killHolders(stop chan struct{}) {
 			return
 		case <-time.After(time.Duration(1500+rand.IntN(2500)) * time.Millisecond):
 		}
-		// Whoever is inside next: the parent of the step that wrote its id.
+		// The next run inside is the parent of the step that wrote its id.
 		inside := ""
 		for until := time.Now().Add(2 * time.Second); inside == "" && time.Now().Before(until); {
 			inside = f.read("inside")
@@ -216,7 +217,7 @@ func (f *field) killHolders(stop chan struct{}) {
 	}
 }
 
-// killNodes kills up to two nodes at a time and brings them back empty.
+// killNodes kills up to two nodes at a time and restarts them empty.
 func (f *field) killNodes(stop chan struct{}) {
 	for round := 0; ; round++ {
 		a, b := f.servers[round%5], f.servers[(round+2)%5]
@@ -235,7 +236,7 @@ func (f *field) killNodes(stop chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(3 * time.Second): // their quarantine: not more than two are missing
+		case <-time.After(3 * time.Second): // the time of their quarantine: at most two nodes are missing
 		}
 	}
 }

@@ -2,8 +2,8 @@ package cli
 
 import "errors"
 
-// Exit codes. Those above 63 are from sysexits.h, where people look them up; 126, 127
-// and 128 + n are a shell's.
+// These are the exit codes. The codes from 64 to 78 come from sysexits.h, where people look them up. The codes 126, 127
+// and 128 + n are those of a shell.
 const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
@@ -11,7 +11,7 @@ const (
 	exitUsage         = 64  // EX_USAGE: a flag, an argument or an environment variable is wrong
 	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
 	exitInternal      = 70  // EX_SOFTWARE: anything else
-	exitHeld          = 75  // EX_TEMPFAIL: somebody else has the lock
+	exitHeld          = 75  // EX_TEMPFAIL: another owner has the lock
 	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran
 	exitNotExecutable = 126 // the command cannot be run
 	exitNotFound      = 127 // there is no such command
@@ -48,10 +48,10 @@ and with 128+n if signal n ended it. holdfast demo exits with 1 if a promise
 was broken, holdfast dev if it could not start, holdfast nodes trust if its
 question was answered with no.`
 
-// failure is an error that decides the exit code and says what to do about it.
+// failure is an error that has an exit code and says what the user can do.
 type failure struct {
 	code int
-	err  error // nil: nothing to say
+	err  error // nil: there is no message
 	hint string
 
 	ended string // which limit ended a wait
@@ -66,7 +66,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// exit is a failure that was explained already, or needs no explanation.
+// exit returns a failure that was already explained or needs no explanation.
 func exit(code int) error {
 	if code == exitOK {
 		return nil
@@ -74,7 +74,7 @@ func exit(code int) error {
 	return &failure{code: code}
 }
 
-// limit says which limit ended a wait, in the words of the library.
+// limit returns the limit that ended a wait, in the words of the library.
 func (f *failure) limit() string {
 	if f.ended == "" {
 		return ""
@@ -84,7 +84,7 @@ func (f *failure) limit() string {
 
 func usage(err error, hint string) error { return &failure{code: exitUsage, err: err, hint: hint} }
 
-// asFailure gives every error its code and hint.
+// asFailure returns err with an exit code and a hint.
 func asFailure(err error) *failure {
 	var f *failure
 	if errors.As(err, &f) {

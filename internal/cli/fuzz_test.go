@@ -18,8 +18,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
-// harmless is holdfast up to the point at which a command would do something: arguments,
-// flags and settings are read, and a client is made that touches no network.
+// harmless returns a holdfast that stops before a command does anything. It reads arguments, flags and settings, and
+// makes a client that does not use the network.
 func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
 	a = &app{talker: newTalker(out)}
@@ -55,8 +55,7 @@ func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 	return a, root, out
 }
 
-// run executes the arguments and returns why they are refused, after it has looked at how
-// that is told.
+// refusedArguments runs the arguments and returns why they are refused. It also checks the text of the refusal.
 func refusedArguments(t *testing.T, args []string) *failure {
 	a, root, out := harmless(t)
 	a.args = args
@@ -67,7 +66,7 @@ func refusedArguments(t *testing.T, args []string) *failure {
 	}
 	f := asFailure(err)
 	if slices.ContainsFunc(args, func(a string) bool { return a == "completion" || strings.HasPrefix(a, "__complete") }) {
-		return f // cobra's own, whose errors have no code of ours
+		return f // an error of cobra, without a code of Holdfast
 	}
 	if f.code != exitUsage || strings.TrimSpace(f.Error()) == "" {
 		t.Errorf("%q: exit code %d with %q; want a usage error", args, f.code, f.Error())
@@ -101,7 +100,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// A bad value is refused in words that name its flag and show it.
+// The refusal of a bad value names its flag and shows the value.
 func FuzzFlagValues(f *testing.F) {
 	flags := []string{"max-ttl", "window", "node-timeout", "durable", "ttl", "wait", "at-least", "grace", "skip-ok"}
 	for i := range flags {
@@ -118,7 +117,7 @@ func FuzzFlagValues(f *testing.F) {
 		said := refused.Error()
 		shown := quoted(value)
 		if d, err := time.ParseDuration(value); err == nil && !strings.Contains(said, shown) {
-			shown = d.String() // of a wrong size, not of a wrong form
+			shown = d.String() // the size is wrong, not the form
 		}
 		if !strings.Contains(said, flag) || !strings.Contains(said, shown) {
 			t.Errorf("%s=%q: %q; want the flag and the value", flag, value, said)
@@ -126,7 +125,7 @@ func FuzzFlagValues(f *testing.F) {
 	})
 }
 
-// Whatever stands in --nodes: a client, or an error that says which URL, and no panic.
+// Any text in --nodes gives a client, or an error that names the URL. It never causes a panic.
 func FuzzNodes(f *testing.F) {
 	for _, s := range []string{"", ",", "redis://a", "redis://a,redis://a", "redis://a redis://b", "redis://a,,redis://b\n", "x", "redis://u:p@h:1,x", "unix:///a?db=1", "redis://[::1]:5", "\x00"} {
 		f.Add(s)
@@ -156,7 +155,7 @@ func FuzzNodes(f *testing.F) {
 	})
 }
 
-// No piece of a password is shown that has a comma, a space or whatever else in it.
+// No piece of a password is shown, even if the password contains a comma, a space or any other character.
 func FuzzNodesPassword(f *testing.F) {
 	for _, s := range []string{"", "1,", "1/", "1?", ",", " ", ":", "1,a://", "1#", "redis://", "unix:///", "1,redis://h/", "1\n"} {
 		f.Add(s, s)
@@ -164,7 +163,7 @@ func FuzzNodesPassword(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const pw = "S3CRET"
 		if strings.Contains(before+after, "@") || strings.Contains(before+after, pw) {
-			return // must be percent-encoded, as the driver's FuzzURL shows
+			return // such a password must be percent-encoded: see the driver's FuzzURL
 		}
 		t.Setenv("HOLDFAST_NODES", "redis://u:"+strings.ReplaceAll(before+pw+after, "\x00", "")+"@h:6379,redis://b")
 		var a settings

@@ -10,10 +10,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/child"
 )
 
-// giveBack ends the lease, but keeps the name taken until an instant (--at-least).
+// giveBack ends the lease but keeps the name taken until an instant (--at-least).
 //
-// The nodes can keep a name for MaxTTL without us. What is beyond, we stay for, unless
-// somebody ended the run: whoever did that expects it to end.
+// The nodes can keep a name for MaxTTL without holdfast. For any longer time holdfast keeps running. It does not stay
+// if a person ended the run: that person expects an end.
 func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *child.Child) error {
 	code := c.Exit().Code()
 	leave := func(s os.Signal) {
@@ -51,8 +51,7 @@ func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Durat
 		a.say("%s; it may be free before --at-least is over", trimmed(err))
 		return exit(exitLost)
 	default:
-		// The command did its work under the lock; that the name is not free at once is
-		// not its failure.
+		// The command finished its work under the lock. It did not fail because the name is not free at once.
 		a.say("%s; the lock ends with its TTL", trimmed(err))
 	}
 	return exit(code)

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
-// The hint to vouch for nodes that are in quarantine makes two holders where a lock is alive. A wait that met a holder
-// does not give it.
+// The hint to vouch for nodes in quarantine causes two holders if a lock is alive. A wait that met a holder does not
+// show the hint.
 func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
 		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// What came from a node does nothing to the terminal; JSON reads back as it was.
+// Text from a node does nothing to the terminal. JSON reads back unchanged.
 func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	const forged = "web\x1b[2K\r\u009b31m\u202e\nholdfast: granted~c~1"
 	s := &holdfast.Status{Name: "x", Held: true, Owner: forged, Until: time.Now().Add(time.Minute), Nodes: []holdfast.NodeAnswer{
@@ -44,7 +44,7 @@ func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	}
 }
 
-// A hash such as Redisson's names no owner.
+// A hash, such as Redisson's, names no owner.
 func TestAForeignKeyOfAnotherTypeIsSaidToNameNoOwner(t *testing.T) {
 	if got := holder("", true); strings.Contains(got, `""`) {
 		t.Errorf("its holder is %s", got)

@@ -13,16 +13,16 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What --json prints. Keys are never renamed or left out: what is not known is null.
-// Durations are in milliseconds and say so, times are RFC 3339 in UTC.
+// These types are the output of --json. Keys are never renamed or left out: an unknown value is null. Durations are in
+// milliseconds, and their keys say so. Times are RFC 3339 in UTC.
 
 type lockJSON struct {
-	Name        string         `json:"name"`        // bytes that are no UTF-8 are each U+FFFD here
-	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which tells all names apart
-	Held        *bool          `json:"held"`        // null, as all that follows, where too few nodes answered to tell
+	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
+	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
+	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered
 	Foreign     *bool          `json:"foreign"`
-	Left        *bool          `json:"left"`    // it has ended its lease; the name is kept taken
-	Offered     *bool          `json:"offered"` // nobody has it yet: it is reserved for owner, the first in line
+	Left        *bool          `json:"left"`    // the owner has ended its lease; the name stays taken
+	Offered     *bool          `json:"offered"` // nobody has the name yet: it is reserved for owner, the first waiter
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
@@ -35,7 +35,7 @@ type lockJSON struct {
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
 	Reason  string  `json:"reason"` // a code: free, held, offered, or why there is no answer
-	Held    *bool   `json:"held"`   // null where the node did not answer
+	Held    *bool   `json:"held"`   // null if the node did not answer
 	Foreign *bool   `json:"foreign"`
 	Owner   *string `json:"owner"`
 	Fence   *int64  `json:"fence"`
@@ -84,8 +84,8 @@ type nodeJSON struct {
 	Reachable bool     `json:"reachable"`
 	Admitted  bool     `json:"admitted"`
 	VotesInMS *int64   `json:"votes_in_ms"`
-	Reason    *string  `json:"reason"` // why it does not vote, as a code; null if it votes
-	Cause     *string  `json:"cause"`  // the cause of that, as a code
+	Reason    *string  `json:"reason"` // the code of the reason why it does not vote; null if it votes
+	Cause     *string  `json:"cause"`  // the code of the reason's cause
 	Said      *string  `json:"said"`   // both in words
 	OffsetMS  *float64 `json:"offset_ms"`
 	Version   *string  `json:"version"`
@@ -117,7 +117,7 @@ func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 	return j
 }
 
-// refusalJSON is why a node does not vote: reason, cause and words, all null if it votes.
+// refusalJSON returns why a node does not vote: reason, cause and words. All are null if it votes.
 func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
 	if n.Votes() {
 		return nil, nil, nil
@@ -125,7 +125,7 @@ func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
 	return text(n.Reason.String()), text(string(n.Cause)), text(n.Said())
 }
 
-// show prints v as JSON, or for people.
+// show prints v as JSON or for people.
 func show(out io.Writer, asJSON bool, v any, forPeople func() error) error {
 	if asJSON {
 		return printJSON(out, v)
@@ -140,7 +140,7 @@ func printJSON(out io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	// JSON leaves some that a terminal obeys: they are written as what they are, which reads back the same.
+	// JSON leaves some characters that a terminal obeys. They are written as escapes, which read back the same.
 	var shown strings.Builder
 	for _, r := range b.String() {
 		if r >= 0x7f && r <= 0xffff && !strconv.IsPrint(r) {

@@ -10,24 +10,24 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The phases of bench, in their order.
+// These are the phases of bench, in their order.
 const (
 	phaseOne = iota
 	phaseMany
 	phaseHandOff
 	phases
 
-	noPhase = -1 // before, between and after: nothing is counted
+	noPhase = -1 // before, between and after the phases: nothing is counted
 )
 
-// meter is a node that tells a gauge what goes through it, and changes nothing of it.
+// meter is a node that reports its traffic to a gauge. It changes nothing of the traffic.
 type meter struct {
 	node.Node
 	index int
 	gauge *gauge
 }
 
-// EvalSHA implements [node.Node]: one pipeline.
+// EvalSHA implements [node.Node]. It sends one pipeline.
 func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	r := m.gauge.sent(m.index, operations(calls))
 	began := time.Now()
@@ -36,8 +36,8 @@ func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// operations is how many locks and unlocks are in calls: one carries several, each of
-// which names a record and the lock itself.
+// operations returns the number of locks and unlocks in calls. One call carries several operations. Each operation
+// names a record and the lock itself.
 func operations(calls []node.Call) (n int) {
 	for _, c := range calls {
 		n += max(1, len(c.Keys)/2)
@@ -45,8 +45,7 @@ func operations(calls []node.Call) (n int) {
 	return n
 }
 
-// Eval implements [node.Node]. A node that is down gets nothing but greetings, so it is
-// here that it fails.
+// Eval implements [node.Node]. A node that is down gets only greetings, so its failures are counted here.
 func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	r := m.gauge.sent(m.index, 0)
 	reply := m.Node.Eval(ctx, text, call, load...)
@@ -54,34 +53,34 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 	return reply
 }
 
-// reading is what was measured of one node in one phase.
+// reading is the measurement of one node in one phase.
 type reading struct {
 	calls     int             // operations sent
-	pipelines int             // they were sent in
+	pipelines int             // the pipelines that contained them
 	failed    int             // calls and greetings without an answer, or with an error
 	said      string          // the last error
-	trips     []time.Duration // one per pipeline that was answered whole
+	trips     []time.Duration // one per pipeline that was answered completely
 }
 
-// gauge reads all nodes, over all clients of a bench. It is safe for concurrent use.
+// gauge counts the traffic of all nodes, for all clients of a bench. It is safe for concurrent use.
 type gauge struct {
 	quorum int
 
 	mu       sync.Mutex
 	phase    int
 	readings [phases][]reading // by node
-	ballots  map[string]ballot // by arguments, which one operation has in common on all nodes
+	ballots  map[string]ballot // by arguments, which are the same on all nodes for one operation
 	decided  int               // operations that a majority of the nodes answered in phaseOne
-	among    []int             // by node: in how many of them it was among the first to answer
+	among    []int             // by node: in how many decided operations it was among the first to answer
 }
 
-// ballot is who has answered an operation.
+// ballot is the set of nodes that have answered one operation.
 type ballot struct {
-	nodes   uint32 // a bit for each; a node set has up to 31
-	decided bool   // a majority has: what comes now comes too late to count
+	nodes   uint32 // one bit per node; a node set has up to 31
+	decided bool   // a majority has answered; later answers do not count
 }
 
-// mostBallots bounds the memory that operations take which some node never answers.
+// mostBallots limits the memory of operations that some node never answers.
 const mostBallots = 4096
 
 func newGauge(nodes int) *gauge {
@@ -92,22 +91,22 @@ func newGauge(nodes int) *gauge {
 	return g
 }
 
-// wrap puts a meter before each node, in place.
+// wrap replaces each node by a meter in front of it.
 func (g *gauge) wrap(nodes []node.Node) {
 	for i, n := range nodes {
 		nodes[i] = &meter{Node: n, index: i, gauge: g}
 	}
 }
 
-// begin says to which phase belongs what is sent from now on.
+// begin sets the phase of all calls from now on.
 func (g *gauge) begin(phase int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.phase = phase
 }
 
-// sent notes a pipeline, and returns where its answer is to be noted; nil: nowhere. An
-// answer belongs to the phase in which it was asked for.
+// sent counts a pipeline. It returns the reading for its answer, nil if the answer does not count. An answer belongs to
+// the phase in which its call was sent.
 func (g *gauge) sent(index, calls int) *reading {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,8 +134,8 @@ func (g *gauge) answered(index int, r *reading, took time.Duration, calls []node
 			whole = false
 			continue
 		}
-		// One at a time only: among many, who is first says more about whose queue is
-		// shorter, and looking would cost what is being measured.
+		// Only the phase with one operation at a time counts. With many at once, the first answer shows only which
+		// queue is shorter. Counting would also cost time that the bench measures.
 		if r == &g.readings[phaseOne][index] {
 			g.vote(index, calls[i])
 		}
@@ -155,17 +154,17 @@ func (g *gauge) failed(r *reading, err error) {
 	r.fail(err)
 }
 
-// fail is called with the gauge's lock held.
+// fail counts a failure. The caller holds the gauge's lock.
 func (r *reading) fail(err error) {
 	r.failed++
 	r.said = reason(err)
 }
 
-// vote notes that a node has answered an operation. g.mu is held.
+// vote notes that a node has answered an operation. The caller holds g.mu.
 func (g *gauge) vote(index int, call node.Call) {
 	if len(g.ballots) >= mostBallots {
-		// Operations come one at a time: but for the last, all are decided. Those that a
-		// node answers yet lack more than a minority now, and cannot be decided twice.
+		// Operations come one at a time, so all except the last are decided. A late answer to a cleared operation
+		// cannot decide it again: its remaining answers are at most a minority.
 		clear(g.ballots)
 	}
 	key := strings.Join(call.Args, "\x00")
@@ -184,17 +183,17 @@ func (g *gauge) vote(index int, call node.Call) {
 	g.ballots[key] = b
 }
 
-// nodeFigures is what the gauge says of one node in the end.
+// nodeFigures is the result of the gauge for one node.
 type nodeFigures struct {
 	phases     [phases]reading
 	failed     int
 	calls      int
 	said       string  // the last error
-	inMajority float64 // the part of the decided operations; see gauge.among
-	known      bool    // there were some
+	inMajority float64 // the share of the decided operations; see gauge.among
+	known      bool    // at least one operation was decided
 }
 
-// figures is a copy: answers may still be coming in.
+// figures returns a copy, because more answers may arrive.
 func (g *gauge) figures() []nodeFigures {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -34,7 +34,7 @@ A node that is asked for the first time begins its quarantine by it.`,
 	return cmd
 }
 
-// withNodes opens a client that does not warn of what the command prints anyway.
+// withNodes opens a client that does not log facts that the command prints anyway.
 func (a *app) withNodes(f func(*holdfast.Client) error) error {
 	client, err := a.settings.open(a.talker, nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) 
 	return a.quorumOf(list)
 }
 
-// nodesHint takes the same errors apart as unavailableHint.
+// nodesHint distinguishes the same errors as unavailableHint.
 func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
 	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
 }

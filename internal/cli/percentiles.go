@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// summary is what samples come to. Its percentiles are samples themselves (nearest
-// rank), never something between two: of 30 samples the 99th percentile is the largest.
+// summary is the summary of samples. Each percentile is itself a sample (nearest rank), never a value between two
+// samples. With 30 samples the 99th percentile is the largest.
 type summary struct {
 	n                  int
 	p50, p90, p99, max time.Duration
 }
 
-// summarize sorts the samples.
+// summarize returns the summary. It sorts the samples in place.
 func summarize(samples []time.Duration) summary {
 	slices.Sort(samples)
 	return summary{
@@ -23,8 +23,8 @@ func summarize(samples []time.Duration) summary {
 	}
 }
 
-// percentile returns the smallest sample that at least p per cent of them do not
-// exceed; 0 if there is none.
+// percentile returns the smallest sample that is at least as large as p per cent of the samples. It returns 0 without
+// samples.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -32,7 +32,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-// rate is how many per second; 0 where nothing was measured.
+// rate returns how many per second, 0 if nothing was measured.
 func rate(n int, took time.Duration) float64 {
 	if n == 0 || took <= 0 {
 		return 0
@@ -40,7 +40,7 @@ func rate(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// figure prints a measured duration with about three digits.
+// figure returns a measured duration with about three digits.
 func figure(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
 	switch {
@@ -56,7 +56,7 @@ func figure(d time.Duration) string {
 	return fmt.Sprintf("%.2fs", d.Seconds())
 }
 
-// rounded keeps JSON free of digits that nobody measured.
+// rounded removes the digits that were not measured, for JSON.
 func rounded(v float64, digits int) float64 {
 	p := math.Pow10(digits)
 	return math.Round(v*p) / p

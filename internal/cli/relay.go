@@ -9,29 +9,29 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// relay is clients that take turns on one name. Each is a client of its own, so that the
-// lock goes over the nodes: within one client it would be passed on in the process.
+// relay runs clients that take turns on one name. Each turn uses another client, so the lock goes over the nodes.
+// Within one client it would be passed inside the process.
 //
-// A holder gives the lock back when another stands in line for it. Without that it would
-// often be free before the other asks, and what is measured would be a plain lock.
+// A holder releases the lock when another client waits in the queue. Otherwise the lock would often be free before the
+// other client asks. The bench would then measure a plain lock.
 type relay struct {
 	clients int
-	took    time.Duration   // from the first hand-off that counts to the last
-	handed  []time.Duration // from the call of Unlock by one to the return of Lock in another
+	took    time.Duration   // from the first counted hand-off to the last
+	handed  []time.Duration // from one client's call of Unlock to another client's return of Lock
 
 	mu       sync.Mutex
-	refused  []time.Time // by client: since when it stands in line; zero: it does not
+	refused  []time.Time // by client: the time since which it waits; zero if it does not wait
 	arrived  chan struct{}
-	first    time.Time // when the first hand-off that counts began
-	released time.Time // when Unlock was last called
-	by       int       // by whom
+	first    time.Time // the begin of the first counted hand-off
+	released time.Time // the time of the last call of Unlock
+	by       int       // the client of that call
 }
 
 func newRelay(clients int) *relay {
 	return &relay{clients: clients, refused: make([]time.Time, clients), arrived: make(chan struct{}, 1), by: -1}
 }
 
-// run has the clients take turns on name for d. The first error ends it for all.
+// run makes the clients take turns on name for d. The first error ends all clients.
 func (r *relay) run(ctx context.Context, clients []*holdfast.Client, name string, d time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -61,7 +61,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 		if err != nil {
 			return err
 		}
-		// A client's first turn also subscribes, which is no part of a hand-off.
+		// A client's first turn does not count: it also subscribes, which is no part of a hand-off.
 		r.has(client, time.Now(), turn > 0)
 		r.hold(s.over)
 		r.gives(client)
@@ -72,7 +72,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 	return nil
 }
 
-// stands notes that a client was refused: it stands in line from now on.
+// stands notes that a client was refused and now waits in the queue.
 func (r *relay) stands(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *relay) stands(client int) {
 	}
 }
 
-// has notes that a client got the lock, and the hand-off if it was one: from another
-// client, to one that stood in line already.
+// has notes that a client got the lock. It counts a hand-off if another client released the lock and this client
+// already waited.
 func (r *relay) has(client int, now time.Time, counts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *relay) has(client int, now time.Time, counts bool) {
 	r.took = now.Sub(r.first)
 }
 
-// hold returns when another client stands in line, or over ends.
+// hold returns when another client waits or over ends.
 func (r *relay) hold(over context.Context) {
 	for !r.awaited() {
 		select {
@@ -117,14 +117,14 @@ func (r *relay) awaited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, since := range r.refused {
-		if !since.IsZero() { // never the holder's
+		if !since.IsZero() { // never the holder's own
 			return true
 		}
 	}
 	return false
 }
 
-// gives notes that a client is about to call Unlock.
+// gives notes that a client will call Unlock now.
 func (r *relay) gives(client int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -68,7 +68,7 @@ Ctrl-Z the lock is not renewed; if it ends meanwhile so does the command.
 
 Exit codes: see holdfast help exit-codes.`
 
-// runFlags are run's own flags.
+// runFlags are the flags of run itself.
 type runFlags struct {
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
@@ -109,13 +109,12 @@ func (a *app) run() *cobra.Command {
 
 var errNoDashes = errors.New("there is no -- between the name and the command")
 
-// nameAndCommand takes NAME -- COMMAND apart. dash is how many arguments were before
-// the --, or -1.
+// nameAndCommand splits NAME -- COMMAND. dash is the number of arguments before the --, or -1.
 func nameAndCommand(args []string, dash int) (name string, command []string, err error) {
 	form := "the form is " + runForm
 	switch {
 	case dash == 0 && len(args) > 2 && args[1] == "--":
-		return args[0], args[2:], nil // -- NAME -- COMMAND, for a name that begins with -
+		return args[0], args[2:], nil // -- NAME -- COMMAND: for a name that begins with -
 	case len(args) == 0 || dash == 0:
 		return "", nil, usage(errors.New("there is no name"), form)
 	case dash < 0 && len(args) > 1:
@@ -129,9 +128,9 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 	return args[0], args[1:], nil
 }
 
-// runUnder runs command under the lock name. It returns the command if it was started.
+// runUnder runs command under the lock name. It returns the command if it started.
 func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child, error) {
-	// Before the lock is taken: nobody shall wait for it in vain.
+	// This check comes before the lock: no waiter should wait for a run that cannot start.
 	if err := child.Supported(); err != nil {
 		return nil, notStarted(err)
 	}
@@ -147,10 +146,10 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 
 	sig := catchSignals()
 	a.signals = *sig
-	// It starts while the lock is waited for, so that it costs no time.
+	// The watchdog starts during the wait for the lock, so it costs no time.
 	dog, err := child.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
-		return nil, err // what cannot start it could not start the command
+		return nil, err // the command could not start either
 	}
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
@@ -180,7 +179,8 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*child.Child,
 	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
 }
 
-// until returns how to ask for a lease's deadline: long ago where the lease has ended before it.
+// until returns a function that returns the lease's deadline. If the lease ended early, the function returns an instant
+// long ago.
 func until(lease *holdfast.Lease) func() time.Time {
 	return func() time.Time {
 		if lease.Context().Err() != nil {
@@ -190,26 +190,26 @@ func until(lease *holdfast.Lease) func() time.Time {
 	}
 }
 
-// late gives back what is left of a lease whose command could not begin in time: this process, or the host, stood
-// still. It cannot be told from a loss, because another may have had the lock since.
+// late releases a lease whose command could not begin in time, because this process or the host was paused. The case
+// looks like a loss, because another client may have had the lock since.
 func (a *app) late(lease *holdfast.Lease) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_ = lease.Unlock(ctx) // which says that it was lost
+	_ = lease.Unlock(ctx) // the error says that the lease was lost
 	return &failure{
 		code: exitLost, err: fmt.Errorf("lock %q: %w; nothing was run", lease.Name(), child.ErrLate),
 		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
 	}
 }
 
-// interrupted ends holdfast by INT if it is INT that ended the command, the wait or the
-// stay, on a terminal: a shell script that runs us shall end as well, and 130 would not
-// tell it. All else is done.
+// interrupted ends holdfast by INT if INT ended the command, the wait or the stay on a terminal. A shell script that
+// runs holdfast should then end too. The exit code 130 would not tell the script. The cleanup is complete at this
+// point.
 func (a *app) interrupted(c *child.Child, err error) {
 	f := asFailure(err)
 	if c != nil && c.Exit().Code() == f.code {
 		if c.Exit().Signal == 0 {
-			return // the code is the command's own
+			return // the exit code is the command's own
 		}
 		c.Relay()
 	}
@@ -220,8 +220,7 @@ func (a *app) interrupted(c *child.Child, err error) {
 	}
 }
 
-// supervise returns when nobody of the command's group is left, and whether the lock
-// was lost while somebody was.
+// supervise returns when no process of the command's group is alive. It reports whether the lock was lost before that.
 func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Duration) (lost bool) {
 	over := lease.Context()
 	select {
@@ -243,15 +242,15 @@ func (a *app) supervise(c *child.Child, lease *holdfast.Lease, grace time.Durati
 	return false
 }
 
-// nodesVariable is where the nodes are read from.
+// nodesVariable is the environment variable with the nodes.
 const nodesVariable = "HOLDFAST_NODES"
 
-// environment is what the command gets. An outer run's variables are replaced: the
-// innermost lock wins.
+// environment returns the environment of the command. It replaces the variables of an outer run: the innermost lock
+// wins.
 //
-// Nodes with a password are kept from it unless it shall have them: a command's environment ends up in logs and
-// crash reports. The variable is left empty and not out, so that a run in the command ends with an error and does not
-// lock on the default node instead.
+// Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
+// The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
+// the default node.
 func environment(lease *holdfast.Lease, passNodes bool) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -267,12 +266,12 @@ func environment(lease *holdfast.Lease, passNodes bool) []string {
 		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "))
 }
 
-// secret reports whether the text may have a user or a password in it. One too many is kept back rather than one too
-// few, so it does not take the URLs apart.
+// secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
+// of them, but never too few.
 func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 
-// outerOwners are the owners of the locks under which this process was started, the
-// innermost last. An owner has no spaces: see [holdfast.Config.Label].
+// outerOwners returns the owners of the locks under which this process was started, the innermost last. An owner
+// contains no spaces: see [holdfast.Config.Label].
 func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
 
 func notStarted(err error) error {
@@ -290,8 +289,7 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock gives the lock back at once. The error is worth mentioning, no more: the lock
-// ends with its TTL.
+// unlock releases the lock at once. An error is only reported, because the lock ends with its TTL.
 func (a *app) unlock(lease *holdfast.Lease) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

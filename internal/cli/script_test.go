@@ -19,10 +19,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// patienceInTests bounds every wait of a script.
+// patienceInTests limits every wait of a script.
 const patienceInTests = 20 * time.Second
 
-// The commands that scripts have besides testscript's own.
+// commands are the commands of scripts beside those of testscript.
 //
 //	exits CODE COMMAND…     runs it; stdout and stderr are compared as after exec
 //	start ID COMMAND…       runs it in the background, with output in ID.out and ID.err
@@ -30,18 +30,18 @@ const patienceInTests = 20 * time.Second
 //	read ID                 reads that pipe from now on, into ID.err
 //	signal ID SIGNAL        sends it a signal
 //	finish ID CODE          waits for its end
-//	await FILE REGEXP       until a file has a line like this
-//	gone FILE               until the process whose id is in the file is gone
+//	await FILE REGEXP       waits until a line of the file matches
+//	gone FILE               waits until the process whose id is in the file is gone
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
-//	json PATH REGEXP        the last stdout is one JSON document that has a value like this
+//	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
 //	redis …                 see redisCommand
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits": exitsCommand, "start": startCommand, "signal": signalCommand, "finish": finishCommand,
 	"read": readCommand, "await": awaitCommand, "gone": goneCommand, "timer": timerCommand, "json": jsonCommand, "redis": redisCommand,
 }
 
-// state is what one script has going.
+// state is the set of processes and servers of one script.
 type state struct {
 	t       testing.TB
 	servers []*redistest.Server
@@ -53,9 +53,9 @@ type state struct {
 func setUp(env *testscript.Env) error {
 	s := &state{t: env.T().(testing.TB), running: map[string]*exec.Cmd{}, unread: map[string]*os.File{}}
 	env.Values["state"] = s
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // as long as a script's whole TTL otherwise
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default it sleeps as long as a script's whole TTL
 	env.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
-	// Short, so that quarantines are; and no other program's settings.
+	// Short times keep quarantines short. The settings of other programs must not reach the script.
 	env.Setenv("HOLDFAST_MAX_TTL", "2s")
 	env.Setenv("HOLDFAST_WINDOW", "100ms")
 	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE"} {
@@ -113,7 +113,7 @@ func startCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
 	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "GORACE", "GOCOVERDIR", "HOLDFAST_NODES", "HOLDFAST_MAX_TTL", "HOLDFAST_WINDOW", "HOLDFAST_CLUSTER", "TEST_DEFAULT_NODE"} {
-		if value := ts.Getenv(v); value != "" { // HOLDFAST_NODES must not be there and empty
+		if value := ts.Getenv(v); value != "" { // an empty HOLDFAST_NODES must not be set
 			cmd.Env = append(cmd.Env, v+"="+value)
 		}
 	}
@@ -168,7 +168,7 @@ func finishCommand(ts *testscript.TestScript, neg bool, args []string) {
 	checkExit(ts, err, args[1])
 }
 
-// eventually polls, because what happens, happens in other processes.
+// eventually polls, because the events happen in other processes.
 func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 	for deadline := time.Now().Add(patienceInTests); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -250,11 +250,11 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // redisCommand runs redis-server processes:
 //
-//	redis start N           N of them that vote, as HOLDFAST_NODES and NODE0, NODE1…
-//	redis start N new       … that nobody has vouched for
+//	redis start N           starts N that vote, as HOLDFAST_NODES and NODE0, NODE1…
+//	redis start N new       starts N for which nobody has vouched
 //	redis kill|restart|freeze|thaw I…
 //	redis do I COMMAND…     its reply is the script's stdout
-//	redis await I REPLY COMMAND…   until that is its reply
+//	redis await I REPLY COMMAND…   waits until the command has this reply
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")
 	s := of(ts)

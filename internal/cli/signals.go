@@ -10,22 +10,21 @@ import (
 	"github.com/holdfast-go/holdfast/internal/child"
 )
 
-// signals are those that run gets, from its beginning to its end: first they end the
-// wait for the lock, then they are the command's, then they end the stay. One channel
-// for all, so that none falls between two.
+// signals are the signals that run receives from its start to its end. They first end the wait for the lock, then go to
+// the command, then end the stay. One channel serves all three, so that no signal is lost between them.
 type signals struct{ ch chan os.Signal }
 
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
 	notify(s.ch, child.Ending)
-	// Who reads our stderr may go away, and a line to nobody must not end us while a
-	// command runs. Not by ignoring the signal: the command would inherit it.
+	// The reader of stderr may go away. A write without a reader must not end holdfast while a command runs. Ignoring
+	// SIGPIPE is no solution: the command would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s
 }
 
-// notify leaves out what was ignored when we were started: under nohup, HUP is not
-// for us, nor for the command; nor is Ctrl-C for a script's background job.
+// notify leaves out signals that were ignored when holdfast started. Under nohup, HUP is for neither holdfast nor the
+// command. The same is true for Ctrl-C and a script's background job.
 func notify(ch chan os.Signal, list []os.Signal) {
 	for _, sig := range list {
 		if !signal.Ignored(sig) {
@@ -34,8 +33,7 @@ func notify(ch chan os.Signal, list []os.Signal) {
 	}
 }
 
-// interrupt cancels by a signal, until stop is called; stop returns the signal's
-// failure, or nil.
+// interrupt makes a signal cancel, until stop is called. stop returns the failure of the signal, or nil.
 func (s *signals) interrupt(cancel context.CancelCauseFunc) (stop func() error) {
 	quit, result := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -58,13 +56,13 @@ func signalled(sig os.Signal) *failure {
 	return &failure{code: exitSignal + int(sig.(syscall.Signal)), err: fmt.Errorf("ended by signal: %s", sig)}
 }
 
-// forward gives the signals to a command, with those of job control.
+// forward sends the signals to a command, with those of job control.
 func (s *signals) forward() <-chan os.Signal {
 	notify(s.ch, child.JobControl)
 	return s.ch
 }
 
-// received takes them back after the command.
+// received makes holdfast receive the signals again after the command.
 func (s *signals) received() <-chan os.Signal {
 	signal.Reset(child.JobControl...)
 	return s.ch

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
-// What the library said while a lock was waited for is said when it came, unless it is over.
+// A warning that comes during a wait for a lock is printed after the wait, unless it has become untrue.
 func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	var out bytes.Buffer
 	talk := newTalker(&out)
@@ -29,7 +29,7 @@ func TestWarningsOfAWaitAreSaidIfTheyStillHold(t *testing.T) {
 	warn(11*time.Second, "node does not vote for another 1m0s", "b", time.Minute)
 	warn(11*time.Second, "node does not vote", "c", 0)
 	warn(2*time.Second, "node does not vote", "d", 0)
-	warn(time.Second, "node does not vote for another 1ms", "d", time.Millisecond) // takes the place of the one before
+	warn(time.Second, "node does not vote for another 1ms", "d", time.Millisecond) // replaces the previous one
 	if talk.lines.Wait(aside.Forever); out.Len() > 0 {
 		t.Errorf("during the wait it said %q", out.String())
 	}

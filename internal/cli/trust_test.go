@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Nodes come back empty while an operator thinks: what he is asked is not what is done.
+// Nodes restart empty while an operator thinks. Trust must not act on more than it asked about.
 func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	t.Parallel()
 	servers := redistest.StartN(t, 3)
@@ -38,7 +38,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 		if len(asked) == 1 {
 			servers[1].Restart()
 		}
-		return len(asked) == 1 // what was asked first, and not what is asked then
+		return len(asked) == 1 // the nodes of the first question, not those of the second
 	})
 	if code := asFailure(err).code; len(asked) != 2 || asked[0] != 1 || asked[1] != 2 || code != exitDeclined {
 		t.Errorf("asked about %v nodes, then exit %d (%v); want 1, then 2, then %d\n%s", asked, code, err, exitDeclined, &said)
@@ -50,8 +50,8 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	}
 }
 
-// While the operator thinks, the nodes come to vote, a lock is taken, and they lose their memory again without a restart.
-// The answer to the first question says nothing of that lock.
+// While the operator thinks, the nodes begin to vote, a lock is taken, and they lose their memory again without a
+// restart. The answer to the first question does not cover that lock.
 func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	t.Parallel()
 	servers := redistest.StartN(t, 3)
@@ -108,7 +108,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	if asked != 2 || !errors.As(err, &f) || f.code != exitDeclined || !strings.Contains(said, "meanwhile other nodes need it") {
 		t.Errorf("asked %d times: %v\n%s", asked, err, said)
 	}
-	// Nor does the library vouch for what its caller has not seen.
+	// The library also refuses to vouch for a loss that its caller has not seen.
 	for _, n := range operator.Trust(t.Context(), seen...) {
 		if n.Reason != holdfast.ReasonVoidVoucher {
 			t.Errorf("%s", n)

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/aside"
 )
 
-// fullPipe is a pipe into which nothing more goes.
+// fullPipe returns a pipe that is full.
 func fullPipe(ts *testscript.TestScript) (r, w *os.File) {
 	var fds [2]int
 	syscall.ForkLock.RLock()
@@ -35,7 +35,7 @@ func fullPipe(ts *testscript.TestScript) (r, w *os.File) {
 			ts.Check(err)
 		}
 	}
-	ts.Check(syscall.SetNonblock(fds[1], false)) // whoever writes shall wait
+	ts.Check(syscall.SetNonblock(fds[1], false)) // a writer must wait
 	return os.NewFile(uintptr(fds[0]), "unread"), os.NewFile(uintptr(fds[1]), "full")
 }
 
@@ -52,7 +52,7 @@ func readCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 }
 
-// notRead blocks whoever writes until it is closed.
+// notRead blocks each writer until it is closed.
 type notRead struct {
 	goOn chan struct{}
 	said bytes.Buffer
@@ -63,21 +63,21 @@ func (n *notRead) Write(p []byte) (int, error) {
 	return n.said.Write(p)
 }
 
-// testdata/script/unread.txtar shows it of whole runs.
+// testdata/script/unread.txtar shows the same for whole runs.
 func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
 	out := &notRead{goOn: make(chan struct{})}
 	talk := newTalker(out)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// A wait for each of them would be a minute.
+		// Waiting for each line would take a minute.
 		for range aside.Room + 11 {
 			talk.say("said")
 		}
 		talk.hold()
 		talk.logger().Warn("kept")
 		talk.resume()
-		talk.finish(exitSignal+int(syscall.SIGTERM), nil) // who was told to end ends
+		talk.finish(exitSignal+int(syscall.SIGTERM), nil) // a run that was told to end ends
 	}()
 	expectClosed(t, done)
 	close(out.goOn)

@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Hello is what a node says of itself: which incarnation it is, and its clock.
+// Hello is the answer of a node to hello: its incarnation and its clock.
 type Hello struct {
 	Time    int64  // µs
 	Run     string // run id: new at every start of the server
 	Version string // such as "Redis 7.0.15"
-	ID      string // of the server and what it keeps: the same after a restart with its data; "" before its first admission
-	Lax     Cause  // why it is not as durable as its clients declare; NoCause if it is, or is not known
-	Sync    string // its appendfsync, where Lax is SyncNotAlways
+	ID      string // of the server and its data: a restart with the data keeps it; "" before its first admission
+	Lax     Cause  // why it is less durable than its clients declare; NoCause if it is not, or if unknown
+	Sync    string // its appendfsync if Lax is SyncNotAlways
 }
 
 // ParseHello reads the reply to hello.
@@ -46,11 +46,11 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	return h, nil
 }
 
-// ErrNoScripts is the error of a Sentinel, or a proxy, whose own words quote the script.
+// ErrNoScripts replaces the error of a Sentinel or a proxy that knows no EVAL. Their own error quotes the whole script.
 var ErrNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
 	"give the address of a Redis or Valkey server itself"}
 
-// noScripts returns ErrNoScripts if err is a server's word that it knows no EVAL, else err. Redis has no code for that.
+// noScripts returns ErrNoScripts if err says that the server knows no EVAL, else err. Redis has no code for this.
 func noScripts(err error) error {
 	var e *node.Error
 	if errors.As(err, &e) && strings.Contains(strings.ToLower(e.Message), "unknown command") && strings.Contains(strings.ToUpper(e.Message), "EVAL") {
@@ -59,11 +59,11 @@ func noScripts(err error) error {
 	return err
 }
 
-// oldest is the first Redis that writes no SCRIPT LOAD to its AOF and its replicas.
+// oldest is the first major version of Redis that writes no SCRIPT LOAD to its AOF and its replicas.
 const oldest = 7
 
-// Unfit returns why such a server can be no node: [NoCause] if it can. A Redis before 7 that restarts loads its scripts
-// and the guard from its AOF. Nothing would tell that it restarted.
+// Unfit returns why the server cannot be a node, or [NoCause] if it can. A Redis before 7 loads its scripts and the
+// guard from its AOF when it restarts. Clients would not notice that restart.
 func (h Hello) Unfit() (Cause, *Evidence) {
 	if h.Lax != NoCause {
 		return h.Lax, &Evidence{Value: h.Sync}
@@ -76,31 +76,31 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 	return VersionTooOld, &Evidence{Value: h.Version}
 }
 
-// AdmitCall asks a node to vote. stamp must be confirmed by a majority of the nodes'
-// clocks: a machine that boots with a wrong clock must not count its own quarantine. within is by how much the node's clock
-// may differ from it, a window at most: less where the stamp may be off by more than a window itself.
-// challenge is what the node answered last, "" if nothing; stamp must be drawn after that
-// answer. nonce is random.
+// AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp: otherwise a machine that boots
+// with a wrong clock could count its own quarantine. The node's clock may differ from stamp by within: at most a
+// window, and less if stamp itself may be off by more than a window. challenge is the node's last challenge, "" if it
+// has answered none. Draw stamp after that answer. nonce is random.
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}
 }
 
-// VoucherKept is how long a voucher waits to be used.
+// VoucherKept is how long a node keeps a voucher that nobody uses.
 const VoucherKept = time.Minute
 
-// LoadCall is an admit that admits nobody, since no clock lies in its window: the scripts that follow its answer are loaded.
-// [ParseAdmit] answers OffClock where they are for the node's incarnation. Where they are not, none follow: see OtherRun.
+// LoadCall returns an admit that admits no node, because no clock is in its window. It only prepares the loading of the
+// scripts, which follow its answer. [ParseAdmit] returns OffClock if the scripts are for the node's incarnation.
+// Otherwise admit answers an error, and no scripts follow: see OtherRun.
 func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", ""}} }
 
-// TrustCall leaves an operator's voucher on a node; the next admit of a client with this
-// configuration uses it up, and may replace another configuration by it. names is the
-// challenge or mark of the refusal it is for: Answer.Names. It does nothing to any other.
+// TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses it, and may
+// replace another configuration by it. names is the challenge or mark of the refusal that the voucher answers:
+// Answer.Names. A voucher has no effect on any other refusal.
 func TrustCall(c Config, names string) node.Call {
 	return node.Call{Args: []string{millis(VoucherKept), c.String(), names}}
 }
 
-// ErrVoid says that a voucher did not count: what it named is over.
+// ErrVoid says that a voucher had no effect: the challenge or mark that it names is out of date.
 var ErrVoid = errors.New("the node lost its memory again, or another client changed its configuration: look again, and vouch again")
 
 // ParseTrust reads the reply to trust.
@@ -116,9 +116,8 @@ func ParseTrust(r node.Reply) error {
 	return nil
 }
 
-// Served are the fields of [AdmissionKey] on a server that starts, was never locked on, and
-// votes when it is first asked from until on, by its clock in microseconds. They are for
-// whoever starts servers; the key's value is a hash.
+// Served returns the fields of [AdmissionKey], a hash, for a server that starts and has never been locked on. The
+// server votes when a client first asks after until, in µs of its own clock. Programs that start servers use it.
 func Served(run string, until int64) map[string]string {
 	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
 	return map[string]string{
@@ -127,13 +126,13 @@ func Served(run string, until int64) map[string]string {
 	}
 }
 
-// never is until when a node does not vote whose quarantine has not begun.
+// never is the end of a quarantine that has not begun.
 const never = "9999999999999999"
 
 // challengeLen is the length of a challenge, and of a mark.
 const challengeLen = 2 * sha1.Size
 
-// admitOp names admit in messages; it is not loaded, so it has no Op.
+// admitOp names admit in messages. Admit has no Op, because it is not loaded.
 type admitOp struct{}
 
 func (admitOp) String() string { return "admit" }
@@ -142,11 +141,11 @@ type trustOp struct{}
 
 func (trustOp) String() string { return "trust" }
 
-// OtherRun is the code of admit's error where it was made for another incarnation. No scripts follow an error.
+// OtherRun is the code of admit's error if the call was made for another incarnation. No scripts follow an error.
 const OtherRun = "OTHERRUN"
 
-// ParseAdmit reads the reply to admit: Done (it votes), Challenged (ask again), Quarantined, OffClock,
-// Misconfigured, Unfit, NotAdmitted (another incarnation than hello found) or Failed.
+// ParseAdmit reads the reply to admit. The verdict is Done (the node votes), Challenged (ask again), Quarantined,
+// OffClock, Misconfigured, Unfit, NotAdmitted (another incarnation than hello found) or Failed.
 func ParseAdmit(c Config, r node.Reply) Answer {
 	switch {
 	case node.Code(r.Err) == OtherRun:
@@ -181,7 +180,7 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		if a.Time, err = parseMicros(rest[:digits]); err == nil {
 			a.Left, err = parseLeft(rest[digits : 2*digits])
 		}
-		// A hostile server must not shut itself out of the set for years.
+		// The limit stops a hostile server from shutting itself out of the set for years.
 		a.Left = min(a.Left, c.Quarantine())
 	case 'M':
 		if len(rest) < challengeLen {

@@ -5,36 +5,35 @@ import (
 	"time"
 )
 
-// Call is one operation as every node gets it; only the digest differs per node.
+// Call is one operation for every node. Only the digest differs per node.
 type Call struct {
 	Op         Op
 	Keys, Args []string
 }
 
-// Lock is what a node needs to know to find a name's keys.
+// Lock names a lock and finds the keys of its name.
 type Lock struct {
 	Name    string
 	Private bool // without the plain key
 
-	made  []string // the keys; nil: made for every call
+	made  []string // the keys; nil: each call makes them
 	times Times
 }
 
-// NewLock returns a lock whose calls share what they have in common, if they take it for
-// the TTL of times.
+// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
 func NewLock(name string, private bool, times Times) Lock {
 	l := Lock{Name: name, Private: private, times: times}
 	l.made = l.keys()
 	return l
 }
 
-// Times is a TTL as calls carry it.
+// Times is a TTL and its text in calls.
 type Times struct {
 	ttl    time.Duration
 	millis string
 }
 
-// NewTimes prints a TTL.
+// NewTimes returns the Times of a TTL.
 func NewTimes(ttl time.Duration) Times { return Times{ttl, millis(ttl)} }
 
 func (l Lock) timesOf(ttl time.Duration) Times {
@@ -56,22 +55,22 @@ func (l Lock) keys() []string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }
 
-// ceilMillis rounds up: a key must not go before its time.
+// ceilMillis rounds up, so that a key does not expire too early.
 func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// AcquireCall asks for l with token T = stamp (µs of stamp time).
+// AcquireCall asks for l with the token stamp, in µs of stamp time.
 func AcquireCall(l Lock, owner string, stamp int64, ttl time.Duration) Call {
 	return acquire(l, owner, stamp, ttl, "")
 }
 
-// QueueCall is AcquireCall for an owner that joins the queue where somebody else has the
-// lock. ticket is the waiter's first stamp: the lowest is served first.
+// QueueCall is AcquireCall for an owner that joins the queue if another owner has the lock. ticket is the waiter's
+// first stamp. Nodes serve the lowest ticket first.
 func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int64) Call {
 	return acquire(l, owner, stamp, ttl, Micros(ticket))
 }
 
-// PassCall is AcquireCall for an owner to whom from, which has the lock in the same
-// process, passes it on. from is longer than a ticket, as every owner of [NewOwner] is.
+// PassCall is AcquireCall for an owner that receives the lock from another owner in the same process. from is that
+// other owner. It is longer than a ticket, as every owner of [NewOwner] is.
 func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
 	return acquire(l, owner, stamp, ttl, from)
 }
@@ -81,15 +80,15 @@ func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string)
 	return Call{Acquire, l.keys(), []string{r.head(), l.timesOf(ttl).millis, wants, owner}}
 }
 
-// ReleaseCall gives l back after a lease; highest is the highest stamp ever sent under owner.
+// ReleaseCall releases l after a lease. highest is the highest stamp that was ever sent for owner.
 func ReleaseCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "0") }
 
-// AbortCall gives back what an attempt got whose stamps, up to highest, never won a majority: no
-// lease was, so the one that somebody else may hold can be repaired here.
+// AbortCall gives back the partial grants of an attempt. None of its stamps, up to highest, won a majority. The attempt
+// was never a lease, so these nodes can still repair the lease of another owner.
 func AbortCall(l Lock, owner string, highest int64) Call { return release(l, owner, highest, "1") }
 
-// DeclineCall gives on a claim that owner has no use for: it bids no more. It leaves a lease of owner
-// alone, because it covers no stamp.
+// DeclineCall rejects a claim that owner cannot use, because its attempt has ended. The next waiter gets the claim. A
+// lease of owner stays: the call covers no stamp.
 func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
 
 func release(l Lock, owner string, highest int64, never string) Call {
@@ -97,28 +96,26 @@ func release(l Lock, owner string, highest int64, never string) Call {
 	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:], never}}
 }
 
-// ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is
-// the one the owner knows, in stamp time: nothing is repaired later than that + w, the
-// window.
+// ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is the deadline that the owner knows,
+// in stamp time. After deadline + w, the window, no node repairs the lease.
 func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
 	return Call{Extend, l.keys(), []string{
 		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), Micros(stamp),
 	}}
 }
 
-// LeaveCall ends the lease of owner with token T but keeps the name taken until an
-// instant of stamp time.
+// LeaveCall ends the lease of owner with token T. It keeps the name taken until an instant of stamp time.
 func LeaveCall(l Lock, owner string, T, until int64) Call {
 	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner)}}
 }
 
-// QuitCall takes owner out of the queue of a node that did not grant.
+// QuitCall removes owner from the queue of a node that did not grant.
 func QuitCall(l Lock, owner string) Call { return Call{Quit, l.keys(), []string{owner}} }
 
-// LeftOwner is the owner under which a name that was left stays taken.
+// LeftOwner returns the owner under which a name stays taken after LeaveCall.
 func LeftOwner(owner string) string { return owner + "~left" }
 
-// RefreshCall keeps the guard of a node that votes.
+// RefreshCall extends the life of the guard on a node that votes.
 func RefreshCall(stamp int64, w time.Duration) Call {
 	return Call{Refresh, nil, []string{Micros(stamp - w.Microseconds()), Micros(stamp + w.Microseconds())}}
 }

@@ -2,10 +2,10 @@ package nodescript
 
 import "strings"
 
-// Cause says why a node gave its answer, in one word. The verdict says what the answer was.
+// Cause is the code that says why a node gave its answer. The verdict says what the answer was.
 type Cause uint8
 
-// Causes. The scripts answer those of the first two groups, as the codes of causeCodes. Clients find the others.
+// These are the causes. The scripts answer the first two groups, as the codes of causeCodes. Clients find the others.
 const (
 	NoCause      Cause = iota
 	UnknownCause       // a newer node answered a code that this client does not know: Evidence.Value
@@ -24,9 +24,9 @@ const (
 	ClusterMode   // Unfit: it runs in Redis Cluster mode
 	MayEvict      // Unfit: its maxmemory-policy is Evidence.Value
 
-	PlaceTaken // Quarantined: the node is new to the set, and waits for the place of a server that is gone
+	PlaceTaken // Quarantined: the node is new to the set, and waits for the place of a missing server
 
-	VersionTooOld // Unfit: it is Evidence.Value, which keeps scripts over a restart
+	VersionTooOld // Unfit: its version is Evidence.Value, which keeps scripts over a restart
 	SyncNotAlways // Unfit: its appendfsync is Evidence.Value, and the set is declared durable
 	NoSyncRewrite // Unfit: its no-appendfsync-on-rewrite is yes, and the set is declared durable
 
@@ -39,7 +39,8 @@ const (
 	causes
 )
 
-// causeCodes are the codes of the causes. Scripts answer them, and programs read them: none ever changes its meaning.
+// causeCodes are the codes of the causes. Scripts answer them, and programs read them. The meaning of a code never
+// changes.
 var causeCodes = [causes]string{
 	NoCause: "", UnknownCause: "unknown",
 
@@ -71,7 +72,7 @@ var (
 	ofUnfit      = []Cause{RoleNotMaster, ClusterMode, MayEvict}
 )
 
-// Bounds of the texts that a node may put into an answer.
+// These constants limit the texts that a node may put into an answer.
 const (
 	mostOfValue  = 200
 	mostOfConfig = 1000
@@ -90,7 +91,7 @@ func parseCause(code string, known []Cause) (Cause, *Evidence) {
 	return UnknownCause, &Evidence{Value: code[:min(len(code), mostOfValue)]}
 }
 
-// parseUnfit reads why a node cannot keep locks: a code, and behind a blank what its server says.
+// parseUnfit reads the cause of an Unfit answer: a code and, after a blank, the value that the server shows.
 func parseUnfit(text string) (Cause, *Evidence) {
 	code, value, valued := strings.Cut(text, " ")
 	c, e := parseCause(code, ofUnfit)

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What a script says is codes and numbers. Sentences are made in one place, words.go of the root package.
+// Scripts answer only codes and numbers. Only words.go of the root package makes sentences.
 func TestNoScriptContainsASentence(t *testing.T) {
 	literal, words := regexp.MustCompile(`'[^'\n]*'`), regexp.MustCompile(`[A-Za-z]{2,} [a-z]{2,}`)
 	list, err := files.ReadDir("lua")
@@ -81,7 +81,7 @@ func TestACodeOfANewerNodeIsARefusal(t *testing.T) {
 		q + "17":          {Quarantined, UnknownCause, "17"},
 		q + "restarted":   {Quarantined, Restarted, ""},
 		q:                 {Quarantined, NoCause, ""},
-		q + "role":        {Quarantined, UnknownCause, "role"}, // known, but no cause of a quarantine
+		q + "role":        {Quarantined, UnknownCause, "role"}, // known, but not a cause of a quarantine
 		"U17 sharded":     {Unfit, UnknownCause, "17"},
 		"Urole slave":     {Unfit, RoleNotMaster, "slave"},
 		"Ucluster":        {Unfit, ClusterMode, ""},
@@ -119,7 +119,7 @@ func TestDifferencesAreTheSettingsThatDiffer(t *testing.T) {
 	}
 }
 
-// Evidence is for refusals: a grant allocates nothing.
+// Only refusals have Evidence, so a grant allocates nothing.
 func TestAGrantIsReadWithoutAnAllocation(t *testing.T) {
 	for op, reply := range map[Op]string{Acquire: "G0", Extend: "E", Release: "D"} {
 		if n := testing.AllocsPerRun(100, func() {

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Protocol is the version of what nodes store and mean. Clients of two versions
-// do not share a node set.
+// Protocol is the version of the stored data and their meaning. Clients of two versions cannot share a node set.
 const Protocol = 1
 
-// Config is what all clients of a node set must agree on. A node that votes under
-// one configuration refuses clients of another.
+// Config contains the settings that all clients of a node set must share. A node that votes under one configuration
+// refuses clients with another one.
 type Config struct {
-	N       int           // how many nodes the set has
+	N       int           // the number of nodes in the set
 	MaxTTL  time.Duration // no lease is granted or renewed for longer
 	Window  time.Duration // W: how far a stamp may be from a node's clock
 	Durable bool          // every node keeps its data over a restart (appendfsync always)
 	Cluster string        // the node set's name
 }
 
-// String is the configuration as nodes keep it and people read it.
+// String returns the configuration in the form that nodes store and people read.
 func (c Config) String() string {
 	durable := "no"
 	if c.Durable {
@@ -29,29 +28,29 @@ func (c Config) String() string {
 		Protocol, c.N, c.MaxTTL, c.Window, durable, c.Cluster)
 }
 
-// Quarantine is how long a node that may have forgotten locks does not vote: until
-// every lock it may have granted is over.
+// Quarantine returns the time for which a node that may have forgotten locks does not vote. Afterwards every lock that
+// it may have granted is over.
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
-// TrustedQuarantine is what remains of it where an operator vouches that no lock is
-// alive: as much as with the shortest MaxTTL, 8 W. Tokens must still rise above those that
-// were granted before, by stamps that were ahead: docs/protocol.md, Tokens after a voucher.
+// TrustedQuarantine returns the length of a quarantine after a voucher, which states that no lock is alive. It equals
+// the quarantine of the shortest MaxTTL, 8 W. Tokens must still exceed all earlier tokens, which came from stamps that
+// were ahead: see docs/protocol.md, Tokens after a voucher.
 func (c Config) TrustedQuarantine() time.Duration { return 9 * c.Window }
 
-// Claim is how long a name that was handed to a waiter is reserved for it: until the news are there and its acquire is
-// back, which a window lets take up to 2 W; and a second at least, for clients that are busy. One that is frozen costs those who
-// wait behind it that time, so it is no longer than that.
+// Claim returns how long a claim reserves a name for a waiter. In this time the message must arrive and the waiter's
+// acquire must come back, which may take up to 2 W. Clients that are busy need at least a second. A frozen waiter
+// delays the others by this time, so the claim is no longer than that.
 func (c Config) Claim() time.Duration {
 	return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))
 }
 
-// stayPeriod is for how long the PX of a record in use need not be set again: scripts
-// compare the first eight of sixteen digits of two tokens.
+// stayPeriod is the time for which a record in use keeps its PX without a new one. Scripts compare the first eight of
+// the sixteen digits of two tokens.
 const stayPeriod = 100 * time.Second
 
-// Stays is the PX of a record. At least RecordKept of it is left when a lease has expired
-// or was given back: since it was set there may have passed a period, another one that a
-// token is ahead of the clock or behind it, and a lease that was not renewed.
+// Stays returns the PX of a record. When a lease expires or is released, at least RecordKept of the PX is left. Three
+// times may pass before: one stayPeriod, a second one by which a token is ahead of or behind the clock, and one lease
+// that was never renewed.
 func (c Config) Stays() time.Duration {
 	return (RecordKept + 2*stayPeriod + 2*c.Quarantine()).Round(time.Millisecond)
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Evidence is what belongs to the Cause of an answer and is no code: [Cause] says which of it is set. Only refusals have
-// one, so that a grant costs no allocation.
+// Evidence contains the values that belong to the Cause of an answer. [Cause] says which field is set. Only refusals
+// have an Evidence, so a grant costs no allocation.
 type Evidence struct {
-	Value string        // as a server, or another node, has it
+	Value string        // the value on a server, or on another node
 	Off   time.Duration // Inexact
 
 	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
-	Kept         time.Duration // Stranger: for how long that node keeps a member that nobody sees
+	Kept         time.Duration // Stranger: how long that node keeps an unseen member
 }
 
 // String returns all of e, for tests and traces.
@@ -38,7 +38,7 @@ type Difference struct {
 	Theirs, Ours string // the values of the node and of the client; "" where one does not have the setting
 }
 
-// mostDifferences bounds the list where a hostile node answers a configuration of its own.
+// mostDifferences limits the list, because a hostile node may answer a configuration of its own.
 const mostDifferences = 16
 
 // Differences compares two configurations, each as [Config.String] prints it. The client's settings come first, in

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// framed runs the script that puts several answers into one, on a server, where each call answers with its argument.
+// framed runs the script that joins several answers, on a server. Each call answers with its argument.
 func framed(t testing.TB, s *redistest.Server, answers []string) string {
 	script := "local call, sub = redis.call, string.sub\nlocal function one(key, plain, said)\n" +
 		"if sub(said, 1, 1) == '!' then error(said, 0) end\nreturn said\nend\n" + strings.ReplaceAll(text("each"), "@WIDTH@", "1")
@@ -22,8 +22,8 @@ func framed(t testing.TB, s *redistest.Server, answers []string) string {
 	return s.MustDo(t, args...).(string)
 }
 
-// What a call answers may be anything that somebody stored: it is read as the answer to that call, cut off where it
-// is too long, or not at all.
+// readBack checks the answers that Parts finds in value. An answer may be any stored bytes. Parts reads it as the
+// answer to its own call, cut if it is too long, or refuses the whole value.
 func readBack(t *testing.T, value string, answers []string) {
 	t.Helper()
 	told, empty := 0, false

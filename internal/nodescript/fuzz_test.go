@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What comes from a node may come from a hostile one, or from no node at all: it is
-// refused, never trusted to be long enough.
+// A reply may come from a hostile node, or from a server that is no node. The parsers refuse such a reply, and never
+// rely on its length.
 
 var fuzzed = Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond}
 
@@ -118,7 +118,7 @@ func FuzzCheckName(f *testing.F) {
 			}
 			return
 		}
-		// From a key one finds back to its name.
+		// The name can be found from its key.
 		key, ok := strings.CutSuffix(RecordKey(name), recordTail)
 		if !ok || CheckName(RecordKey(name)) == nil {
 			t.Fatalf("%q: the record key %q could be a name", name, RecordKey(name))
@@ -170,7 +170,7 @@ func FuzzTicket(f *testing.F) {
 		if !strings.Contains(label+client, "~") && (!ok || got != ticket) {
 			t.Fatalf("the ticket of %q is %d, %v; want %d", owner, got, ok, ticket)
 		}
-		Ticket(label + client + random) // of a foreign owner: anything
+		Ticket(label + client + random) // anything is allowed for a foreign owner
 		if left, ok := Ticket(LeftOwner(owner)); ok && left != got {
 			t.Fatalf("the ticket of %q is %d; want %d", LeftOwner(owner), left, got)
 		}
@@ -200,7 +200,7 @@ func FuzzParsePeers(f *testing.F) {
 	})
 }
 
-// A Sentinel's own words quote the whole script.
+// The error of a Sentinel quotes the whole script.
 func TestAServerWithoutScriptsIsToldInAFewWords(t *testing.T) {
 	for _, said := range []string{
 		"ERR unknown command 'EVAL', with args beginning with: 'redis.pcall('EXISTS', 'holdfast:node')", "ERR unknown command `eval`",

@@ -7,11 +7,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// View is what a node stores about a name at an instant of its own clock.
+// View is the content of a name's keys on a node at an instant of the node's own clock.
 type View struct {
 	Time    int64 // µs
 	Record  Record
-	Written bool          // there is a record
+	Written bool          // the record exists
 	Plain   string        // the value of the plain key, its first 256 bytes
 	Kind    byte          // of the plain key: '-' none, 's' string, 't' another type
 	Left    time.Duration // of the plain key; Forever if it does not expire
@@ -20,12 +20,12 @@ type View struct {
 // Live reports whether the record's owner held the name at v.Time.
 func (v View) Live() bool { return v.Record.Owner != "" && v.Time < v.Record.Expiry }
 
-// Foreign reports whether the plain key is there and is not the record's owner's.
+// Foreign reports whether the plain key exists and its value is not the record's owner.
 func (v View) Foreign() bool {
 	return v.Kind == 't' || v.Kind == 's' && (v.Plain == "" || v.Plain != v.Record.Owner)
 }
 
-// InspectCall asks for a name's keys; sent with [InspectText].
+// InspectCall asks for the content of a name's keys. Send it with [InspectText].
 func InspectCall(l Lock) node.Call {
 	return node.Call{Keys: []string{RecordKey(l.Name), l.Name}}
 }

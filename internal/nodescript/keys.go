@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// MaxName is the longest name in bytes, the prefix included.
+// MaxName is the length of the longest name in bytes, including the prefix.
 const MaxName = 1024
 
-// Keys of a node that belong to no name.
+// These keys of a node belong to no name.
 const (
-	GuardKey     = "holdfast:node"           // present only while the node may vote
-	AdmissionKey = "holdfast:node:admission" // why it may or may not
-	KeptKey      = "holdfast:node:kept"      // outlives the guard: no leap of the clock took records
-	PeersKey     = "holdfast:node:peers"     // the servers that are the node set's members
-	TrustKey     = "holdfast:node:trust"     // an operator's voucher: the challenge or mark it names, and a configuration
+	GuardKey     = "holdfast:node"           // exists only while the node may vote
+	AdmissionKey = "holdfast:node:admission" // why the node votes or does not
+	KeptKey      = "holdfast:node:kept"      // outlives the guard; while it exists, no clock leap deleted records
+	PeersKey     = "holdfast:node:peers"     // the servers that are members of the node set
+	TrustKey     = "holdfast:node:trust"     // the challenge or mark that a voucher names, and its configuration
 )
 
 const (
 	reserved    = "holdfast:node"
 	recordTail  = ":holdfast"
 	queueTail   = ":holdfast:queue"
-	taggedExtra = ":" // keeps "{x}" apart from "x": both would be "{x}:holdfast"
+	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
-// RecordKey returns the key of name's record. It hashes to the same Redis Cluster
-// slot as name does: a name with a {tag} lends it, any other becomes the tag.
+// RecordKey returns the key of name's record. Redis Cluster stores both in the same slot: a name with a {tag} shares
+// its tag, and any other name becomes the tag.
 func RecordKey(name string) string {
 	if tagged(name) {
 		return name + taggedExtra + recordTail
@@ -33,7 +33,7 @@ func RecordKey(name string) string {
 	return "{" + name + "}" + recordTail
 }
 
-// nameOf is the name whose record key is.
+// nameOf returns the name that has this record key.
 func nameOf(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key, recordTail)
 	if !ok {
@@ -47,17 +47,15 @@ func nameOf(key string) (name string, ok bool) {
 	return name, RecordKey(name) == key && CheckName(name) == nil
 }
 
-// tagged reports whether Redis would hash only a part of name: the bytes between
-// the first { and the first } after it, if there are any.
+// tagged reports whether Redis would hash only a part of name: the bytes between the first { and the first } after it.
 // https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags
 func tagged(name string) bool {
 	_, after, ok := strings.Cut(name, "{")
 	return ok && strings.Index(after, "}") > 0
 }
 
-// CheckName returns why name cannot be locked, or nil. Any bytes are allowed, NUL
-// and newline too; refused are the empty name, one longer than [MaxName], and the
-// few that would alias keys of our own.
+// CheckName returns why name cannot be locked, or nil. Any bytes are allowed, also NUL and newline. Refused are the
+// empty name, a name longer than [MaxName], and the few names whose keys would collide with keys of Holdfast.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -76,14 +74,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPrefix returns why no name behind prefix can be locked, or nil if some can.
+// CheckPrefix returns why no name with this prefix can be locked, or nil if some names can.
 func CheckPrefix(prefix string) error {
 	open := strings.Count(prefix, "{") - strings.Count(prefix, "}")
 	return CheckName(prefix + "x" + strings.Repeat("}", max(open, 0)))
 }
 
-// untaggable: Redis Cluster hashes the whole name, and no longer key that contains it
-// can hash the same bytes.
+// untaggable reports whether no longer key can share name's slot. Redis Cluster hashes the whole name, and no key that
+// contains it can hash the same bytes.
 func untaggable(name string) bool {
 	_, after, ok := strings.Cut(name, "{")
 	return ok && strings.HasPrefix(after, "}")

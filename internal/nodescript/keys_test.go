@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// pieces are strung together to names that look like keys, tags and parts of both.
+// pieces are the parts of names that look like keys, tags and parts of both.
 var pieces = []string{"x", "y", "{", "}", ":", "holdfast", ":holdfast", "{x}", "queue", "\x00"}
 
 // each calls f with every string of up to n pieces.
@@ -41,7 +41,7 @@ func TestNoTwoNamesShareAKey(t *testing.T) {
 }
 
 func TestKeysOfANameShareItsSlot(t *testing.T) {
-	// What Redis Cluster hashes of a key.
+	// hashed returns the part of a key that Redis Cluster hashes.
 	hashed := func(key string) string {
 		if _, after, ok := strings.Cut(key, "{"); ok {
 			if tag, _, ok := strings.Cut(after, "}"); ok && tag != "" {

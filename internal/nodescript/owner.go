@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// An owner is label~client~ticket-random: who, for people; which client, for hand-offs;
-// since when it waits, for those who contend with it; and what makes it one of a kind.
+// An owner is label~client~ticket-random. People read the label. Hand-offs need the client. Competing attempts compare
+// tickets. The random part makes the owner unique.
 
-// NewOwner makes an owner. ticket is the first stamp of its wait or attempt.
+// NewOwner returns a new owner. ticket is the first stamp of its wait or attempt.
 func NewOwner(label, client string, ticket int64, random []byte) string {
 	b := make([]byte, 0, 128)
 	b = append(append(append(append(b, label...), '~'), client...), '~')
@@ -16,7 +16,7 @@ func NewOwner(label, client string, ticket int64, random []byte) string {
 	return string(b)
 }
 
-// Ticket is an owner's ticket; not ok for a foreign owner.
+// Ticket returns the ticket of an owner. It returns false for a foreign owner.
 func Ticket(owner string) (int64, bool) {
 	_, rest, ok := strings.Cut(owner, "~")
 	_, rest, ok2 := strings.Cut(rest, "~")
@@ -28,7 +28,7 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
-// ClientOf is the client whose an owner is; "" of a foreign one.
+// ClientOf returns the client id of an owner, "" if it is foreign.
 func ClientOf(owner string) string {
 	_, rest, _ := strings.Cut(owner, "~")
 	client, _, ok := strings.Cut(rest, "~")
@@ -38,22 +38,22 @@ func ClientOf(owner string) string {
 	return client
 }
 
-// Handoff is the news of a hand-off. Where it is Wanted, it is the news of a holder that wants to repair its lease where
-// Owner has a part of the name.
+// Handoff is the message of a hand-off. If it is Wanted, a holder asks for the place of Owner's partial grant, to
+// repair its lease there.
 type Handoff struct {
-	Owner  string // to whom
-	Seen   int64  // the highest token that the node has seen, which the owner's next stamp must exceed; the token of the part
-	Lock   Lock   // of what
+	Owner  string // the owner that gets it
+	Seen   int64  // the node's highest token seen: the next stamp must exceed it; if Wanted, the partial grant's token
+	Lock   Lock   // the lock that it is about
 	Wanted bool
 }
 
-// ParseHandoff reads the news of a hand-off.
+// ParseHandoff reads the message of a hand-off.
 func ParseHandoff(message string) (h Handoff, ok bool) {
 	if len(message) <= digits {
 		return h, false
 	}
 	seen, err := parseMicros(message[:digits])
-	owner, of, _ := strings.Cut(message[digits:], "\n") // no owner of NewOwner has one
+	owner, of, _ := strings.Cut(message[digits:], "\n") // no owner of NewOwner contains a line break
 	if err != nil || owner == "" || len(owner) > MostOwner || len(of) < 2 || of[0] < '0' || of[0] > '3' {
 		return h, false
 	}
@@ -61,7 +61,7 @@ func ParseHandoff(message string) (h Handoff, ok bool) {
 	return Handoff{Owner: owner, Seen: seen, Lock: Lock{Name: name, Private: of[0]%2 == 0}, Wanted: of[0] >= '2'}, ok
 }
 
-// String is the news as a node tells them.
+// String returns the message as a node sends it.
 func (h Handoff) String() string {
 	what := byte('1')
 	if h.Lock.Private {
@@ -73,5 +73,5 @@ func (h Handoff) String() string {
 	return Micros(h.Seen) + h.Owner + "\n" + string(what) + RecordKey(h.Lock.Name)
 }
 
-// Inbox is the channel on which a client hears of what is handed to its owners.
+// Inbox returns the channel on which a client hears of hand-offs to its owners.
 func Inbox(client string) string { return "holdfast:inbox:" + client }

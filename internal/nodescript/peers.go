@@ -12,17 +12,17 @@ import (
 // Peer is one server behind a client's list of nodes.
 type Peer struct {
 	ID   string // see [Hello]
-	Addr string // as the client's configuration has it, without password
-	Seen int64  // µs of stamp time: it was alive then, or later
+	Addr string // from the client's configuration, without password
+	Seen int64  // µs of stamp time: the server was alive then or later
 }
 
-// Peers is what a node knows of its node set's members.
+// Peers is a node's view of the members of its node set.
 type Peers struct {
 	Time      int64
 	ID        string   // the node's own
-	Strangers []string // ids of the client's list that are no members
+	Strangers []string // ids in the client's list that are no members
 	Members   []Peer
-	Other     bool // the node has another configuration, of which admit tells; it keeps nothing of this client
+	Other     bool // the node has another configuration, which admit reports; it stores nothing of this report
 }
 
 const (
@@ -32,22 +32,22 @@ const (
 	mostOfAddr    = 128
 )
 
-// ReportEvery is how often a client at work tells each node which servers it meets behind its list. Where nodes are far
-// away a report takes nearly two windows.
+// ReportEvery returns how often a client at work tells each node which servers it meets behind its list. If nodes are
+// far away, one report takes nearly two windows.
 func (c Config) ReportEvery() time.Duration {
 	return max(2*c.Window, min(c.MaxTTL/8, reportCeiling), reportFloor)
 }
 
-// Trusted is for how long a client counts the votes of a server that it saw alive and that no node called a stranger. A
-// report tells what the one before saw, and is good until the next one was answered.
+// Trusted returns how long a client counts the votes of a server that it saw alive and that no node called a stranger.
+// A report contains what the previous report saw. It is valid until the answer to the next report.
 func (c Config) Trusted() time.Duration { return 3 * c.ReportEvery() }
 
-// MemberKept is for how long a node keeps the place of a member that nobody sees alive: a client may count
-// its vote for Trusted, and hold what it got by that for MaxTTL more.
+// MemberKept returns how long a node keeps the place of an unseen member. For Trusted, a client may count the member's
+// vote. For MaxTTL more, the client may hold the lease that it got with this vote.
 func (c Config) MemberKept() time.Duration { return c.Trusted() + c.MaxTTL + 4*c.Window }
 
-// PeersCall tells a node of the servers behind a client's list; sent with [PeersText]. stamp is drawn, or
-// taken, when the call is sent. met is the id of the node itself, as it was met; "": it had none.
+// PeersCall reports the servers behind a client's list to a node. Send it with [PeersText]. Draw or take stamp when the
+// call is sent. met is the id that the client met at the node itself, "" if it had none.
 func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	w := c.Window.Microseconds()
 	args := []string{
@@ -61,14 +61,14 @@ func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	return node.Call{Args: args}
 }
 
-// seen is a time of a last sight as nodes keep it, up to half a report late: so they need to store it only now and then,
-// however many clients report.
+// seen returns the time of a last sight as nodes store it: up to half a report later than us. So nodes store it only
+// now and then, however many clients report.
 func (c Config) seen(us int64) int64 {
 	step := c.ReportEvery().Microseconds() / 2
 	return (us + step - 1) / step * step
 }
 
-// CleanID is an id as nodes keep it. It comes from a server, which may be hostile.
+// CleanID returns an id in the form that nodes store. It comes from a server, which may be hostile.
 func CleanID(id string) string { return cleanWord(id, mostOfID) }
 
 func cleanWord(s string, most int) string {
@@ -119,5 +119,5 @@ func ParsePeers(r node.Reply) (p Peers, err error) {
 	return p, nil
 }
 
-// mostPeers is more than a node set may have nodes.
+// mostPeers exceeds the number of nodes in any node set.
 const mostPeers = 64

@@ -6,44 +6,43 @@ import (
 	"time"
 )
 
-// Record is what a node keeps of one name: one string,
+// Record is the data that a node stores for one name, as one string:
 //
 //	seen(16) T(16) expiry(16) waiting(1) leased(16) owner(…)
 //
-// so that a script reads it with one GET and compares its parts as strings.
+// So a script reads it with one GET and compares its fields as strings.
 type Record struct {
-	Seen    int64  // the highest token ever seen, µs; a token must be above it
+	Seen    int64  // the highest token ever seen, µs; a new token must exceed it
 	Token   int64  // the owner's own token T, µs; 0 marks a claim: a reservation, not a grant
-	Expiry  int64  // µs of stamp time; judged against the node's TIME
+	Expiry  int64  // µs of stamp time; the node compares it with its TIME
 	Waiting bool   // somebody waits in the queue
-	Leased  int64  // the highest token, but for the owner's own, that may have been a lease's, or its tombstone
-	Owner   string // "" = free
+	Leased  int64  // the highest token of a possible earlier lease, or its tombstone; not the owner's own
+	Owner   string // "" if the name is free
 }
 
-// digits is the width of a time in a record; recordHead where its owner begins.
+// digits is the width of a time in a record. recordHead is the position of its owner.
 const (
 	digits     = 16
 	recordHead = 4*digits + 1
 	recordFlag = 3 * digits
 
-	// MostOwner is the longest owner in bytes: those of [NewOwner] are shorter, a foreign one is cut off. A longer
-	// record is none: whatever a node answers has a bound, also where somebody else wrote what it quotes.
+	// MostOwner is the length of the longest owner in bytes. Owners of [NewOwner] are shorter, and longer foreign ones
+	// are cut. A longer record counts as corrupt. So each answer of a node has a bound, even if it quotes a foreign
+	// value.
 	MostOwner  = 256
 	MostRecord = recordHead + MostOwner
 )
 
-// Times outlive their use by this much: a record stays at least 2 h after its lease or its
-// release, the guard 1 h after its last refresh. The guard goes first, so a clock
-// that leaps far enough to make Redis delete records deletes the guard too. Between
-// the two goes [KeptKey], so max TTL + W must be below their difference.
+// RecordKept and GuardKept are the times for which keys outlive their use. A record stays at least 2 h after its lease
+// or release, the guard 1 h after its last refresh. The guard expires first. So a clock leap that makes Redis delete
+// records also deletes the guard. [KeptKey] expires between the two, so MaxTTL + W must be below their difference.
 const (
 	RecordKept = 2 * time.Hour
 	GuardKept  = time.Hour
 
-	// Claim is how long a name that was handed to a waiter is reserved for it, at least: see [Config.Claim].
+	// Claim is the shortest time for which a claim reserves a name for a waiter: see [Config.Claim].
 	Claim = time.Second
-	// QueueKept is how long a queue outlives the last question of a waiter; each asks
-	// again every second or so.
+	// QueueKept is how long a queue outlives the last question of a waiter. Each waiter asks about once a second.
 	QueueKept = time.Minute
 )
 
@@ -52,7 +51,7 @@ func (r Record) String() string {
 	return r.head() + Micros(r.Leased) + r.Owner
 }
 
-// head is what comes before the leased token.
+// head returns the fields before leased.
 func (r Record) head() string {
 	var b [recordFlag + 1]byte
 	for i, us := range [...]int64{r.Seen, r.Token, r.Expiry} {
@@ -66,7 +65,7 @@ func (r Record) head() string {
 	return string(b[:])
 }
 
-// ParseRecord reads what a node stores under a record key.
+// ParseRecord reads a record from the value of its key.
 func ParseRecord(s string) (r Record, err error) {
 	if len(s) < recordHead {
 		return r, fmt.Errorf("record of %d bytes; a record has at least %d", len(s), recordHead)
@@ -87,19 +86,19 @@ func ParseRecord(s string) (r Record, err error) {
 		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
 	}
 	r.Waiting = s[recordFlag] == '1'
-	if r.Expiry != 0 { // of a released one the owner's name may be left: writing over it would cost more
+	if r.Expiry != 0 { // a released record may still contain the owner, because overwriting it would cost more
 		r.Owner = s[recordHead:]
 	}
 	return r, nil
 }
 
-// Micros prints a time as 16 digits; a negative one as 0, a too large one as the largest.
+// Micros returns a time as 16 digits. A negative time becomes 0, and a time that is too large becomes the largest one.
 func Micros(us int64) string {
 	b := printed(us)
 	return string(b[:])
 }
 
-// micros prints two times in one string.
+// micros returns two times in one string.
 func micros(a, b int64) string {
 	var both [2 * digits]byte
 	first, second := printed(a), printed(b)

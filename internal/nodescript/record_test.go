@@ -19,7 +19,7 @@ func TestRecordPrintsBackAsItWasRead(t *testing.T) {
 	}
 }
 
-// A release writes over the beginning of a record only.
+// A release overwrites only the beginning of a record.
 func TestAReleasedRecordHasNoOwner(t *testing.T) {
 	text := Record{Seen: 7, Token: 7, Expiry: 8, Owner: "o"}.String()
 	released := Record{Seen: 8}.String()

@@ -10,62 +10,61 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Verdict is what a node said, in one word.
+// Verdict is the kind of a node's answer.
 type Verdict uint8
 
-// Verdicts. The first group is a yes to what was asked.
+// These are the verdicts. The first group grants the request.
 const (
-	Unanswered Verdict = iota // nothing yet
+	Unanswered Verdict = iota // no answer yet
 
-	Granted  // acquire: it is yours
+	Granted  // acquire: the caller's owner is stored
 	Extended // extend: the expiry moved
-	Repaired // extend: the lease was not here, and is now
+	Repaired // extend: the lease was missing here and is now stored
 	Done     // release, leave, refresh: done
-	NotMine  // release: it was not yours; the tombstone is set
+	NotMine  // release: another owner, or none, is stored; the tombstone is set
 
-	Held        // somebody else has it
-	Stale       // a token must be above Seen
-	Poisoned    // Seen is absurdly far ahead
-	OffClock    // your stamp is more than W away from Time
+	Held        // another owner has the name
+	Stale       // the token must exceed Seen
+	Poisoned    // Seen is too far ahead
+	OffClock    // the stamp differs from Time by more than W
 	NotAdmitted // this node does not vote
-	Lost        // extend, leave: another has it, or a later lease was seen
+	Lost        // extend, leave: another owner has the name, or the node saw a later lease
 
 	Challenged    // admit: ask again with Names and a new stamp
 	Quarantined   // the node may have forgotten locks: it votes again after Left
 	Misconfigured // it votes under another configuration, or with other members: Cause
 	Unfit         // it cannot keep locks: Cause
-	Duplicate     // it is another node of the list under a second address: Evidence.Value
-	Corrupt       // a key of ours holds what we never wrote
-	Failed        // Err
+	Duplicate     // the same server is in the list under a second address: Evidence.Value
+	Corrupt       // a key of Holdfast has a value that Holdfast never wrote
+	Failed        // the call failed: Err
 )
 
-// Forever is the time left of a foreign key that does not expire.
+// Forever is the remaining time of a foreign key that does not expire.
 const Forever = time.Duration(math.MaxInt64)
 
 // Answer is one node's answer to one call.
 type Answer struct {
 	Verdict Verdict
-	Cause   Cause         // why, where a verdict can have several causes
+	Cause   Cause         // why, if the verdict can have several causes
 	Claim   bool          // Held: a reservation for a waiter, not a lease
-	Foreign bool          // Held, Lost: the plain key is not ours
+	Foreign bool          // Held, Lost: the plain key is foreign
 	Waiting bool          // Granted: others wait in the queue
-	Rank    int           // Held: how many wait before me; -1: I am not in the queue
-	Owner   string        // Held, Lost: by whom
+	Rank    int           // Held: the number of waiters before the caller; -1 if the caller is not in the queue
+	Owner   string        // Held, Lost: the present owner
 	Left    time.Duration // Held, Quarantined
 	Seen    int64         // Stale, Poisoned
-	Time    int64         // the node's clock, where it told
-	Took    time.Duration // OffClock: from the call to the answer; 0 where nobody measured it
-	Names   string        // Challenged, Quarantined, Misconfigured: what a voucher for the node has to name
+	Time    int64         // the node's clock, if the answer contains it
+	Took    time.Duration // OffClock: from the call to the answer; 0 if nobody measured it
+	Names   string        // Challenged, Quarantined, Misconfigured: the challenge or mark that a voucher has to name
 	Err     error
 
-	Evidence *Evidence // what belongs to Cause, and the address of a Duplicate's twin; nil of any other answer
+	Evidence *Evidence // the values of Cause, and the address of a Duplicate's twin; nil in any other answer
 }
 
-// MayHaveRun reports whether the call may have taken effect although the node did not
-// say so: its answer was lost, or could not be read.
+// MayHaveRun reports whether the call may have taken effect without an answer: the answer was lost or unreadable.
 func (a Answer) MayHaveRun() bool { return a.Verdict == Failed && !node.Unsent(a.Err) }
 
-// ParseReply reads a node's reply to a call of op. What it cannot read is Failed.
+// ParseReply reads a node's reply to a call of op. An unreadable reply is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {
 		return Answer{Verdict: Failed, Err: r.Err}
@@ -122,13 +121,13 @@ func ParseReply(op Op, r node.Reply) Answer {
 	return a
 }
 
-// heldHead is the fixed part of a Held answer: kind, time left, rank.
+// heldHead is the length of the fixed part of a Held answer: kind, time left, rank.
 const (
 	heldHead = 1 + digits + len(noRank)
 	noRank   = "------"
 )
 
-// oneLetter: the answer is its first letter. "Go away" is no grant.
+// oneLetter reports whether the answer of this verdict has only one letter. So the text "Go away" is no grant.
 func oneLetter(v Verdict) bool {
 	switch v {
 	case Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:
@@ -144,7 +143,7 @@ func unreadable(op fmt.Stringer, value string) Answer {
 	return Answer{Verdict: Failed, Err: Unreadable(fmt.Sprintf("unreadable answer to %s: %q; is this Redis or Valkey?", op, value))}
 }
 
-// Unreadable is the error of an answer that no script of ours gives.
+// Unreadable is the error for an answer that no script of Holdfast gives.
 type Unreadable string
 
 // Error returns the sentence.

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Op is one of the scripts a node runs by digest.
+// Op is one of the scripts that a node runs by digest.
 type Op uint8
 
-// The scripts that are loaded behind admit; hello, admit, trust and inspect are sent as text.
+// These scripts are loaded after admit. Clients send hello, admit, trust, inspect and peers as text.
 const (
 	Acquire Op = iota
 	Release
@@ -25,20 +25,19 @@ var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "q
 
 func (o Op) String() string { return opNames[o] }
 
-// GivesBack reports whether o only gives back what its owner has: no node has to vote for that.
+// GivesBack reports whether o only gives back its owner's grant. A node need not vote for that.
 func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit }
 
-// Scripts are the scripts made for one incarnation of a node (its run id) and one
-// configuration. Both are part of their text, so a server that restarted does not
-// know them, and one that votes under another configuration keeps another guard.
+// Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each contains
+// both. So a restarted server does not know them. A server that votes under another configuration has another guard.
 type Scripts struct {
-	Run   string // the run id they were made for
+	Run   string // the run id of the incarnation
 	Admit string // text of admit
 	texts [ops]string
 	shas  [ops]string
 }
 
-// NewScripts makes the scripts for a node's incarnation.
+// NewScripts returns the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
 	values := map[string]string{
 		"CLAIM":      strconv.FormatInt(c.Claim().Microseconds(), 10),
@@ -74,11 +73,11 @@ func NewScripts(c Config, run string) *Scripts {
 // SHA returns the digest of a script.
 func (s *Scripts) SHA(op Op) string { return s.shas[op] }
 
-// Load returns the texts that are loaded behind admit.
+// Load returns the texts that are loaded after admit.
 func (s *Scripts) Load() []string { return s.texts[:] }
 
-// quote makes s safe between the single quotes of a Lua string. A run id comes from
-// the server, which may be hostile or ancient.
+// quote makes s safe between the single quotes of a Lua string. A run id comes from the server, which may be hostile or
+// very old.
 func quote(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

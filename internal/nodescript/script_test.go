@@ -17,7 +17,7 @@ func TestQuotedBytesReachLuaAsTheyAre(t *testing.T) {
 		if got := s.MustDo(t, "EVAL", "return '"+quote(one)+"'", 0); got != one {
 			t.Errorf("byte %d reached Lua as %q", b, got)
 		}
-		// A digit after it must not become part of the escape.
+		// A digit after the escape must not become part of it.
 		if got := s.MustDo(t, "EVAL", "return '"+quote(one+"7")+"'", 0); got != one+"7" {
 			t.Errorf("byte %d and a digit reached Lua as %q", b, got)
 		}
@@ -29,7 +29,7 @@ func TestQuotedBytesReachLuaAsTheyAre(t *testing.T) {
 	}
 }
 
-// Nobody's words become commands, whatever a server calls itself.
+// No text of a server becomes a command, whatever its run id is.
 func TestHostileRunIDStaysAString(t *testing.T) {
 	s := redistest.Start(t)
 	s.MustDo(t, "SET", "k", "v")
@@ -53,7 +53,7 @@ func TestScriptsOfTwoIncarnationsOrConfigurationsDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, s := range []*Scripts{NewScripts(a, "r1"), NewScripts(a, "r2"), NewScripts(b, "r1")} {
 		for op := range ops {
-			if other := seen[s.SHA(op)]; other != "" && !op.GivesBack() { // those pass every door
+			if other := seen[s.SHA(op)]; other != "" && !op.GivesBack() { // these scripts need no guard
 				t.Errorf("%s for %s has the digest of %s", op, s.Run, other)
 			}
 			seen[s.SHA(op)] = op.String() + " for " + s.Run

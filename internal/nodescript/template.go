@@ -10,11 +10,11 @@ import (
 //go:embed lua/*.lua
 var files embed.FS
 
-// template is a script with gaps: literal text and names of values by turns. It is read once, and
-// filled for every incarnation of a node that a client meets.
+// template is a script with gaps: literal texts alternate with names of values. It is read once. It is filled for every
+// incarnation of a node that a client meets.
 type template []string
 
-// templates are those whose gaps depend on the node.
+// templates returns the scripts that depend on the node.
 var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
@@ -42,14 +42,14 @@ func (t template) fill(values map[string]string) string {
 	return out.String()
 }
 
-// clamp makes sixteen digits of a clock that has fewer or more: as strings, 1970 would
-// come after today, and a release would let somebody's record expire.
+// clamp makes sixteen digits of a clock value that has fewer or more. As a string, 1970 would come after today, and a
+// release would let another owner's record expire.
 const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
 
-// longest is how long a record is at most.
+// longest is the length of the longest record.
 var longest = strconv.Itoa(MostRecord)
 
-// Texts that are the same for all nodes, and are sent as such.
+// These texts are the same for all nodes. Clients send them unchanged.
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
 	inspectText = sync.OnceValue(func() string {
@@ -59,19 +59,19 @@ var (
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
 )
 
-// HelloText is the text of hello.
+// HelloText returns the text of hello.
 func HelloText() string { return helloText() }
 
-// InspectText is the text of inspect.
+// InspectText returns the text of inspect.
 func InspectText() string { return inspectText() }
 
-// PeersText is the text of peers.
+// PeersText returns the text of peers.
 func PeersText() string { return peersText() }
 
-// TrustText is the text of trust.
+// TrustText returns the text of trust.
 func TrustText() string { return trustText() }
 
-// text returns a script without its comments, which are for readers, not for the wire.
+// text returns a script without the lines that are only comments: readers need them, and nodes do not.
 func text(name string) string {
 	b, err := files.ReadFile("lua/" + name + ".lua")
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// MostTogether is how many calls one script runs at most: more would gain little, and
-// keep a server busy for longer than a moment.
+// MostTogether is the largest number of calls that one script runs. More would gain little and would occupy a server
+// for too long.
 const MostTogether = 64
 
-// width is how many arguments a call of a script that runs several has; 0: one at a time.
+// width returns the number of arguments of one call, if the script can run several calls. It returns 0 if it cannot.
 func (o Op) width() int {
 	switch o {
 	case Acquire, Release:
@@ -23,17 +23,17 @@ func (o Op) width() int {
 	return 0
 }
 
-// Together is calls of one operation that travel as one: the server finds the script,
-// checks the guard and reads its clock once for all of them, which is most of what a
-// call costs it. They are independent all the same: each has its own answer, or error.
+// Together contains calls of one operation that travel as one call. The server finds the script, checks the guard and
+// reads its clock once for all of them. These steps are most of the cost of a call. The calls are independent: each has
+// its own answer or error.
 type Together struct {
 	Op         Op
 	Keys, Args []string
-	N          int // how many calls
+	N          int // the number of calls
 }
 
-// Add adds a call, and reports whether it did: not if it is of another operation or
-// number of keys than the others, or one too many.
+// Add adds a call and reports whether it did. It refuses a call of another operation, a call with another number of
+// keys, and a call beyond MostTogether.
 func (t *Together) Add(c Call) bool {
 	switch {
 	case t.N == 0:
@@ -47,27 +47,27 @@ func (t *Together) Add(c Call) bool {
 	return true
 }
 
-// Clear removes all calls, and keeps the room.
+// Clear removes all calls and keeps the memory.
 func (t *Together) Clear() {
 	clear(t.Keys)
 	clear(t.Args)
 	t.Keys, t.Args, t.N = t.Keys[:0], t.Args[:0], 0
 }
 
-// ParseReplies reads the reply to t and hands out the answer to each of its calls.
+// ParseReplies reads the reply to t and calls each with the answer to each call.
 func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 	if t.N == 1 {
 		each(0, ParseReply(t.Op, r))
 		return
 	}
-	if r.Err != nil || r.Value == "N" { // said once for all
+	if r.Err != nil || r.Value == "N" { // one reply for all calls
 		a := ParseReply(t.Op, r)
 		for i := range t.N {
 			each(i, a)
 		}
 		return
 	}
-	// The lengths must come to what is there, to the byte: if not, none of it is believed.
+	// The lengths must add up to the exact size of the reply. Otherwise no part of it is used.
 	ok := Parts(r.Value, t.N, func(i int, answer string) {
 		part := node.Reply{Value: answer}
 		if answer[0] == 'X' {
@@ -82,8 +82,8 @@ func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 	}
 }
 
-// Parts hands out the n answers that a script printed as one: the lengths of all, and then all. It hands out none, and
-// reports false, if the text is not exactly that or an answer is empty.
+// Parts splits the text in which a script prints n answers: the lengths of all, and then all answers. It calls each for
+// every answer. If the text has another form or an answer is empty, it calls each for none and reports false.
 func Parts(value string, n int, each func(i int, answer string)) bool {
 	if len(value) < n*partHead {
 		return false
@@ -107,7 +107,7 @@ func Parts(value string, n int, each func(i int, answer string)) bool {
 	return true
 }
 
-// partSize is the length of an answer; -1 if there is no number.
+// partSize returns the length of an answer, -1 if the text has no number there.
 func partSize(heads string, i int) (size int) {
 	for _, c := range []byte(heads[i*partHead : (i+1)*partHead]) {
 		if c < '0' || c > '9' {
@@ -118,14 +118,14 @@ func partSize(heads string, i int) (size int) {
 	return size
 }
 
-// partHead is the length of the number of each of several answers; mostPart is how long one is at most.
+// partHead is the number of digits of a length. mostPart is the length of the longest answer.
 const (
 	partHead = 3
 	mostPart = 999
 )
 
-// Apart splits a call of op as a script that runs several does. It is for models of a
-// node; the error is what a script would run into.
+// Apart splits a call of op as the script does. Models of a node use it. The error is the error that the script would
+// have.
 func Apart(op Op, c node.Call) ([]Call, error) {
 	if op.width() == 0 || len(c.Args) == op.width() {
 		return []Call{{op, c.Keys, c.Args}}, nil
@@ -141,7 +141,7 @@ func Apart(op Op, c node.Call) ([]Call, error) {
 	return calls, nil
 }
 
-// Part is one of several answers, as a script prints it for [Join]. It is for models of a node.
+// Part returns one of several answers as a script prints it for [Join]. Models of a node use it.
 func Part(value string, err error) string {
 	if err != nil {
 		value = "X" + err.Error()
@@ -149,7 +149,7 @@ func Part(value string, err error) string {
 	return value[:min(len(value), mostPart)]
 }
 
-// Join is several answers in one, as a script prints them. It is for models of a node.
+// Join joins several answers into one as a script prints them. Models of a node use it.
 func Join(parts []string) string {
 	var sizes strings.Builder
 	for _, p := range parts {

@@ -103,7 +103,7 @@ func TestEachOfSeveralGetsItsAnswer(t *testing.T) {
 	}
 }
 
-// Whatever a server answers: every call gets exactly one answer.
+// Every call gets exactly one answer, whatever a server replies.
 func FuzzSeveralAnswers(f *testing.F) {
 	for _, s := range []string{"", "N", "002002G0G0", "001001DD", "999", "003001XERD", "000002G0", "N002G0"} {
 		f.Add(s, 2, uint8(Acquire))

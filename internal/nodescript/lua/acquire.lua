@@ -1,7 +1,9 @@
--- acquire: take the name for an owner, or say who has it. Several at once: see each.lua.
--- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 the record to store begins with: T T expiry 0; T is the stamp  2 ttl, ms
---       3 '': does not wait | a ticket, 16 digits: joins the queue | longer: the owner in the same process that passes its lease on
+-- acquire: stores the owner under a free name, or answers the owner that holds the name. One call may run several
+-- acquires: see each.lua.
+-- KEYS  1 record  2 plain key (absent for a private lock)
+-- ARGV  1 the first fields of the new record: T, T, expiry and the flag 0; T is the stamp  2 ttl, ms
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the owner in the same
+--         process that passes its lease on
 --       4 owner
 -- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
 local call, sub, evicted = redis.call, string.sub, nil
@@ -24,9 +26,10 @@ local function one(key, plain, mine, ttl, wants, owner)
     local expiry = sub(old, 33, 48)
     if expiry ~= '0000000000000000' then -- it was not released
       before, live = sub(old, 66), now < expiry
-      -- A repeated command answers as the first did. A claim has T = 0 and never matches.
+      -- A repeated command gets the same answer as the first one. A claim has T = 0, so it never matches.
       if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
-      -- Before the tokens are compared: a waiter whose stamp is a little behind joins the queue all the same.
+      -- This check comes before the tokens are compared. So a waiter whose stamp is a little behind can also join the
+      -- queue.
       if live and before ~= owner and before ~= wants then
         if string.find(expiry, '%D') then return 'C' end
         local kind, rank = 'l', '------'
@@ -34,18 +37,18 @@ local function one(key, plain, mine, ttl, wants, owner)
         if #wants == 16 then
           local queue = key .. ':queue'
           call('ZADD', queue, 'NX', wants, owner)
-          call('PEXPIRE', queue, '@QUEUEMS@') -- as a string: printing numbers is dear in Redis's Lua
+          call('PEXPIRE', queue, '@QUEUEMS@') -- a string: Redis's Lua prints numbers slowly
           if waits ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. leased .. before, 'KEEPTTL') end
           rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
         end
         return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
       end
-      -- Whoever had it did not say that its stamp never won: it may have been a lease.
+      -- No release said that the stamp of the earlier owner never won. So it may have been a lease.
       if before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     end
     if T <= seen then
       if string.find(seen, '%D') then return 'C' end
-      -- What is further ahead of TIME than by W would shut the name until then if clients followed it.
+      -- The token is ahead of TIME by more than W. Clients must not follow it: the name would be shut until that time.
       if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
       return 'S' .. seen
     end
@@ -64,8 +67,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       return 'Hf' .. left .. '------' .. sub(value, 1, 256)
     end
   end
-  -- Free, but somebody waits: the name goes to the first of the queue, which may be me. My
-  -- own claim, and a lease that is passed to me, are mine without a queue.
+  -- The name is free, but owners wait: the name goes to the first of the queue, which may be the caller. A caller with
+  -- its own claim, or with a lease that is passed to it, needs no place in the queue.
   if waits == '1' then
     local queue = key .. ':queue'
     if not live then
@@ -73,7 +76,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       local first = call('ZRANGE', queue, 0, 0)[1]
       if first and first ~= owner then
         @HANDOFF@
-        -- I may be what it comes to, if those before me are gone: then I hear of it as they would.
+        -- If all waiters before the caller are gone, the claim goes to the caller. It then learns of the claim from the
+        -- hand-off message, as any waiter does.
         local next = handoff(seen, leased)
         if next then
           local rank = call('ZRANK', queue, owner)
@@ -89,8 +93,9 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, owner, 'PX', ttl)
   end
   mine = mine .. leased .. owner
-  -- Most of what a SET costs is its PX. A record stays for longer than it must, so that it need not
-  -- be told again within 100 s, the first eight digits of a token. Its length must be the same.
+  -- The PX is most of the cost of a SET. A record stays longer than necessary, so its PX need not be set again within
+  -- 100 s. Two tokens in the same 100 s have the same first eight digits. SETRANGE also needs a record of the same
+  -- length.
   if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
     call('SETRANGE', key, '0', mine)
   else

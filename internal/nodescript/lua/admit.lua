@@ -1,16 +1,21 @@
--- admit: may this incarnation of the node vote under this configuration?
--- Sent as text. The scripts made for the same incarnation and configuration follow its answer, over the same connection,
--- but for an error. So they reach the incarnation that answered, and no other: its scripts would vote by a guard that came
--- back with the data. A script loaded although admit refused meets no guard. No transaction, which a full memory would
--- refuse: a node that keeps leases must be admitted then, too.
--- A quarantine begins, ends and gets shorter only by a request that carries the node's challenge. The node writes a
--- new one when it finds that it lost its memory: whoever carries it drew the stamp after the loss. A request that was
--- drawn before and comes late, while the clock is back where it was then, would begin the quarantine too early.
--- ARGV  1 stamp - W  2 stamp + W, of a stamp that a majority of the nodes' clocks confirms
---       3 the challenge the node answered; '' if none  4 a nonce
+-- admit: decides whether this incarnation of the node votes under this configuration. Clients send it as text.
+--
+-- Unless admit answers an error, the client then sends the scripts for the same incarnation and configuration over the
+-- same connection. So they reach the incarnation that answered and no other. In another incarnation they would vote by
+-- a guard that came back with the data. A script that is loaded although admit refused finds no guard. The client uses
+-- no transaction, because a full memory refuses one. A node that keeps leases must be admitted in that state too.
+--
+-- A quarantine begins, ends or becomes shorter only by a request that carries the node's challenge. The node writes a
+-- new challenge when it finds a loss of its memory. So the stamp of a request that carries it was drawn after the loss.
+-- Without a challenge, a request from before the loss could come late, after the clock went back. It would begin the
+-- quarantine too early.
+--
+-- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
+--       3 the challenge that the node answered; '' if none  4 a nonce
 -- Returns R time | C time challenge(40): ask again with a new stamp | Q time left challenge(40) cause | O time
---       | M mark(40) configuration | U cause, and behind a blank what INFO says | the error OTHERRUN run_id: it is for
---       another incarnation. The mark and the challenge are what a voucher names: see trust.lua. A cause is a code of cause.go.
+--       | M mark(40) configuration | U cause, and after a blank the value in INFO
+--       | the error OTHERRUN run_id: the request is for another incarnation
+-- A voucher names the mark or the challenge: see trust.lua. A cause is a code of cause.go.
 local call, fmt = redis.call, string.format
 local config, run, W = '@CONFIG@', '@RUN@', @WINDOW@
 local guard, admission, trust = 'holdfast:node', 'holdfast:node:admission', 'holdfast:node:trust'
@@ -22,7 +27,8 @@ local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 
--- An error, or the scripts for an incarnation that has ended would follow.
+-- This is an error, because the client sends the scripts after any other answer. They are for an incarnation that has
+-- ended.
 if field('run_id') ~= run then return redis.error_reply('OTHERRUN ' .. field('run_id')) end
 if field('role') ~= 'master' then return 'Urole ' .. field('role') end
 if field('cluster_enabled') == '1' then return 'Ucluster' end
@@ -36,23 +42,24 @@ if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id')
 local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
 
--- Redis draws the same random numbers in every script. INFO counts commands, bytes and the time of the processor, so no
--- two requests get the same challenge, also where a repeated one meets the same TIME.
+-- fresh returns a new challenge. It does not use Redis's random numbers, which are the same in every script. INFO
+-- counts commands, bytes and processor time. So two requests never get the same challenge, even if a repeated request
+-- finds the same TIME.
 local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
--- The server is known by this for as long as it keeps its data: see peers.lua.
+-- id returns the id of the server. The server has it as long as it keeps its data: see peers.lua.
 local function id(new) return r[9] or redis.sha1hex(new .. run) end
 local function ready()
-  call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first
+  call('DEL', trust) -- a voucher is for one quarantine; for DEL as the first write see below
   call('SET', kept, run, 'PX', @KEPTMS@)
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   challenge = there == config .. ' ' .. run and r[8] or fresh()
-  -- until = 0: a guard that is gone later was lost, not expected to be away.
+  -- With until = 0, a guard that is missing later was lost. Otherwise its absence is expected.
   call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
     'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
   return 'R' .. now
 end
 local function asks() return 'C' .. now .. challenge end
--- It does not vote, and has to be asked again before its quarantine begins.
+-- lost notes a loss of memory. The node does not vote, and its quarantine begins only when a client asks again.
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -68,24 +75,25 @@ local function quarantine(us, why)
 end
 
 local age = r[4] and now - r[4] or 0 -- since the last refresh
--- A request of long ago, while the clock is back there, would set the guard's end back, and a later loss look like idling.
+-- votes admits the node again. A request that comes very late, after the clock went back, must not set the guard's end
+-- back. A later loss would look like idle time.
 local function votes()
   if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
 end
 local idle = age >= @GUARDMS@ * 1000
 local known = r[1] == run
--- A master gets a new replication id also when its first replica comes (a backup with
--- redis-cli --rdb is one) and an hour after the last has left. Only one that was itself a
--- replica since then has a second id: its data came from elsewhere.
+-- A master also gets a new replication id when its first replica connects (redis-cli --rdb connects as one), and one
+-- hour after the last replica has left. A second id shows that the server itself was a replica since then. Its data
+-- came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
--- Also after a restart that kept its data: the longest lease it may have granted is the
--- other configuration's, not ours. And however long nobody used it: whoever looks at an idle
--- node with other settings must not shut those out whose node it is.
+-- This check also applies after a restart that kept the data: the longest lease that the node granted follows the other
+-- configuration. It applies however long the node was idle. A client that looks at an idle node with other settings
+-- must not shut out the clients to which the node belongs.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
@@ -95,18 +103,19 @@ end
 if not r[1] or not r[8] then return lost('new') end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
--- A restart that kept its data forgot nothing, if the operator says that every write was
--- on disk before it was answered. A promoted replica carries its master's id as its second.
+-- After a restart with its data the node forgot nothing, if the operator declares that every write was on disk before
+-- its answer. A promoted replica has the id of its master as its second id.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
 if not survived then return lost('restarted') end
 if r[3] == '0' then
-  -- Without its guard it forgot locks by a leap of its clock, or booted with a wrong one. It may be
-  -- away once it was due to expire: that this was no leap, which took locks granted just before, is
-  -- told by a second key that outlives the guard until all those are over, and is gone before a
-  -- record of one.
-  -- Redis deletes what is over by chance, too, and may meet a record before the guard. A machine that booted
-  -- hours ahead of its time, as it takes to lose a record, and is right now, has been up for less than -1 h
-  -- for longer than a lease lasts.
+  -- The guard is missing: a leap of the clock deleted it together with locks, or the server booted with a wrong clock.
+  -- An idle guard may also have expired. The key `kept` tells these cases apart: it outlives the guard until all locks
+  -- granted under it are over. It expires before the record of any such lock. So while `kept` exists, no leap took a
+  -- lock that was granted just before.
+  --
+  -- Redis also deletes expired keys at random, and may delete a record before the guard. A record is lost only if the
+  -- machine booted hours ahead of its time. If the clock is right now, the uptime is below -1 h for longer than a lease
+  -- lasts.
   if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
     return lost('boot-clock')
   end
@@ -114,9 +123,9 @@ if r[3] == '0' then
   if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
   return lost('guard')
 end
--- It does not vote. Also after a restart that lost nothing the rest of the quarantine counts.
+-- From here on the node does not vote. After a restart that lost nothing, the rest of the quarantine still counts.
 local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
-local begins = left > @QUARANTINE@ -- or it began, and the clock went back
+local begins = left > @QUARANTINE@ -- or it has begun, and the clock went back
 if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
   return 'Q' .. now .. fmt('%016.0f', left) .. challenge .. (r[7] or '')
 end

@@ -1,8 +1,13 @@
--- each: a part of acquire, release and extend, in the place of @EACH@. Runs `one` for every call that travels in
--- this one: they share its cost, the guard and the clock, nothing else. KEYS and ARGV are those of each call in a row.
--- A single call answers as it is. Of several come the lengths of all answers, three digits each, and then the answers; one
--- that failed is X and the error. Whatever becomes of one, the others run. An answer may quote what somebody stored: the
--- lengths come first, where no stored byte can be, and none is longer than three digits can say.
+-- each: a part of acquire, release and extend, in the place of @EACH@. It runs `one` for every call that travels in
+-- this script call. The calls share its cost, the guard and the clock, and nothing else. KEYS and ARGV contain those of
+-- each call in a row.
+--
+-- A single call gets its plain answer. For several calls the answer begins with the lengths of all answers, three
+-- digits each. The answers follow. The answer of a failed call is X and the error. A failed call does not stop the
+-- others.
+--
+-- An answer may quote bytes that somebody else stored. The lengths come first, where no stored byte can be. An answer
+-- is cut so that three digits can express its length.
 local width = @WIDTH@
 local n = #ARGV / width
 if n == 1 then return one(KEYS[1], KEYS[2], unpack(ARGV)) end

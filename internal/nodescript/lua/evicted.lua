@@ -1,8 +1,11 @@
--- evicted: a part of acquire, extend and release, in the place of @EVICTED@, where a name has no record: it was never
--- locked, its lock has long been over, or the server was made to evict keys and took this one. Of an idle lock it
--- takes the record and leaves the guard, which every call reads. So what has no record is not locked before
--- evicted_keys was found as admit left it; if it was not, this node votes no more until it is admitted anew.
--- Nothing is evicted while a script runs: calls that travel together ask once.
+-- evicted: a part of acquire, extend and release, in the place of @EVICTED@. It runs where a name has no record. Either
+-- the name was never locked, or its lock ended long ago, or the server was set to evict keys and evicted the record.
+--
+-- Eviction can take the record of an idle lock and leave the guard, because every call reads the guard. So a name
+-- without a record is locked only if evicted_keys still has the value that admit found. Otherwise the node stops voting
+-- until it is admitted again.
+--
+-- No eviction happens while a script runs. So calls that travel together check this once.
 if evicted == nil then
   evicted = redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] ~= (string.match(call('INFO', 'stats'), '\nevicted_keys:(%d*)') or '')
   if evicted then call('DEL', 'holdfast:node') end

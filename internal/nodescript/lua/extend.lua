@@ -1,8 +1,10 @@
--- extend: move a lease's expiry, never back; bring the lease to a node that missed it. Several at once: see each.lua.
--- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline the owner knows + W  5 stamp
--- Returns E extended | R it was not here, and is now | L kind owner | O time | N | C
--- Where another has a part of the name, the refused repair is the first of the queue, and the other hears that its part is wanted.
+-- extend: moves the expiry of a lease forward, never back. It also stores the lease on a node that does not have it: a
+-- repair. One call may run several extends: see each.lua.
+-- KEYS  1 record  2 plain key (absent for a private lock)
+-- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
+-- Returns E extended | R repaired: the lease was not here | L kind owner | O time | N | C
+-- If another owner has a partial grant, the node refuses the repair and puts it first in the queue. It also tells the
+-- other client that a lease wants the place of its partial grant.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -26,8 +28,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
         expiry = until_
       end
     elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
-      -- What another has here is a part, as long as the owner believes. When it is given back, the name goes to this
-      -- lease before it goes to those who wait. Its place is its token below zero: no ticket is. A claim is no grant, and gives way at once.
+      -- The other owner's record is a partial grant, as long as the caller may still rely on its lease. When the other
+      -- client gives it back, the name goes to this lease before any waiter. Its place in the queue is its token below
+      -- zero. No ticket is negative. A claim is no grant and gives way at once.
       local queue = key .. ':queue'
       if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
         call('PEXPIRE', queue, '@QUEUEMS@')
@@ -45,9 +48,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     @EVICTED@
     if evicted then return 'N' end
   end
-  -- Repair: only while no later lease can have been here, and only while the owner itself still
-  -- believes. A later one was granted by a majority, so a dead one is never repaired back. Stamps that
-  -- were given back without having won do not count: who waits asks every node, also one that lost this lease.
+  -- A repair needs two conditions. No later lease was on this node. The owner may still rely on its lease. A majority
+  -- granted any later lease, so an ended lease is never repaired. Stamps of attempts that never won do not count:
+  -- waiters ask every node, also one that lost this lease.
   if answer == 'R' and (leased > T or now > last) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1
@@ -58,7 +61,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
-  -- The first write is no SET, which a full memory would refuse.
+  -- The first write is not a SET, because a full memory would refuse it.
   if plain and value == owner then
     call('PEXPIRE', plain, ms)
   elseif old then

@@ -1,15 +1,18 @@
--- handoff: a part of acquire and release, in the place of @HANDOFF@. Gives a free name to the
--- first of its queue: a claim, for a moment, that only its owner's acquire turns into a lease.
--- A waiter whose connection is gone hears nothing of it and is skipped at once. The news
--- begin with the highest token seen, which the waiter's next stamp must exceed; behind its owner they say
--- of what they are, so that a client which has no use for it can decline. What is in the queue and is no owner is skipped: with
--- a line break it would say of what the news are. A lease that is to be repaired here stands before all who wait, by its
--- token below zero, see extend. It is skipped if a later lease may have been here.
+-- handoff: a part of acquire and release, in the place of @HANDOFF@. It gives a free name to the first waiter of its
+-- queue, as a claim for a moment. Only an acquire of the claim's owner turns the claim into a lease. It skips a waiter
+-- whose connection is gone, because nobody hears the message.
+--
+-- The message begins with the highest token seen: the waiter's next stamp must exceed it. After the owner it names the
+-- lock, so that a client that cannot use the claim can decline it. handoff skips any entry of the queue that is no
+-- owner. With a line break such an entry could forge the name of the lock.
+--
+-- A lease that waits for its repair comes before all waiters. Its place is its token below zero: see extend. handoff
+-- skips it if a later lease may have been on this node.
 local function handoff(seen, leased)
   local queue = key .. ':queue'
   while true do
     local popped = redis.pcall('ZPOPMIN', queue)
-    local first, place = popped[1], popped[2] -- none of another type: nobody waits
+    local first, place = popped[1], popped[2] -- false if the key has another type: nobody waits
     if not first then return end
     local over = sub(place, 1, 1) == '-' and string.format('%016.0f', -place) < leased
     local client = not over and #first <= @OWNER@ and string.match(first, '^[^~\n]*~([^~\n]*)~[^\n]*$')

@@ -1,8 +1,10 @@
--- hello: which incarnation of which server is this, and what does its clock say?
--- Returns time run_id \n version \n id: of the server and what it keeps; '' before its first admission
--- Whatever a client sends reads the guard before a record: what is over by a clock that leapt is deleted
--- when it is read, and the guard must not outlive a record.
-redis.pcall('EXISTS', 'holdfast:node') -- refused in Redis Cluster, of which admit tells
+-- hello: answers which incarnation of which server this is, and the time of its clock.
+-- Returns time run_id \n version \n id
+-- The id belongs to the server and its data. It is '' before the first admission.
+--
+-- Every script reads the guard before it reads a record. Redis deletes an expired key when it is read, also after a
+-- leap of the clock. The guard must not outlive a record.
+redis.pcall('EXISTS', 'holdfast:node') -- Redis Cluster refuses this; admit reports it
 local info = redis.call('INFO', 'server')
 local t = redis.call('TIME')
 local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') end

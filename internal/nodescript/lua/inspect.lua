@@ -1,6 +1,6 @@
--- inspect: what this node stores about a name. Reads only; sent as text.
+-- inspect: answers the content of a name's keys on this node. It only reads. Clients send it as text.
 -- KEYS  1 record  2 plain key
--- Returns time kind pttl record-length(6) record plain, kind: - none, s string, t another type
+-- Returns time kind pttl record-length(6) record plain; kind is - none, s string, or t another type
 local call = redis.call
 call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')

@@ -1,7 +1,7 @@
--- leave: end a lease but keep the name taken until an instant, owned by nobody who could extend it.
--- Passes every door, as release does: it only ever touches the owner's own lease.
--- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 T  3 taken until, stamp time  4 the name it is kept under
+-- leave: ends a lease but keeps the name taken until an instant. The new owner of the name cannot extend it.
+-- It needs no guard and no window, as release does not: it changes only the owner's own lease.
+-- KEYS  1 record  2 plain key (absent for a private lock)
+-- ARGV  1 owner  2 T  3 the end, in stamp time  4 the owner under which the name stays taken
 -- Returns D done | L
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
@@ -13,8 +13,8 @@ local old = call('GET', KEYS[1])
 if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
 if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
 
--- What this node granted is over: a late acquire or renewal of it does not bring it back when the
--- name is free again, as after a release.
+-- The grant of this node is over. As after a release, a late acquire or renewal of it must not bring it back when the
+-- name is free again.
 local own = string.format('%016.0f', T + 1)
 local seen, leased = sub(old, 1, 16), sub(old, 50, 65)
 if own > seen then seen = own end

@@ -1,14 +1,18 @@
--- peers: which servers are the members of this node set, as its clients meet them? Sent as text.
--- The node keeps as many members as the set has nodes. Who came first stays. Another server gets a place that is free,
--- or the place of the member that was unseen for the longest, if that is long enough. Clients do not count the votes
--- of a server without a place, a stranger.
--- A time of a last sight never goes back, and one that lies ahead counts as now: what comes late or again, while the
--- clock is back where it was, takes no place.
+-- peers: keeps and answers the members of this node set, from the reports of its clients. Clients send it as text.
+--
+-- The node keeps as many members as the set has nodes. A member keeps its place against servers that come later.
+-- Another server gets a free place. It may also replace the member that was unseen for the longest time, if that time
+-- is long enough. A server without a place is a stranger. Clients do not count its vote.
+--
+-- The time of a last sight never goes back. A time that lies ahead counts as now. So a report that comes late or twice,
+-- after the clock went back, takes no place.
+--
 -- ARGV  1 stamp - W  2 stamp + W, of the client's stamp  3 configuration  4 number of nodes
---       5 for how long a member is kept that nobody sees, us  6 PX of the list, ms  7 the id that the client met here;
---         '': none yet. Then the node keeps nothing of the report
---       and for each server behind the client's list: id, when it was last seen alive, address
--- Returns P time id \n\n where the client met another | P time id \n strangers' ids, separated by blanks \n members, as time id address \n each
+--       5 how long the node keeps an unseen member, us  6 PX of the list, ms
+--       7 the id that the client met here; '' if none yet: the node then stores nothing of the report
+--       and for each server behind the client's list: id, time at which it was last seen alive, address
+-- Returns P time id \n\n if the client met another id
+--         | P time id \n strangers' ids, separated by blanks \n members, as time id address \n each
 --         | O time | M: the node votes under another configuration
 local call, sub = redis.call, string.sub
 local list = 'holdfast:node:peers'
@@ -18,7 +22,8 @@ if #now ~= 16 then now = @CLAMP@ end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')
 if r[1] and r[1] ~= ARGV[3] then return 'M' end
--- The client does not know yet that this node lost its memory. It may report others that lost theirs, too.
+-- The client met another id: it does not know yet that this node lost its memory. It may also report other servers that
+-- lost theirs.
 local met = ARGV[7] == (r[2] or '')
 if not met and ARGV[7] ~= '' then return 'P' .. now .. (r[2] or '') .. '\n\n' end
 
@@ -30,7 +35,7 @@ if type(was) == 'string' and sub(was, 1, #head) == head then
     ids[#ids + 1], seen[id], addr[id] = id, at, where
   end
 end
-for i = 8, #ARGV, 3 do -- members first: one that is seen loses no place to another of the same list
+for i = 8, #ARGV, 3 do -- members first: a member that was seen keeps its place against others of this list
   local id, at = ARGV[i], ARGV[i + 1]
   if seen[id] and at > seen[id] then seen[id], addr[id] = at, ARGV[i + 2] end
 end

@@ -1,5 +1,5 @@
--- quit: leave the queue, without a word on the lock: the owner got it elsewhere.
--- Passes every door, as release does: it only ever touches the owner's own place.
+-- quit: removes an owner from the queue. It does not change the lock: the owner has the lock from other nodes.
+-- It needs no guard and no window, as release does not: it changes only the owner's own place.
 -- KEYS  1 record
 -- ARGV  1 owner
 -- Returns D

@@ -1,5 +1,5 @@
--- refresh: keep the guard of a node that votes. Sent by clients that hold anything.
--- ARGV  1 stamp - W  2 stamp + W: while its clock has leapt the guard must not live longer than it should
+-- refresh: extends the life of the guard on a node that votes. Clients that hold a lease send it.
+-- ARGV  1 stamp - W  2 stamp + W: after a leap of the clock the guard must not live longer than it should
 -- Returns R refreshed | O time | N
 local call = redis.call
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
@@ -8,7 +8,7 @@ local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local refreshed = call('HMGET', 'holdfast:node:admission', 'refreshed')[1]
-if refreshed and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- it was sent long ago, and the clock is back there
+if refreshed and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- sent long ago: the clock went back
 call('PEXPIRE', 'holdfast:node', @GUARDMS@)
 call('SET', 'holdfast:node:kept', '@RUN@', 'PX', @KEPTMS@)
 call('HSET', 'holdfast:node:admission', 'refreshed', now)

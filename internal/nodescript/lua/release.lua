@@ -1,10 +1,11 @@
--- release: give the name back, and make sure no late acquire or extend of this lease locks it again. Several at once: see each.lua.
--- Passes every door: quarantined or late, it still releases.
--- KEYS  1 record  2 plain key (absent: a private lock)
--- ARGV  1 owner  2 the highest stamp sent under it; 0 declines a claim, and nothing else  3 the same + 1
---       4 '1': none of them ever won a majority; else '0'
--- No stamp confirms the clock here: a record that is there lives for as long as it did, or longer, never less long.
--- Returns D it was mine | F it was not | C
+-- release: gives the name back. Afterwards no late acquire or extend of this lease can lock it again. One call may run
+-- several releases: see each.lua. release needs no guard and no window: it also works in a quarantine and when it comes
+-- late.
+-- KEYS  1 record  2 plain key (absent for a private lock)
+-- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
+--       4 '1': none of these stamps won a majority; else '0'
+-- No stamp confirms the clock here. So release never shortens the life of an existing record.
+-- Returns D the owner had it here | F it did not | C
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
@@ -23,17 +24,17 @@ local function one(key, plain, owner, highest, above, never)
   end
   if #old < 65 or #old > @LONGEST@ then return 'C' end
   local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
-  -- Only what was granted to a stamp it covers: of an owner that gave a part back and bids
-  -- on, a release that comes late must not free the later grant.
+  -- Only a grant to a stamp that the release covers counts. An owner may give back a partial grant and try again. A
+  -- late release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
-  -- What this node granted must not be granted or repaired again, whatever its clock says. For a lease
-  -- that was never renewed, the usual one, that is all, and the clock is not asked.
+  -- This node's grant must not be granted or repaired again, whatever its clock says. For the usual lease, which was
+  -- never renewed, that is enough. The clock is then not read.
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
-    -- A stamp that right nodes take is within W of one of them, and that within W of this one. A client
-    -- that is further ahead must not shut the name until then.
+    -- Right nodes accept a stamp within W of one of them, and that node is within W of this one. A client whose stamp
+    -- is further ahead must not shut the name until that time.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       if string.find(T, '%D') then return 'C' end
@@ -44,25 +45,25 @@ local function one(key, plain, owner, highest, above, never)
   local leased, ends = sub(old, 50, 65), tomb
   if seen > tomb then tomb = seen end
 
-  -- What was a lease ends itself and those before it: none of them is repaired here any more, also if this
-  -- node did not have it, and its clock is not far behind. What never won ends none.
+  -- A lease ends itself and all earlier leases: this node repairs none of them any more. This holds even if this node
+  -- did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
   if never == '0' and ends > leased and (mine or ends == above) then leased = ends end
 
-  -- DEL or PEXPIRE come first: a full memory refuses a script whose first write is a SET. The queue
-  -- and its news are under pcall: nothing they meet may keep the name from being given back.
-  -- The owner waits no more: a lease that a renewal brought here may have left it in the queue.
+  -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
+  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue. A lease
+  -- that a renewal stored here may still be in it.
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
     if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@', 'GT') end
     if usual then
-      call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- what is left of the owner is not read
+      call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- nobody reads the rest
       return 'D'
     end
     call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL')
-    -- A lease that would be long over says that this clock is ahead: a claim by it would shut
-    -- the name until then. Who waits asks by itself when a lease is over. A claim that is declined is
-    -- told by its expiry: no stamp is covered.
+    -- If the lease seems to have ended long ago, this clock is ahead. A claim by this clock would shut the name until
+    -- then. Waiters ask again anyway when a lease ends. A declined claim covers no stamp, so its expiry is compared
+    -- instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits == '1' and (not value or value == owner) and sane then
       @HANDOFF@
@@ -70,7 +71,7 @@ local function one(key, plain, owner, highest, above, never)
     end
     return 'D'
   end
-  -- Somebody deleted the record alone: what is left of the owner's is its plain key.
+  -- Somebody deleted only the record. The plain key of the owner still exists.
   if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen or leased > sub(old, 50, 65) then
     call('PEXPIRE', key, '@STAYMS@', 'GT')

@@ -1,7 +1,8 @@
--- trust: an operator vouches for what admit told: that no lock is alive which the node forgot before it wrote this
--- challenge, or that it has under the configuration of this mark. Sent as text. A late or repeated voucher names what
--- is over, and does nothing to what was lost later.
--- ARGV  1 for how long the voucher waits to be used, ms  2 the configuration it is for; it may replace another
+-- trust: stores the voucher of an operator, for use by the next admit. Clients send it as text. With a challenge it
+-- says: no lock is alive that the node forgot before it wrote this challenge. With a mark it says: no lock is alive
+-- that the node granted under the configuration of the mark. A late or repeated voucher names a past loss. It has no
+-- effect on a later one.
+-- ARGV  1 how long the voucher waits for its use, ms  2 the configuration of the client; it may replace another one
 --       3 the challenge or the mark
 -- Returns R | V: void
 local call = redis.call
