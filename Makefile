@@ -22,9 +22,9 @@ bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
 test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 10 minutes
-	go test -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/holdfast$$' ; go list ./cmd/holdfast)
-	go test -short -race -timeout 20m -parallel 2 . # by itself: it measures how soon things happen
-	go test -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/sim # under -race the scheduler draws lots
+	go test -vet=off -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/holdfast$$' ; go list ./cmd/holdfast)
+	go test -vet=off -short -race -timeout 20m -parallel 2 . # by itself: it measures how soon things happen
+	go test -vet=off -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/sim # under -race the scheduler draws lots
 	@scripts/sim.sh 100000 # the test that was skipped
 	@go run ./internal/mutants -run '$(SAMPLE)'
 

@@ -112,6 +112,7 @@ var inSimulation = []simulated{{
 }, {
 	name: "admission needs memory", file: "internal/nodemodel/node.go",
 	old: "return n.admit(config, run, c)", new: "if n.Full { return \"\", oom }; return n.admit(config, run, c)",
+	unseen: "a look does not pass the door any more, and a broken connection is an excuse for a lost lease; TestAStatusWhereMemoryIsFullEndsNoLease",
 }, {
 	name: "a node that answers with an error gets no release", file: "internal/quorum/standing.go",
 	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
