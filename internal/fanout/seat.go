@@ -44,26 +44,27 @@ type seat struct {
 	index int
 	node  node.Node
 
-	mu       sync.Mutex
-	more     sync.Cond
-	queue    []*Message
-	held     int           // senders who have not given all they will
-	away     int           // pipelines on their way
-	since    clock.Instant // when the first of them left
-	worked   clock.Instant // when the last of them left
-	oldest   clock.Instant // when the queue began to fill
-	trip     time.Duration // what the node took for the last pipeline that it answered
-	spares   int           // pipelines on their way beside those of workers
-	watch    *time.Timer   // starts another one; nil before it is needed
-	watched  bool          // it will
-	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
-	armed    bool          // it will
-	closed   bool
-	standing *quorum.Standing
-	trusted  bool          // it does not tell its settings, which was logged
-	said     refused       // the last refusal told; zero while the node votes
-	heard    bool          // it answered to a greeting once,
-	greeted  clock.Instant // and the first that it answered was over then; 0: it is not yet
+	mu        sync.Mutex
+	more      sync.Cond
+	queue     []*Message
+	held      int           // senders who have not given all they will
+	away      int           // pipelines on their way
+	since     clock.Instant // when the first of them left
+	worked    clock.Instant // when the last of them left
+	oldest    clock.Instant // when the queue began to fill
+	trip      time.Duration // what the node took for the last pipeline that it answered
+	spares    int           // pipelines on their way beside those of workers
+	watch     *time.Timer   // starts another one; nil before it is needed
+	watched   bool          // it will
+	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	armed     bool          // it will
+	closed    bool
+	standing  *quorum.Standing
+	trusted   bool          // it does not tell its settings, which was logged
+	said      refused       // the last refusal told; zero while the node votes
+	unsettled spell         // the refusals of late for clocks that are not known
+	heard     bool          // it answered to a greeting once,
+	greeted   clock.Instant // and the first that it answered was over then; 0: it is not yet
 
 	door   door // held while greeting and admitting
 	parked parked

@@ -132,6 +132,14 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
+// Age is how long ago the nodes were asked, 0 if that is not known.
+func (r *Refusal) Age(now clock.Instant) time.Duration {
+	if r.asked == 0 {
+		return 0
+	}
+	return max(now.Sub(r.asked), 0)
+}
+
 // Rank is how many wait before this waiter, as most nodes see it: the median of those in
 // whose queue it stands. -1: in none.
 func (r *Refusal) Rank() int {
