@@ -17,7 +17,7 @@ type NodeAnswer struct {
 	Node   string // its address, without password
 	Reason Reason
 	Cause  Cause  // why, if the reason has several causes
-	Value  string // what the cause is about: a setting of the server, or the address of another node
+	Value  string // what the reason or cause is about: a setting of the server, the address of another node, or a key
 
 	Owner     string        // of the lock: "label~client~random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
@@ -125,7 +125,9 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 	case nodescript.Misconfigured:
 		n.differs(a, c.fan.Set())
 	case nodescript.Failed:
-		n.failed(a.Err)
+		if n.failed(a.Err); a.Cause == nodescript.WrongType {
+			n.Reason, n.Cause = ReasonCorrupt, CauseType
+		}
 	}
 	return n
 }
@@ -201,6 +203,7 @@ func (n *NodeAnswer) failed(err error) {
 	var unsettled quorum.Unsettled
 	var overdue fanout.Overdue
 	var unreadable nodescript.Unreadable
+	var foreign nodescript.BadRecord
 	n.Reason, n.Cause, n.Err = ReasonFailed, "", err
 	switch code := node.Code(err); {
 	case errors.Is(err, nodescript.ErrNoScripts):
@@ -211,6 +214,8 @@ func (n *NodeAnswer) failed(err error) {
 		n.Reason, n.Cause = ReasonServerError, Cause(code)
 	case errors.As(err, &unsettled):
 		n.unsettle(unsettled)
+	case errors.As(err, &foreign):
+		n.Reason = ReasonCorrupt
 	case errors.As(err, &unreadable):
 		n.Reason = ReasonUnreadable
 	case errors.As(err, &overdue):
@@ -224,8 +229,8 @@ func (n *NodeAnswer) failed(err error) {
 	}
 }
 
-// answers makes the public form of the answers to an attempt. settling is why no stamp could be drawn.
-func (c *Client) answers(answers []nodescript.Answer, settling error) []NodeAnswer {
+// answers makes the public form of the answers about a name, with its prefix. settling is why no stamp could be drawn.
+func (c *Client) answers(name string, answers []nodescript.Answer, settling error) []NodeAnswer {
 	nodes := make([]NodeAnswer, len(answers))
 	for i, a := range answers {
 		offset, known := c.fan.Offset(i)
@@ -236,7 +241,15 @@ func (c *Client) answers(answers []nodescript.Answer, settling error) []NodeAnsw
 				n.Reason, n.Cause = ReasonOffClock, ""
 			}
 		}
-		nodes[i] = n
+		nodes[i] = n.about(name)
 	}
 	return nodes
+}
+
+// about adds the key of a name's record to an answer that is about this key.
+func (n NodeAnswer) about(name string) NodeAnswer {
+	if n.Reason == ReasonCorrupt {
+		n.Value = nodescript.RecordKey(name)
+	}
+	return n
 }

@@ -168,7 +168,9 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	m.lock = nodescript.NewLock(c.config.Prefix+name, c.config.Private, times)
 	m.bad = checkName(m.lock.Name)
 	if m.bad == nil {
-		m.bad = c.config.checkTTL(m.ttl)
+		if err := c.config.checkTTL(m.ttl); err != nil {
+			m.bad = fmt.Errorf("lock %q: %w", name, err)
+		}
 	}
 	return m
 }
@@ -176,8 +178,8 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 // Option changes one setting of one lock.
 type Option func(*Mutex)
 
-// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. The methods that take the lock return an error for a bad
-// value.
+// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. For a bad value the methods that take the lock return an error
+// that matches [ErrBadTTL].
 func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
 
 // WaitThroughOutages makes Lock and Do keep waiting while no quorum of the nodes answers, until their context ends. It

@@ -99,8 +99,8 @@ type Config struct {
 	Logger *slog.Logger
 
 	// RetryDelay is the mean pause of a waiting Lock while nothing can wake it: while a foreign client has the lock, or
-	// no quorum answers. Each pause is drawn between half and one and a half of it, as Redlock demands, and is at most
-	// a second. From 1 ms. Defaults to 100 ms.
+	// no quorum answers. Each pause is drawn between half and one and a half of it, as Redlock demands. A pause
+	// that is drawn longer than a second lasts a second. From 1 ms to 30 min. Defaults to 100 ms.
 	RetryDelay time.Duration
 }
 
@@ -199,7 +199,7 @@ func (c Config) check() error {
 
 func (c Config) checkTTL(ttl time.Duration) error {
 	if least := ttlWindows * c.Window; ttl < least || ttl > c.MaxTTL {
-		return badField("TTL", "{TTL} is %s; it must be from 8 × {Window} = %s to {MaxTTL} = %s", ttl, least, c.MaxTTL)
+		return badTTL{badField("TTL", "{TTL} is %s; it must be from 8 × {Window} = %s to {MaxTTL} = %s", ttl, least, c.MaxTTL)}
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ var (
 
 	// ErrBadName: nothing can be locked under this name, now or later; the error says why.
 	ErrBadName = errors.New("bad name")
+
+	// ErrBadTTL: no lock of this client can have this TTL; the error names the bounds. Evidence: [*ConfigError].
+	ErrBadTTL = errors.New("bad TTL")
 )
 
 // HeldError says who has a lock, as far as the nodes told. It matches [ErrHeld].
@@ -44,12 +47,17 @@ type HeldError struct {
 	Name string
 
 	// Owner is the holder that most nodes named: "label~client~random" for a client
-	// of Holdfast, any value at all where Foreign. Empty where nobody holds the lock
-	// and several clients took votes from each other.
+	// of Holdfast, with "~left" behind it if Left; any value at all where Foreign. Empty
+	// where nobody holds the lock and several clients took votes from each other, and
+	// for a foreign key that is no string or is empty.
 	Owner string
 
-	// ExpiresIn is when the holder's lease ends if it is not renewed; negative if it
-	// never does (a foreign key without expiry).
+	// Left is true if the holder has ended its lease and keeps the name taken: by
+	// [Lease.UnlockAt], or in a gap of [Config.PollGap]. The lock is then not renewed.
+	Left bool
+
+	// ExpiresIn is when the holder's lease ends if it is not renewed, counted from when
+	// the error was made; negative if it never does (a foreign key without expiry).
 	ExpiresIn time.Duration
 
 	// Foreign is true where the holder is not a client of Holdfast: a value under
@@ -109,6 +117,7 @@ func (e *UnavailableError) Error() string {
 // configuration is. Error contains it. "" for any other answers.
 func (e *UnavailableError) Hint() string {
 	var longest time.Duration
+	shorter := false // if an operator vouches
 	for _, n := range e.Nodes {
 		if n.Reason == ReasonMisconfigured {
 			hint := "the number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
@@ -119,9 +128,13 @@ func (e *UnavailableError) Hint() string {
 			return hint
 		}
 		longest = max(longest, n.VotesIn)
+		shorter = shorter || n.VotesIn > 0 && n.Cause != CausePlace
 	}
-	if longest == 0 {
+	switch {
+	case longest == 0:
 		return ""
+	case !shorter:
+		return "these nodes vote within " + forPeople(longest) + ": Lock waits for that, and nothing shortens it"
 	}
 	return "these nodes vote within " + forPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
 		"as when they are new, holdfast nodes trust or Client.Trust shortens it"
@@ -191,3 +204,11 @@ func checkName(name string) error {
 type badName struct{ error }
 
 func (badName) Is(target error) bool { return target == ErrBadName }
+
+// badTTL is the same for ErrBadTTL.
+type badTTL struct{ error }
+
+func (badTTL) Is(target error) bool { return target == ErrBadTTL }
+
+// Unwrap returns the [*ConfigError].
+func (b badTTL) Unwrap() error { return b.error }

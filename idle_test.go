@@ -26,7 +26,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 			}
 		}
 		_, err := look.Mutex("nightly").TryLock(t.Context())
-		wantHint(t, err, "holdfast nodes trust --nodes redis://", "--window 110ms")
+		wantHint(t, err, "holdfast nodes trust --max-ttl ", "--window 110ms", "(with the same nodes)")
 		look.Close()
 		again := s.client()
 		l, err := again.Mutex("nightly").TryLock(t.Context())

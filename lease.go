@@ -173,7 +173,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = l.client.unavailable(l.name, l.client.answers(none.Answers, nil))
+		err = l.client.unavailable(l.name, l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case errors.As(err, new(*LostError)):
 		doing = what // this error also names it

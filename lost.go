@@ -30,10 +30,13 @@ func (e *LostError) Nodes() []NodeAnswer {
 	if e.client == nil {
 		return nil
 	}
-	return e.client.answers(e.answers, nil)
+	return e.client.answers(e.client.config.Prefix+e.Name, e.answers, nil)
 }
 
-func (e *LostError) Error() string {
+func (e *LostError) Error() string { return fmt.Sprintf("lock %q lost: %s", e.Name, e.why()) }
+
+// why is the error without the lock's name.
+func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	switch {
 	case e.Foreign:
@@ -45,7 +48,7 @@ func (e *LostError) Error() string {
 	}
 	nodes := e.Nodes()
 	var b strings.Builder
-	fmt.Fprintf(&b, "lock %q lost: %s", e.Name, why)
+	b.WriteString(why)
 	for i, n := range nodes {
 		sep := "; "
 		if i == 0 {
@@ -72,7 +75,7 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	}
 	owner, token := l.Owner(), l.Token()
 	c.log.Do(func() {
-		c.config.Logger.Warn("lock lost", "name", e.Name, "owner", owner, "token", token, "why", e.Error())
+		c.config.Logger.Warn("lock lost", "name", e.Name, "owner", owner, "token", token, "why", e.why())
 	})
 	return e
 }

@@ -28,12 +28,12 @@ type foreigner struct {
 
 var foreigners = []foreigner{
 	{"redis-cli", []any{"SET", "K", "v", "NX", "PX", 3000}, "v", false, `held by a foreign key ("v") for up to`},
-	{"a key without expiry", []any{"SET", "K", "stays"}, "stays", true, "without expiry"},
+	{"a key without expiry", []any{"SET", "K", "stays"}, "stays", true, `held by a foreign key ("stays") without expiry; it stays until somebody deletes it`},
 	{"a value with any bytes", []any{"SET", "K", "\x00\n~\xff", "PX", 3000}, "\x00\n~\xff", false, `"\x00\n~\xff"`},
-	{"an empty value", []any{"SET", "K", "", "PX", 3000}, "", false, "names no owner"},
+	{"an empty value", []any{"SET", "K", "", "PX", 3000}, "", false, "a foreign key without a text value"},
 	{"a value like ours", []any{"SET", "K", "web-3~client~random", "PX", 3000}, "web-3~client~random", false, "web-3~client~random"},
-	{"Redisson", []any{"HSET", "K", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"}, "", true, "names no owner"},
-	{"a list", []any{"RPUSH", "K", "a"}, "", true, "names no owner"},
+	{"Redisson", []any{"HSET", "K", "8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"}, "", true, "held by a foreign key without a text value, without expiry; it stays until somebody deletes it"},
+	{"a list", []any{"RPUSH", "K", "a"}, "", true, "held by a foreign key without a text value, without expiry; it stays until somebody deletes it"},
 }
 
 func (f foreigner) command(name string) []any {

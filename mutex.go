@@ -99,7 +99,7 @@ func besides(fact, work error) error {
 // [Config.NodeTimeout] or two until that is certain. Of several goroutines that wait for one
 // name each is told after that time, whoever of them is the first in line. Quarantines of
 // restarted nodes are waited for, and outages with [WaitThroughOutages]. A bad name matches
-// [ErrBadName]; a bad TTL is an error that says so.
+// [ErrBadName], and a bad TTL [ErrBadTTL].
 //
 // If ctx is the context of a lease of this very lock, of this client, that is still held, or made from it,
 // Lock would wait for its own caller: it returns an error that matches [ErrReentrant] at once.
@@ -177,13 +177,17 @@ func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) 
 
 // refused makes the public error of a refusal.
 func (m *Mutex) refused(r *waiting.Refusal) error {
-	nodes := m.client.answers(r.Answers, r.Err)
+	nodes := m.client.answers(m.lock.Name, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
 		return m.client.unavailable(m.name, nodes)
 	}
 	owner, foreign, left := r.Holder()
 	if left == nodescript.Forever {
 		left = -1
+	} else {
+		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	return &HeldError{Name: m.name, Owner: owner, Foreign: foreign, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	return &HeldError{
+		Name: m.name, Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes,
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/nodescript"
@@ -20,10 +19,14 @@ type Status struct {
 	// Status returned an error, nobody knows.
 	Held    bool
 	Foreign bool      // the holder is not a client of Holdfast
-	Owner   string    // "label~client~random", or a foreign value
+	Owner   string    // "label~client~random", with "~left" behind it if Left; or a foreign value, "" if that is no string
 	Fence   int64     // the holder's fencing token; 0 if Foreign or Offered
 	Since   time.Time // when it was acquired, by the nodes' clocks; zero if Foreign or Offered
 	Until   time.Time // when it ends unless renewed; zero if never
+
+	// Left says that the holder has ended its lease and keeps the name taken until Until: by
+	// [Lease.UnlockAt], or in a gap of [Config.PollGap].
+	Left bool
 
 	// Offered says that nobody has the lock yet: it was handed to Owner, the first in line,
 	// and is reserved until it takes it, for a second at most.
@@ -53,7 +56,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 			n.failed(errs[i])
 		}
 		n.Node = c.fan.Addr(i)
-		s.Nodes = append(s.Nodes, n)
+		s.Nodes = append(s.Nodes, n.about(m.lock.Name))
 	}
 	if s.judge() {
 		return s, nil
@@ -104,6 +107,7 @@ func (s *Status) tell(majority int) {
 			s.Until = n.Until
 		}
 	}
+	s.Left = s.Held && !s.Foreign && nodescript.HasLeft(s.Owner)
 	s.Offered = s.Held && !s.Foreign && leases < majority
 	if leases >= majority {
 		s.Fence, s.Since = fence, time.UnixMicro(fence)
@@ -145,18 +149,14 @@ func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError 
 	return e
 }
 
-// trustCommand vouches for the nodes with this client's configuration. The addresses are without passwords.
+// trustCommand vouches for the nodes with this client's configuration. It does not name the nodes: their URLs may contain
+// users and passwords, which the client does not know.
 func (c *Client) trustCommand() string {
-	var nodes []string
-	for _, n := range c.config.Nodes {
-		nodes = append(nodes, n.Addr())
-	}
-	command := fmt.Sprintf("holdfast nodes trust --nodes %s --max-ttl %s --window %s --cluster %s",
-		strings.Join(nodes, ","), c.config.MaxTTL, c.config.Window, c.config.Cluster)
+	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, c.config.Cluster)
 	if c.config.Durable {
 		command += " --durable"
 	}
-	return command
+	return command + " (with the same nodes)"
 }
 
 // Trust is an operator's word that no lock is alive on these nodes, for instance

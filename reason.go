@@ -19,7 +19,7 @@ const (
 	ReasonLost        // the lease is gone; Owner has the lock, if that is not empty
 	ReasonStale       // the node has seen a later token
 	ReasonFutureToken // the node has seen a token from the future: Seen
-	ReasonCorrupt     // the record of the name is not one of Holdfast's
+	ReasonCorrupt     // the key Value, which keeps the record of the name, holds something else
 
 	// To [Client.Status] and [Client.Nodes].
 	ReasonFree  // nobody has the lock
@@ -88,7 +88,7 @@ const (
 	CauseBootClock     Cause = "boot-clock"    // it booted with a wrong clock
 	CauseConfiguration Cause = "configuration" // an operator gave it another configuration
 	CauseVouched       Cause = "vouched"       // an operator vouched for it
-	CausePlace         Cause = "place"         // it is new to the set, and another server had its place
+	CausePlace         Cause = "place"         // it is new or lost its data, and its place among the members is not free yet; nothing shortens that
 )
 
 // Causes of [ReasonUnfit].
@@ -107,6 +107,9 @@ const (
 	CauseStranger Cause = "stranger" // the node Value has another list of the node set: NodeAnswer.Lists
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
+
+// CauseType is the cause of [ReasonCorrupt] if a key of the name is of another type, such as a hash.
+const CauseType Cause = "type"
 
 // Causes of [ReasonUnsettled].
 const (

@@ -70,6 +70,10 @@ func (n NodeAnswer) said() string {
 		if why := n.why(); why != "" {
 			return why
 		}
+	case ReasonCorrupt:
+		if n.Value != "" {
+			return "the key " + n.Value + " does not hold a record of Holdfast; stop the users of this name, then delete the key on this node"
+		}
 	case ReasonDuplicate:
 		return "is the same server as " + n.Value + "; each node needs a server of its own"
 	case ReasonTimedOut:
@@ -77,7 +81,10 @@ func (n NodeAnswer) said() string {
 			return "timed out: no answer within the node timeout, " + n.Took.String()
 		}
 	case ReasonServerError, ReasonNoScripts, ReasonUnreadable, ReasonVoidVoucher, ReasonFailed:
-		if n.Err != nil {
+		switch {
+		case n.Reason == ReasonServerError && n.Cause == node.OOM:
+			return "OOM: the server's memory is full: make room (renewals and releases still work)"
+		case n.Err != nil:
 			return node.Reason(n.Err)
 		}
 	}
@@ -95,7 +102,7 @@ var reasonWords = [reasons]string{
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
 	ReasonHeld: "held", ReasonOffered: "offered to the first in line", ReasonLost: "the lease is gone",
 	ReasonStale: "has seen a later token", ReasonFutureToken: "has seen a token from the future",
-	ReasonCorrupt: "its record of this name is not one of Holdfast's",
+	ReasonCorrupt: "the key of the name's record does not hold a record of Holdfast",
 
 	ReasonFree: "free", ReasonVotes: "votes",
 
@@ -149,7 +156,7 @@ var causeWords = map[Cause]string{
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
 	CauseClockBack: "its clock went back", CauseBootClock: "it booted with a wrong clock",
 	CauseConfiguration: "its configuration changed", CauseVouched: "an operator vouched for it",
-	CausePlace: "it is new, and another server had its place",
+	CausePlace: "it is new or lost its data, and its place is free only then; nothing shortens this",
 
 	CauseCluster: "it runs in Redis Cluster mode; a node must be a server of its own",
 	CauseRewrite: "no-appendfsync-on-rewrite is yes, which may lose what is written during a rewrite, and the node set is declared durable; set it to no",
@@ -157,6 +164,8 @@ var causeWords = map[Cause]string{
 	CauseMinority: "fewer than a majority of the clocks are known", CauseFar: "the nodes take too long to answer",
 	CauseInexact: "the nodes' clocks are known too badly", CauseUnread: "the nodes' clocks were not read for too long",
 	CauseMoved: "the clocks of a majority moved",
+
+	CauseType: "a key of the name is of another type",
 }
 
 func (n NodeAnswer) settings() string {
@@ -201,7 +210,7 @@ func (n NodeAnswer) lists() string {
 func byWhom(owner string, foreign bool) string {
 	switch {
 	case foreign && owner == "":
-		return "by a foreign key of another type"
+		return "by " + noText
 	case foreign:
 		return fmt.Sprintf("by a foreign key (%q)", owner)
 	}
@@ -222,8 +231,8 @@ func (n NodeAnswer) forHowLong() string {
 // Holder is the label of the owner, such as "web-3/4711", for people. What is no label of Holdfast's is quoted.
 func (e *HeldError) Holder() string {
 	switch {
-	case e.Foreign && e.Owner == "": // another type, as Redisson's hash, or an empty value
-		return "a foreign key that names no owner"
+	case e.Foreign && e.Owner == "":
+		return noText
 	case e.Foreign:
 		return fmt.Sprintf("a foreign key (%q)", e.Owner)
 	case e.Owner == "":
@@ -232,16 +241,22 @@ func (e *HeldError) Holder() string {
 	return clean.Label(e.Owner)
 }
 
+// noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.
+const noText = "a foreign key without a text value"
+
 // Said returns who has the lock and for how long: "held by web-3/4711 for up to 8s".
 func (e *HeldError) Said() string {
 	if e.Owner == "" && !e.Foreign {
 		return "others are taking it at this moment"
 	}
-	left := "without expiry"
+	held := "held by " + e.Holder()
 	if e.ExpiresIn >= 0 {
-		left = "for up to " + forPeople(e.ExpiresIn)
+		return held + " for up to " + forPeople(e.ExpiresIn)
 	}
-	return "held by " + e.Holder() + " " + left
+	if e.Owner == "" {
+		held += ","
+	}
+	return held + " without expiry; it stays until somebody deletes it"
 }
 
 // forPeople rounds a duration to what a person reads at a glance.

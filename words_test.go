@@ -41,6 +41,7 @@ var publicCauses = map[Reason][]Cause{
 	},
 	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite},
 	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
+	ReasonCorrupt:       {CauseType},
 	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
 }
 

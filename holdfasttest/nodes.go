@@ -2,6 +2,7 @@ package holdfasttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -31,9 +32,12 @@ type Nodes struct {
 	ttls    []time.Duration  // of the clients
 }
 
-// Start starts n nodes on free loopback ports. They end with the test.
+// Start starts n nodes on free loopback ports, at least 1. They end with the test.
 func Start(tb testing.TB, n int) *Nodes {
 	tb.Helper()
+	if n < 1 {
+		tb.Fatalf("holdfasttest: start: n is %d; it must be at least 1", n)
+	}
 	s := &Nodes{}
 	for range n {
 		node, err := embedded.Start("127.0.0.1:0")
@@ -185,9 +189,18 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 }
 
 // Lose makes lease a lost one, as if its nodes had forgotten it while its holder was away: another owner has the name on
-// all nodes that run, for a minute. It returns when lease.Context has ended, with [holdfast.ErrLost] for its cause.
+// all nodes that run, for a minute. It returns when lease.Context has ended, with [holdfast.ErrLost] for its cause. The
+// test fails if the lease was released instead, also before.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	tb.Helper()
+	defer func() {
+		if err := context.Cause(lease.Context()); err != nil && !errors.Is(err, holdfast.ErrLost) {
+			tb.Errorf("holdfasttest: the lease on %q is not lost: %v", lease.Name(), err)
+		}
+	}()
+	if lease.Context().Err() != nil {
+		return
+	}
 	s.mu.Lock()
 	for _, n := range s.running {
 		if n != nil && !n.Steal(lease.Owner(), "thief~holdfasttest~1-1", time.Minute) {

@@ -43,6 +43,8 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
+func (f *failing) Errorf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
+
 // It would never vote for the second: nothing is to be waited for.
 func TestAClientOfAnotherConfigurationFailsAtOnce(t *testing.T) {
 	t.Parallel()
@@ -151,4 +153,40 @@ func TestNewNodesAreNoNews(t *testing.T) {
 	if len(n.said) > 0 {
 		t.Errorf("the log of a test that has done nothing yet says %q", n.said)
 	}
+}
+
+func TestASetWithoutNodesFailsTheTest(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, -1} {
+		if got, want := failure(t, func(tb testing.TB) { holdfasttest.Start(tb, n) }), fmt.Sprintf("n is %d; it must be at least 1", n); !strings.Contains(got, want) {
+			t.Errorf("Start(%d): %q; want %q", n, got, want)
+		}
+	}
+}
+
+func TestALeaseThatWasReleasedIsNotLost(t *testing.T) {
+	t.Parallel()
+	nodes := holdfasttest.Start(t, 1)
+	lease, err := nodes.Client(t, holdfast.Config{}).Mutex("x").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := failure(t, func(tb testing.TB) { nodes.Lose(tb, lease) }); !strings.Contains(got, `the lease on "x" is not lost`) {
+		t.Errorf("it said %q", got)
+	}
+}
+
+// failure returns what a test says that fails, "" if it does not.
+func failure(tb testing.TB, test func(testing.TB)) string {
+	f := &failing{TB: tb}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		test(f)
+	}()
+	<-done
+	return f.said
 }

@@ -54,12 +54,12 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 				lease, err = m.TryLock(ctx)
 			}
 		} else {
-			ended = a.outageLimit(f, w)
+			ended = a.outageLimit(f, w, err)
 		}
 		done()
 	default:
 		lease, err = m.Lock(ctx)
-		ended = a.outageLimit(f, w)
+		ended = a.outageLimit(f, w, err)
 	}
 	if s := stop(); s != nil {
 		// Also if the lock came at the same instant: the signal was for the wait.
@@ -87,8 +87,8 @@ func neverTried(err error) bool {
 	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
 
-// outageLimit says for how long Lock looked for a quorum.
-func (a *app) outageLimit(f runFlags, w *waiter) string {
+// outageLimit says for how long Lock looked for a quorum, and how to wait on if that may help.
+func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	limit := time.Second
 	if w.met {
 		ttl := f.ttl.value
@@ -97,7 +97,33 @@ func (a *app) outageLimit(f runFlags, w *waiter) string {
 		}
 		limit = max(limit, ttl)
 	}
-	return fmt.Sprintf("no quorum for %s; --through-outages waits on", limit)
+	over := fmt.Sprintf("no quorum for %s", limit)
+	var un *holdfast.UnavailableError
+	if errors.As(err, &un) && hopeless(un.Nodes) {
+		return over
+	}
+	return over + "; --through-outages waits on"
+}
+
+// hopeless reports whether too few nodes are left that may come to vote without anybody's help.
+func hopeless(nodes []holdfast.NodeAnswer) bool {
+	stuck := 0
+	for _, n := range nodes {
+		switch n.Reason {
+		case holdfast.ReasonMisconfigured:
+			if n.Cause != holdfast.CauseStranger { // which ends when the other server is forgotten
+				stuck++
+			}
+		case holdfast.ReasonServerError:
+			switch n.Cause {
+			case node.NoAuth, node.WrongPass, node.NoPerm, node.OOM:
+				stuck++
+			}
+		case holdfast.ReasonCorrupt, holdfast.ReasonUnfit, holdfast.ReasonDuplicate, holdfast.ReasonNoScripts:
+			stuck++
+		}
+	}
+	return len(nodes)-stuck < len(nodes)/2+1
 }
 
 // refusal gives the error of an attempt its exit code and hint, and the limit that ended the wait.
@@ -114,7 +140,7 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 		hint := ""
 		var held *holdfast.HeldError
 		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) { // what has no expiry ends when somebody deletes it
-			hint = "--wait 30s waits for it"
+			hint = "without --wait 0 it waits"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
 	case errors.As(err, &un):
@@ -133,7 +159,10 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			return n.Reason == holdfast.ReasonServerError && n.Cause == what
 		})
 	}
-	quarantined := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint })
+	tls := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool {
+		return n.Reason == holdfast.ReasonDisconnected || n.Reason == holdfast.ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:")
+	})
+	quarantined := s.quarantineHint(un.Nodes)
 	switch {
 	case len(s.nodes) == 0 && said(holdfast.ReasonRefused):
 		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
@@ -144,16 +173,18 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"alive; then: " + s.trustCommand() + "\n" +
 			"Another database number of the same servers (redis://host/1) is another node set: its locks\n" +
 			"exclude nobody here, but it is a way to change these settings while clients run; see docs/operating.md"
-	case quarantined:
-		return s.trustHint()
+	case quarantined != "":
+		return quarantined
 	case code(node.WrongPass):
 		return "the user or the password in the URL is wrong, or not known to this server"
 	case code(node.NoPerm):
-		return "the user of the URL lacks a right, to a command or to the keys of this name: docs/security.md lists them"
+		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: docs/security.md lists them"
 	case said(holdfast.ReasonRefused):
 		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
-	case code(node.NoAuth), said(holdfast.ReasonNoScripts): // which say what to do
+	case code(node.NoAuth), code(node.OOM), said(holdfast.ReasonNoScripts), said(holdfast.ReasonCorrupt): // which say what to do
 		return ""
+	case tls:
+		return "does TLS match? redis:// is without TLS, rediss:// with it"
 	case said(holdfast.ReasonUnanswered):
 		return "holdfast nodes shows how each node stands"
 	}
@@ -182,6 +213,28 @@ func (s *settings) trustCommand() string {
 func (s *settings) trustHint() string {
 	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
 }
+
+// quarantineHint says how to shorten the quarantines of these nodes, or that nothing does; "" if there are none, or short
+// ones only.
+func (s *settings) quarantineHint(nodes []holdfast.NodeAnswer) string {
+	var place time.Duration
+	for _, n := range nodes {
+		switch {
+		case n.VotesIn <= worthAHint:
+		case !placeless(n):
+			return s.trustHint()
+		default:
+			place = max(place, n.VotesIn)
+		}
+	}
+	if place == 0 {
+		return ""
+	}
+	return "wait " + forPeople(place) + "; nothing shortens this"
+}
+
+// placeless reports whether a node waits for its place among the members: no voucher shortens that.
+func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
 
 // waiter tells whom a run waits for: once for each change, not at every attempt.
 type waiter struct {
@@ -270,7 +323,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	} else {
 		w.note("node %s", n)
 	}
-	if n.VotesIn > worthAHint && !w.hint {
+	if n.VotesIn > worthAHint && !placeless(n) && !w.hint {
 		w.hint = true
 		w.note("hint: %s", w.trust)
 	}

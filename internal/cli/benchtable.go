@@ -12,8 +12,12 @@ import (
 // printBench prints the results for people.
 func printBench(out io.Writer, b *bench) error {
 	n := len(b.standing)
-	fmt.Fprintf(out, "%s (%d make a majority), TTL %s, phases of %s, measured from %s with %s\n\n",
-		countNodes(n), b.gauge.quorum, b.ttl(), b.flags.duration.value, or(hostName(), "this machine"), countCPUs())
+	verb := "make"
+	if b.gauge.quorum == 1 {
+		verb = "makes"
+	}
+	fmt.Fprintf(out, "%s (%d %s a majority), TTL %s, phases of %s, measured from %s with %s\n\n",
+		countNodes(n), b.gauge.quorum, verb, b.ttl(), b.flags.duration.value, or(hostName(), "this machine"), countCPUs())
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "PHASE\tTIME OF\tSAMPLES\tP50\tP90\tP99\tMAX\tRATE")
 	printCycles(w, "one at a time", b.one)

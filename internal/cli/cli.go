@@ -145,6 +145,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "holdfast help lists the commands"
+	if cmd.HasParent() && cmd.HasSubCommands() {
+		hint = strings.Replace(cmd.CommandPath(), "holdfast", "holdfast help", 1) + " explains it"
+	}
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = "did you mean " + cmd.CommandPath() + " " + s[0] + "?"

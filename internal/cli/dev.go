@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ restart dev while a lock on the same ports matters.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case n < 1 || n > 31:
-				return usage(fmt.Errorf("-n is %d; it must be from 1 to 31", n), "")
+				return usage(fmt.Errorf("%s is %d; it must be from 1 to 31", a.typed("-n", "--count"), n), "")
 			case port < 0 || port > 65535 || port > 0 && port+n-1 > 65535:
 				return usage(fmt.Errorf("--port is %d; the %d ports from there on must be from 1 to 65535, or 0 for free ones", port, n), "")
 			}
@@ -60,6 +61,14 @@ restart dev while a lock on the same ports matters.`,
 	cmd.Flags().IntVarP(&n, "count", "n", n, "how many nodes")
 	cmd.Flags().IntVar(&port, "port", port, "port of the first; the others follow. 0: any that are free")
 	return cmd
+}
+
+// typed returns long if the arguments have it, else short.
+func (a *app) typed(short, long string) string {
+	if slices.ContainsFunc(a.args, func(arg string) bool { return arg == long || strings.HasPrefix(arg, long+"=") }) {
+		return long
+	}
+	return short
 }
 
 func notListening(port int, err error) error {

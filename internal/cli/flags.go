@@ -2,6 +2,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -47,6 +50,8 @@ func (d *duration) Set(text string) error {
 	v, err := time.ParseDuration(text)
 	switch {
 	case err != nil && text == "0":
+	case err != nil && wellFormed.MatchString(text):
+		return fmt.Errorf("too large; the largest is %dh", time.Duration(math.MaxInt64)/time.Hour)
 	case err != nil:
 		return errors.New("want a duration such as 500ms, 10s or 5m")
 	case v < 0 && d.zero:
@@ -57,6 +62,9 @@ func (d *duration) Set(text string) error {
 	d.value, d.given = v, true
 	return nil
 }
+
+// wellFormed matches what time.ParseDuration understands unless it is too large: that error has no type of its own.
+var wellFormed = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 var errNoMeaning = errors.New("has no meaning here")
 

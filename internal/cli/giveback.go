@@ -45,7 +45,9 @@ func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Durat
 	switch {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
-		a.say("%s", trimmed(err))
+		if a.quiet { // otherwise the library's warning has said it
+			a.say("%s", trimmed(err))
+		}
 		return exit(exitLost)
 	case kept:
 		a.say("%s; it may be free before --at-least is over", trimmed(err))

@@ -46,12 +46,11 @@ type lockNodeJSON struct {
 func statusJSON(s *holdfast.Status, known bool) lockJSON {
 	j := lockJSON{Name: s.Name, NameQuoted: strconv.QuoteToASCII(s.Name)}
 	if known {
-		ended := !s.Foreign && left(s.Owner)
-		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &s.Foreign, &ended, &s.Offered
+		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &s.Foreign, &s.Left, &s.Offered
 	}
 	if s.Held {
 		h := holder(s.Owner, s.Foreign)
-		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, &s.Owner, number(s.Fence), instant(s.Since), instant(s.Until)
+		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, text(s.Owner), number(s.Fence), instant(s.Since), instant(s.Until)
 		if !s.Until.IsZero() {
 			ms := time.Until(s.Until).Milliseconds()
 			j.ExpiresInMS = &ms
@@ -61,12 +60,12 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 		held := n.Held()
 		v := lockNodeJSON{Node: n.Node, Reason: n.Reason.String(), Fence: number(n.Fence), Until: instant(n.Until)}
 		if n.Err != nil {
-			v.Error = text(reason(n.Err))
+			v.Error = text(failed(n))
 		} else {
 			v.Held, v.Foreign = &held, &n.Foreign
 		}
 		if held {
-			v.Owner = &n.Owner
+			v.Owner = text(n.Owner)
 		}
 		j.Nodes = append(j.Nodes, v)
 	}
@@ -110,7 +109,7 @@ func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 			v.OffsetMS = &ms
 		}
 		if n.Err != nil {
-			v.Error = text(reason(n.Err))
+			v.Error = text(failed(n))
 		}
 		j.Nodes = append(j.Nodes, v)
 	}
@@ -156,6 +155,14 @@ func printJSON(out io.Writer, v any) error {
 }
 
 func reason(err error) string { return node.Reason(err) }
+
+// failed is the error of a node. What is wrong with a record says itself what to do.
+func failed(n holdfast.NodeAnswer) string {
+	if n.Reason == holdfast.ReasonCorrupt {
+		return n.Said()
+	}
+	return reason(n.Err)
+}
 
 func text(s string) *string {
 	if s == "" {

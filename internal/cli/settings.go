@@ -44,7 +44,7 @@ func (s *settings) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.durable, "durable", false, "the nodes have every write on disk before they answer (HOLDFAST_DURABLE)")
 	f.Var(&s.nodeTimeout, "node-timeout", "how long a node may take to answer (default 500ms)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what the library does")
-	f.BoolVarP(&s.quiet, "quiet", "q", false, "say nothing but what went wrong, as under cron (HOLDFAST_QUIET)")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "no notes on stderr, only errors, as for cron; answers on stdout stay (HOLDFAST_QUIET)")
 }
 
 // environ fills in what no flag gave.

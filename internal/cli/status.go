@@ -75,7 +75,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
 	default:
 		how := ""
-		if !s.Foreign && left(s.Owner) {
+		if s.Left {
 			how = " (ended; --at-least keeps it taken)"
 		}
 		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), holder(s.Owner, s.Foreign), how)
@@ -111,6 +111,8 @@ func printable(name string) string {
 
 func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 	switch {
+	case n.Reason == holdfast.ReasonCorrupt:
+		return n.Said()
 	case n.Err != nil:
 		return "no answer: " + reason(n.Err)
 	case !n.Held():
@@ -125,12 +127,6 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 
 func holder(owner string, foreign bool) string {
 	return (&holdfast.HeldError{Owner: owner, Foreign: foreign}).Holder()
-}
-
-// left reports whether the holder has ended its lease and only the name is kept taken:
-// see Lease.UnlockAt. The owner it is kept under then has a fourth part.
-func left(owner string) bool {
-	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, "~left")
 }
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 MST") }

@@ -205,6 +205,7 @@ func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= sl
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	w := warning{line: r.Message}
+	why := ""
 	add := func(a slog.Attr) bool {
 		switch a.Key {
 		case "node":
@@ -216,6 +217,9 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 			return true
 		case "reason", "cause": // codes, which said has in words
 			return true
+		case "why": // a sentence, which may have quotes in it
+			why = ": " + a.Value.String()
+			return true
 		}
 		w.line += fmt.Sprintf(" %s=%q", a.Key, a.Value)
 		return true
@@ -224,6 +228,7 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
+	w.line += why
 	h.talker.warn(w, r.Level)
 	return nil
 }

@@ -28,6 +28,10 @@ vote until every lock it may have forgotten is over: --max-ttl + --window. One
 that is vouched for votes after nine windows, 2.25 s if --window is 250ms. trust
 waits for that.
 
+One exception: if the other nodes of the set kept their data, a node that lost
+its own, or is new, waits for its place among them. That is free up to 4 s after
+a whole quarantine, and nothing shortens it. trust waits for that, too.
+
 It also makes this command's --max-ttl, --window, --durable, --cluster and number
 of nodes those of the node set. Clients that were started with others are refused
 from then on, and lose the locks they hold.
@@ -74,20 +78,38 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		a.say("meanwhile other nodes need it than you were asked about")
 	}
 	waiting := waitingOf(list)
+	stuck := false
+	places := map[string]bool{} // nodes that wait for their place, and were named for it
 	for _, n := range list {
-		if !n.Votes() && !vouchable(n) {
+		switch {
+		case n.Votes() || vouchable(n):
+		case placeless(n):
+			places[n.Node] = true
+			fmt.Fprintf(out, "%s votes in %s: %s\n", n.Node, forPeople(n.VotesIn), n.Why())
+		default:
+			stuck = true
 			fmt.Fprintf(out, "%s cannot be vouched for: %s\n", n.Node, n.Said())
 		}
 	}
-	if len(waiting) == 0 {
-		fmt.Fprintf(out, "no node waits to be vouched for; %d of %d vote\n", voting(list), len(list))
+	if len(waiting)+len(places) == 0 {
+		if !stuck {
+			fmt.Fprintf(out, "no node waits to be vouched for; %d of %d vote\n", voting(list), len(list))
+		}
 		return a.quorumOf(list)
 	}
 	before := list
-	list = client.Trust(ctx, list...)
 	var longest time.Duration
+	if len(waiting) > 0 {
+		list = client.Trust(ctx, list...)
+	}
+	for _, n := range list {
+		if places[n.Node] {
+			waiting[n.Node] = true
+			longest = max(longest, n.VotesIn)
+		}
+	}
 	for i, n := range list {
-		if !waiting[n.Node] {
+		if !waiting[n.Node] || places[n.Node] {
 			continue
 		}
 		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // else what follows gives the reason
@@ -112,8 +134,17 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		time.Sleep(20 * time.Millisecond)
 		list = client.Nodes(ctx)
 		for _, n := range list {
-			if n.Votes() {
+			switch {
+			case n.Votes():
 				delete(waiting, n.Node)
+			case waiting[n.Node] && placeless(n):
+				if !places[n.Node] {
+					places[n.Node] = true
+					fmt.Fprintf(out, "%s votes in %s: %s\n", n.Node, forPeople(n.VotesIn), n.Why())
+				}
+				if later := time.Now().Add(n.VotesIn + patience); later.After(end) {
+					end = later
+				}
 			}
 		}
 	}
@@ -124,7 +155,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 // vouchable reports whether an operator's word can make the node vote. One that answers with an error, such as WRONGPASS,
 // needs something else first.
 func vouchable(n holdfast.NodeAnswer) bool {
-	return n.Reachable() && !n.Votes() && node.Code(n.Err) == ""
+	return n.Reachable() && !n.Votes() && !placeless(n) && node.Code(n.Err) == ""
 }
 
 // waitingOf are the nodes that could be vouched for.
@@ -162,8 +193,16 @@ func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	return nil
 }
 
+// these names n nodes in a question.
+func these(n int) string {
+	if n == 1 {
+		return "this node"
+	}
+	return "these " + countNodes(n)
+}
+
 func (t *talker) confirmed(n int) bool {
-	t.ask(fmt.Sprintf("is it certain that no lock is alive on these %d nodes? [y/N] ", n))
+	t.ask(fmt.Sprintf("is it certain that no lock is alive on %s? [y/N] ", these(n)))
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":

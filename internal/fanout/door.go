@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -339,20 +340,54 @@ func (s *seat) refresh() {
 // noteRefusal calls Told when a node stops voting, when the reason changes, and when the node votes again. s.mu is
 // held.
 func (s *seat) noteRefusal(ok bool) bool {
+	now := s.fan.Now()
 	if ok {
-		if s.standing.Next(s.fan.Now()) == quorum.Send && s.said != (refused{}) {
-			s.said = refused{}
-			s.tell(nodescript.Answer{Verdict: nodescript.Done})
+		if s.standing.Next(now) == quorum.Send {
+			s.unsettled.over()
+			if s.said != (refused{}) {
+				s.said = refused{}
+				s.tell(nodescript.Answer{Verdict: nodescript.Done})
+			}
 		}
 		return true
 	}
-	a := s.standing.Refusal(s.fan.Now())
+	a := s.standing.Refusal(now)
+	if s.unsettled.brief(now, a) {
+		return false
+	}
 	if why := refusedBy(a); why != s.said && s.fan.ctx.Err() == nil {
 		s.said = why
 		s.tell(a)
 	}
 	return false
 }
+
+// spell is a time in which the client does not know the nodes' clocks well enough for the node to vote. Each new client
+// has one, of some milliseconds, until it has met a majority.
+type spell struct{ since, last clock.Instant }
+
+const (
+	// worthTelling is how long such a spell lasts before anybody is told.
+	worthTelling = time.Second
+	// spellPause is a pause after which it is another spell: a refused node is asked again after a second or so.
+	spellPause = 3 * time.Second
+)
+
+// brief reports whether a refusal belongs to a spell that has not lasted long.
+func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
+	var unsettled quorum.Unsettled
+	if a.Cause != nodescript.Inexact && !errors.As(a.Err, &unsettled) {
+		s.over()
+		return false
+	}
+	if s.since == 0 || now.Sub(s.last) >= spellPause {
+		s.since = now
+	}
+	s.last = now
+	return now.Sub(s.since) < worthTelling
+}
+
+func (s *spell) over() { *s = spell{} }
 
 func (s *seat) tell(a nodescript.Answer) {
 	if s.fan.config.Told != nil {

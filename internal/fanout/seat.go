@@ -46,26 +46,27 @@ type seat struct {
 	index int
 	node  node.Node
 
-	mu       sync.Mutex
-	more     sync.Cond
-	queue    []*Message
-	held     int           // senders that will give more messages: see Together
-	away     int           // pipelines of workers under way
-	since    clock.Instant // instant at which the first of them left
-	worked   clock.Instant // instant at which the last of them left
-	oldest   clock.Instant // instant at which the queue began to fill
-	trip     time.Duration // time that the node took for the last pipeline that it answered
-	spares   int           // pipelines of spares under way, beside those of workers
-	watch    *time.Timer   // starts a spare; nil before it is needed
-	watched  bool          // watch is running
-	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
-	armed    bool          // late is running
-	closed   bool
-	standing *quorum.Standing
-	trusted  bool          // the node does not tell its settings, and this was logged
-	said     refused       // the last refusal that Told got; zero while the node votes
-	heard    bool          // the node answered a greeting once
-	greeted  clock.Instant // end of the first greeting that it answered; 0: not yet
+	mu        sync.Mutex
+	more      sync.Cond
+	queue     []*Message
+	held      int           // senders that will give more messages: see Together
+	away      int           // pipelines of workers under way
+	since     clock.Instant // instant at which the first of them left
+	worked    clock.Instant // instant at which the last of them left
+	oldest    clock.Instant // instant at which the queue began to fill
+	trip      time.Duration // time that the node took for the last pipeline that it answered
+	spares    int           // pipelines of spares under way, beside those of workers
+	watch     *time.Timer   // starts a spare; nil before it is needed
+	watched   bool          // watch is running
+	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	armed     bool          // late is running
+	closed    bool
+	standing  *quorum.Standing
+	trusted   bool          // the node does not tell its settings, and this was logged
+	said      refused       // the last refusal that Told got; zero while the node votes
+	unsettled spell         // the recent refusals because the clocks are not known
+	heard     bool          // the node answered a greeting once
+	greeted   clock.Instant // end of the first greeting that it answered; 0: not yet
 
 	door   door // held during greeting and admission
 	parked parked

@@ -36,6 +36,8 @@ const (
 
 	TooLate // Granted: the lease was over when a majority had granted
 	Inexact // OffClock: the client's stamps may be off by Evidence.Off
+
+	WrongType // Failed: a key of the name is of another type
 	causes
 )
 
@@ -56,6 +58,8 @@ var causeCodes = [causes]string{
 	OtherSettings: "settings", Stranger: "stranger", DataTwice: "copy",
 
 	TooLate: "too-late", Inexact: "inexact",
+
+	WrongType: "type",
 }
 
 // String returns the code of c.

@@ -30,6 +30,9 @@ func InspectCall(l Lock) node.Call {
 	return node.Call{Keys: []string{RecordKey(l.Name), l.Name}}
 }
 
+// BadRecord is the error of a record key that holds something else. It says what is wrong with it.
+type BadRecord struct{ error }
+
 // ParseView reads the reply to inspect.
 func ParseView(r node.Reply) (v View, err error) {
 	const head = digits + 1 + digits + 6
@@ -53,7 +56,7 @@ func ParseView(r node.Reply) (v View, err error) {
 	}
 	if n > 0 {
 		if v.Record, err = ParseRecord(r.Value[head : head+int(n)]); err != nil {
-			return v, err
+			return v, BadRecord{err}
 		}
 		v.Written = true
 	}

@@ -28,6 +28,11 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
+// HasLeft reports whether an owner is one of [LeftOwner]: its client has ended the lease, and the name stays taken.
+func HasLeft(owner string) bool {
+	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, LeftOwner(""))
+}
+
 // ClientOf returns the client id of an owner, "" if it is foreign.
 func ClientOf(owner string) string {
 	_, rest, _ := strings.Cut(owner, "~")

@@ -67,7 +67,11 @@ func (a Answer) MayHaveRun() bool { return a.Verdict == Failed && !node.Unsent(a
 // ParseReply reads a node's reply to a call of op. An unreadable reply is Failed.
 func ParseReply(op Op, r node.Reply) Answer {
 	if r.Err != nil {
-		return Answer{Verdict: Failed, Err: r.Err}
+		a := Answer{Verdict: Failed, Err: r.Err}
+		if op != Refresh && node.Code(r.Err) == node.WrongType { // refresh has no key of a name
+			a.Cause = WrongType
+		}
+		return a
 	}
 	if r.Value == "" {
 		return unreadable(op, r.Value)

@@ -131,6 +131,14 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
+// Age is how long ago the nodes were asked, 0 if that is not known.
+func (r *Refusal) Age(now clock.Instant) time.Duration {
+	if r.asked == 0 {
+		return 0
+	}
+	return max(now.Sub(r.asked), 0)
+}
+
 // Rank returns how many waiters are before this waiter in the queues. It is the median of the nodes that have the
 // waiter in their queue, or -1 if no node has it.
 func (r *Refusal) Rank() int {

@@ -67,9 +67,13 @@ func New(url string, opts ...Option) (*Node, error) {
 // if there is none. The error says which URL it is. After an error no node is open.
 func Open(urls ...string) ([]node.Node, error) {
 	// Checked before any error names a URL: a list that was cut at the comma of a password contains pieces of it.
+	noScheme := errCut
+	if len(urls) == 1 {
+		noScheme = errNoScheme
+	}
 	for i, url := range urls {
 		if !strings.Contains(url, "://") {
-			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), errNoScheme)
+			return nil, fmt.Errorf("rueidisnode: URL %d of %d: %w", i+1, len(urls), noScheme)
 		}
 	}
 	return driver.Open("rueidisnode", "URL", urls, func(url string) (*Node, error) { return New(url) })

@@ -23,10 +23,13 @@ type target struct {
 
 // errAmbiguous is the error of every text that may have a piece of a password in the wrong place. So no error text
 // shows that piece.
-var errAmbiguous = errors.New("not a URL; a user or password with one of , / ? # @ : % or a space must be percent-encoded")
+var errAmbiguous = errors.New("not a URL; the port must be a number, and in a user or password each of , / ? # @ : % and spaces must be percent-encoded")
 
-// errNoScheme is also the error for a piece of a password, if a list of URLs was split at a comma inside the password.
-var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://; a comma in a user or password must be written %2C")
+// errNoScheme is the error of a text that has none. In a list the text may be a piece of a password: errCut.
+var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
+
+// errCut is errNoScheme in a list of URLs, which may have been split at a comma inside a password.
+var errCut = errors.New(errNoScheme.Error() + "; a comma in a user or password must be written %2C")
 
 // schemes lists the schemes of a node's URL.
 var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
