@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// NodeAnswer is what one node said: to an attempt, of a lock, or of itself. Reason says what, as a code. The other fields
-// are its numbers and values. A field is zero if it does not belong to the reason.
+// NodeAnswer is the answer of one node: to an attempt, about a lock, or about itself. Reason is its meaning as a code.
+// The other fields have its numbers and values. A field is zero if it does not belong to the reason.
 type NodeAnswer struct {
 	Node   string // its address, without password
 	Reason Reason
@@ -22,10 +22,10 @@ type NodeAnswer struct {
 	Owner     string        // of the lock: "label~client~random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
 	Fence     int64         // the owner's fencing token, from Client.Status; 0 if Foreign
-	Until     time.Time     // when the lock ends unless it is renewed, from Client.Status; zero if never
-	ExpiresIn time.Duration // when it ends, from an attempt; negative if never
+	Until     time.Time     // end of the lock unless it is renewed, from Client.Status; zero if never
+	ExpiresIn time.Duration // time to the end of the lock, from an attempt; negative if never
 
-	VotesIn     time.Duration // when a quarantined node votes again
+	VotesIn     time.Duration // time until a quarantined node votes again
 	Took        time.Duration // from the call to the answer, or to the end of the wait for it
 	Seen        time.Time     // the time of the token that a node has seen
 	Offset      time.Duration // how far its clock is from the majority's; it votes up to Window
@@ -37,17 +37,17 @@ type NodeAnswer struct {
 	Version string // such as "Redis 7.0.15", from Client.Nodes
 	RunID   string // the server's incarnation, from Client.Nodes
 
-	// Loss names what the node forgot, from Client.Nodes. It is another one after each loss of its memory, and "" if the
-	// node votes.
+	// Loss names the loss of memory of a node that does not vote, from Client.Nodes. Each loss has another name. It is
+	// "" if the node votes.
 	Loss string
 
-	// Err is what the Redis client returned, where it returned an error.
+	// Err is the error of the Redis client, or nil.
 	Err error
 
-	unsettled quorum.Unsettled // of ReasonUnsettled
+	unsettled quorum.Unsettled // for ReasonUnsettled
 }
 
-// Difference is a setting of which a node and this client have different values. A value is empty if its side does not
+// Difference is a setting for which a node and this client have different values. A value is "" if its side does not
 // have the setting.
 type Difference struct {
 	Setting      string // such as "max-ttl"
@@ -57,19 +57,19 @@ type Difference struct {
 // Lists are two lists of a node set's servers.
 type Lists struct {
 	Node, Client []Server
-	Kept         time.Duration // the node keeps a server that nobody sees for so long
+	Kept         time.Duration // how long the node keeps a server that nobody sees
 }
 
 // Server is one server of a list.
 type Server struct {
 	Addr string // without password
-	ID   string // what the server stores with its data; "" if it is not known
+	ID   string // an id that the server stores with its data; "" if unknown
 }
 
 // Votes reports whether the node votes.
 func (n NodeAnswer) Votes() bool { return n.Reason == ReasonVotes }
 
-// Held reports whether the node has the lock for somebody, or reserves it for somebody.
+// Held reports whether the node has the lock for an owner, or a claim of an owner.
 func (n NodeAnswer) Held() bool { return n.Reason == ReasonHeld || n.Reason == ReasonOffered }
 
 // Reachable reports whether the node answered.
@@ -81,8 +81,8 @@ func (n NodeAnswer) Reachable() bool {
 	return true
 }
 
-// LogValue returns the answer as attributes of a log record: node, reason and cause as codes, votes_in, and said, the
-// words for people.
+// LogValue returns the answer as attributes of a log record: node, reason and cause as codes, votes_in, and said, which
+// has the words for people.
 func (n NodeAnswer) LogValue() slog.Value { return slog.GroupValue(n.attrs()...) }
 
 func (n NodeAnswer) attrs() []slog.Attr {
@@ -96,8 +96,8 @@ func (n NodeAnswer) attrs() []slog.Attr {
 	return append(attrs, slog.String("said", n.Said()))
 }
 
-// answer makes the public form of a node's answer. offset is how far the node's clock is from the majority's, 0 if not
-// known.
+// answer returns the public form of a node's answer. offset is how far the node's clock is from the majority's, 0 if
+// unknown.
 func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAnswer {
 	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
 	n.Cause, n.Value = causeOfAnswer(a)
@@ -132,7 +132,7 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 	return n
 }
 
-// verdictReasons has the reason of each verdict. Failed has the reasons of its error, see failed.
+// verdictReasons has the reason of each verdict. For Failed the reason depends on the error: see failed.
 var verdictReasons = [...]Reason{
 	nodescript.Unanswered: ReasonUnanswered, nodescript.Granted: ReasonGranted, nodescript.Extended: ReasonExtended,
 	nodescript.Repaired: ReasonRepaired, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
@@ -150,12 +150,12 @@ func causeOfAnswer(a nodescript.Answer) (Cause, string) {
 	return Cause(a.Cause.String()), a.Value()
 }
 
-// late tells a clock that is off from a call that came late, and from a client that does not know the time.
+// late distinguishes a wrong clock from a call that came late, and from a client that does not know the time.
 func (n *NodeAnswer) late(a nodescript.Answer, window time.Duration) {
 	switch {
 	case a.Cause == nodescript.Inexact:
 		n.unsettle(quorum.Unsettled{Off: a.Evidence.Off, Window: window})
-	case n.Offset.Abs() < a.Took/2: // which is how late a call of a client with right stamps arrives
+	case n.Offset.Abs() < a.Took/2: // such a call of a client with right stamps arrives Took/2 late
 		n.Reason, n.Took = ReasonLate, a.Took
 	case n.Offset.Abs() < 10*time.Millisecond:
 		n.Reason = ReasonLate

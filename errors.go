@@ -11,38 +11,37 @@ import (
 	"github.com/holdfast-go/holdfast/internal/renewal"
 )
 
-// Facts. Every method that meets one of them returns an error that matches it
-// with [errors.Is]; the evidence is in a type of its own, see [errors.As].
+// Facts. A method that meets one of them returns an error that matches it with [errors.Is]. The evidence has a type of
+// its own: see [errors.As].
 var (
-	// ErrHeld: somebody else has it. Try later. Evidence: [*HeldError].
+	// ErrHeld means that somebody else has the lock. Try later. Evidence: [*HeldError].
 	ErrHeld = errors.New("held by another owner")
 
-	// ErrLost: it was mine and may now be somebody else's. Stop writing, at once.
+	// ErrLost means that the caller had the lock, and that somebody else may have it now. Stop writing, at once.
 	// Evidence: [*LostError].
 	ErrLost = renewal.ErrLost
 
-	// ErrReleased: I gave it back myself.
+	// ErrReleased means that the caller itself has released the lock.
 	ErrReleased = renewal.ErrReleased
 
-	// ErrUnavailable: no quorum of the nodes answered, so nothing is known.
-	// Evidence: [*UnavailableError].
+	// ErrUnavailable means that no quorum of the nodes answered, so nothing is known. Evidence: [*UnavailableError].
 	ErrUnavailable = renewal.ErrNoQuorum
 
-	// ErrReentrant: the caller holds this lock itself, by the lease whose context it gave. Use that lease,
-	// or a context that is not of it.
+	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed. Use that
+	// lease, or a context that does not come from it.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; a lock cannot be taken twice")
 
-	// ErrClosed: the client was closed.
+	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrBadName: nothing can be locked under this name, now or later; the error says why.
+	// ErrBadName means that nothing can ever be locked under this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
 	// ErrBadTTL: no lock of this client can have this TTL; the error names the bounds. Evidence: [*ConfigError].
 	ErrBadTTL = errors.New("bad TTL")
 )
 
-// HeldError says who has a lock, as far as the nodes told. It matches [ErrHeld].
+// HeldError describes the holder of a lock, as far as the nodes know it. It matches [ErrHeld].
 type HeldError struct {
 	Name string
 
@@ -60,37 +59,36 @@ type HeldError struct {
 	// the error was made; negative if it never does (a foreign key without expiry).
 	ExpiresIn time.Duration
 
-	// Foreign is true where the holder is not a client of Holdfast: a value under
-	// the plain key that another Redlock library, or a person, set.
+	// Foreign is true if the holder is not a client of Holdfast: another Redlock library, or a person, set a value
+	// under the plain key.
 	Foreign bool
 
-	// Place is where a waiting Lock stands in line: 1 is next. Several goroutines of one
-	// client that wait for one name stand behind each other, with one place among the
-	// clients. 0: not in line, as TryLock is.
+	// Place is the place of a waiting Lock in the queue: 1 is next, and 0 means that it is not in the queue, as for
+	// TryLock. Goroutines of one client that wait for one name have one place among the clients, and wait behind each
+	// other.
 	Place int
 
-	// Nodes is what each node said, in the order of [Config.Nodes].
+	// Nodes has the answer of each node, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 
-	cause error // why the wait for it ended: nil, or causeOf
+	cause error // the reason why the wait ended: nil, or causeOf
 }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("lock %q: %s", e.Name, e.Said()) + because(e.cause)
 }
 
-// Unwrap makes the error match ErrHeld and, where a wait was ended by its context,
-// the context's Err and cause.
+// Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
+// cause.
 func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 
-// UnavailableError says why no quorum could be had, one reason per node. It matches
-// [ErrUnavailable].
+// UnavailableError has the reason of each node why there was no quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
-	trust string // the command that makes the client's configuration the nodes'; "" if that is not known
+	trust string // the command that gives the client's configuration to the nodes; "" if unknown
 }
 
 func (e *UnavailableError) Error() string {
@@ -113,8 +111,8 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// Hint says what a person can do, where the answers of the nodes do not: how to shorten a quarantine, and what a
-// configuration is. Error contains it. "" for any other answers.
+// Hint returns what a person can do, if the answers of the nodes do not say it: how to shorten a quarantine, or what
+// belongs to a configuration. It returns "" for any other answers. Error contains the hint.
 func (e *UnavailableError) Hint() string {
 	var longest time.Duration
 	shorter := false // if an operator vouches
@@ -140,8 +138,8 @@ func (e *UnavailableError) Hint() string {
 		"as when they are new, holdfast nodes trust or Client.Trust shortens it"
 }
 
-// Unwrap makes the error match ErrUnavailable and, where a wait was ended by its
-// context, the context's Err and cause.
+// Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err
+// and cause.
 func (e *UnavailableError) Unwrap() []error { return facts(ErrUnavailable, e.cause) }
 
 func because(cause error) string {
@@ -158,8 +156,7 @@ func facts(fact, cause error) []error {
 	return []error{fact, cause}
 }
 
-// ended is the error of a wait that ctx ended: it keeps the evidence of the last
-// attempt and matches causeOf(ctx).
+// ended returns the error of a wait that ctx ended. It has the evidence of the last attempt, and matches causeOf(ctx).
 func ended(ctx context.Context, last error) error {
 	cause := causeOf(ctx)
 	var held *HeldError
@@ -177,8 +174,8 @@ func ended(ctx context.Context, last error) error {
 	return cause
 }
 
-// causeOf is why ctx ended. It reads as its cause, and matches its Err, too: who looks
-// for context.Canceled does not know what cause another gave.
+// causeOf returns why ctx ended. The error's text is that of the cause. The error also matches ctx's Err, because a
+// caller that checks for context.Canceled does not know which cause somebody else gave.
 func causeOf(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -200,7 +197,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// badName says all that there is to say: ErrBadName adds no words.
+// badName has all the words of the error: ErrBadName adds none.
 type badName struct{ error }
 
 func (badName) Is(target error) bool { return target == ErrBadName }

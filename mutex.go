@@ -10,33 +10,33 @@ import (
 	"github.com/holdfast-go/holdfast/internal/waiting"
 )
 
-// Mutex is a name to be locked. It holds no state of its own: it may be made anew for
-// every use, and used by many goroutines.
+// Mutex is a name that can be locked. It has no state of its own: a program may make a new one for every use, and many
+// goroutines may use one.
 type Mutex struct {
 	client  *Client
 	name    string
 	lock    nodescript.Lock
 	ttl     time.Duration
 	onWait  func(error)
-	through bool  // waits through outages
-	bad     error // why it cannot be locked
+	through bool  // the wait goes on during outages
+	bad     error // the reason why the name cannot be locked, or nil
 }
 
-// Name is the name as it was given, without [Config.Prefix].
+// Name returns the name as the caller gave it, without [Config.Prefix].
 func (m *Mutex) Name() string { return m.name }
 
-// Do waits for the lock, runs fn while holding it, and gives it back. It is the way
-// to use a lock: nothing can be forgotten.
+// Do waits for the lock, runs fn while it holds the lock, and releases it. It is the preferred way to use a lock,
+// because the caller cannot forget the release.
 //
-// fn's context ends when ctx does, and before the lock can be somebody else's if it is
-// lost; fn must then stop writing. [FromContext] gives fn the lease, for its token.
+// fn's context ends when ctx ends. If the lock is lost, it ends before somebody else can get the lock; fn must then
+// stop writing. [FromContext] gives fn the lease, for its token.
 //
-// Do returns fn's error. If the lock was lost while fn ran the error matches
-// [ErrLost], also if fn returned nil: what fn did last may have overlapped with the
-// next holder. If [Client.Close], which does not wait for fn, gave the lock back while fn
-// ran, it matches [ErrClosed] for the same reason. Either matches fn's error, too. If fn
-// was not run the error is that of [Mutex.Lock]: one that matches [ErrReentrant] where fn's
-// context, of this lock, comes back to Do or Lock of the same name.
+// Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil: the
+// last work of fn may have overlapped with the next holder. If [Client.Close] released the lock while fn ran, the error
+// matches [ErrClosed] for the same reason; Close does not wait for fn. Both errors also match fn's error.
+//
+// If fn did not run, the error is that of [Mutex.Lock]. It matches [ErrReentrant] if fn passes its context to Do or
+// Lock of the same name.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) erro
 	return m.under(ctx, lease, fn)
 }
 
-// TryDo is [Mutex.Do] for a lock that is to be taken only if nobody has it: fn was not run
-// if the error is that of [Mutex.TryLock], which matches [ErrHeld] if somebody does.
+// TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it. If fn did not run, the error is that of
+// [Mutex.TryLock]: it matches [ErrHeld] if somebody has the lock.
 func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.TryLock(ctx)
 	if err != nil {
@@ -55,14 +55,14 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 	return m.under(ctx, lease, fn)
 }
 
-// under runs fn under a lease, and gives that back.
+// under runs fn under a lease, and then releases the lease.
 func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
 	work, cancel := context.WithCancelCause(lease.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	// Deferred, so that a panic in fn gives the lock back too.
+	// Deferred, so that a panic in fn also releases the lock.
 	defer func() {
-		// ctx may be dead, and the lock is to be given back all the same.
+		// ctx may have ended, and the lock must be released in that case too.
 		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*m.client.config.NodeTimeout)
 		defer stop()
 		byFn := lease.unlocked.Load()
@@ -72,15 +72,15 @@ func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Con
 		case errors.Is(e, ErrReleased) && !byFn:
 			err = besides(fmt.Errorf("holdfast: lock %q: given back by Close while its work ran: %w", m.name, ErrClosed), err)
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
-			// fn has done its work under the lock; that the name stays taken until its
-			// TTL is over is not its failure.
+			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
+			// the TTL.
 			m.client.config.Logger.Warn("lock not given back on a majority; it ends with its TTL", "name", m.name)
 		}
 	}()
 	return fn(work)
 }
 
-// besides is fact and, in the same line, what the work under the lock returned.
+// besides returns fact, followed in the same line by the error of the work under the lock.
 func besides(fact, work error) error {
 	if work == nil {
 		return fact
@@ -88,8 +88,7 @@ func besides(fact, work error) error {
 	return fmt.Errorf("%w; the work returned: %w", fact, work)
 }
 
-// Lock waits until it has the lock, and returns the lease: renewed automatically until
-// [Lease.Unlock].
+// Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
 //
 // ctx bounds the wait, not the lease; its values are those of the lease's context. If
 // ctx ends first the error matches its Err and its cause, and [ErrHeld] or
@@ -101,8 +100,16 @@ func besides(fact, work error) error {
 // restarted nodes are waited for, and outages with [WaitThroughOutages]. A bad name matches
 // [ErrBadName], and a bad TTL [ErrBadTTL].
 //
-// If ctx is the context of a lease of this very lock, of this client, that is still held, or made from it,
-// Lock would wait for its own caller: it returns an error that matches [ErrReentrant] at once.
+// Lock gives up with an error that matches ErrUnavailable if no quorum answers for a second. After Lock has found that
+// somebody has the lock, it gives up after the lock's TTL instead, if that is longer. The decision may take one or two
+// [Config.NodeTimeout] more. If several goroutines wait for one name, each gets this error after that time, whoever is
+// first in line. Lock waits for the end of quarantines of restarted nodes. With [WaitThroughOutages] it also waits for
+// the end of outages.
+//
+// The error matches [ErrBadName] for a bad name. A bad TTL is an error that says so.
+//
+// The error matches [ErrReentrant] if ctx is the context of a held lease of this lock and this client, or was made from
+// it. Lock then returns at once, because it would wait for its own caller.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if m.mine(ctx) {
 		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrReentrant))
@@ -120,10 +127,9 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, g, r)
 }
 
-// TryLock takes the lock if nobody has it. If somebody does the error matches
-// [ErrHeld] and is a [*HeldError]; if too few nodes answered it matches
-// [ErrUnavailable] and is an [*UnavailableError]. Of several clients that try at the
-// same instant one gets it: votes split between them are retried for a moment.
+// TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
+// too few nodes answered, the error matches [ErrUnavailable] and is an [*UnavailableError]. If several clients try at
+// the same instant, one of them gets the lock: TryLock repeats a split vote for a moment.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
@@ -133,8 +139,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, g, r)
 }
 
-// mine reports whether ctx is that of a lease of this lock, or made from it, also with leases of others in between. The
-// same name of another client may be on other nodes: who moves from one node set to another holds both.
+// mine reports whether ctx is the context of a held lease of this lock, or was made from it. Leases of other locks may
+// lie in between. The same name of another client does not count, because it may be on other nodes: a program that
+// moves from one node set to another holds both.
 func (m *Mutex) mine(ctx context.Context) bool {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.held.Context()) {
 		if l.client == m.client && l.name == m.name && l.held.End() == nil {
@@ -144,7 +151,7 @@ func (m *Mutex) mine(ctx context.Context) bool {
 	return false
 }
 
-// begin begins a call; if it returns nil the call must end with taking.Done.
+// begin begins a call. If it returns nil, the call must end with taking.Done.
 func (m *Mutex) begin(ctx context.Context) error {
 	switch {
 	case m.bad != nil:
@@ -163,7 +170,7 @@ func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) 
 	switch {
 	case r == nil:
 		l := newLease(ctx, m, g)
-		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for it any more
+		if m.client.closed.Load() && l.held.End() != nil { // Close no longer waited for it
 			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
 		}
 		return l, nil
@@ -175,7 +182,7 @@ func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) 
 	return nil, m.prefix(m.refused(r))
 }
 
-// refused makes the public error of a refusal.
+// refused returns the public error for a refusal.
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.answers(m.lock.Name, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {

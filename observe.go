@@ -11,18 +11,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Status is who has a lock, as the nodes see it.
+// Status describes the holder of a lock, as the nodes see it.
 type Status struct {
 	Name string
 
-	// Held is true where a majority of the nodes names the same holder. Where it is false and
-	// Status returned an error, nobody knows.
+	// Held is true if a majority of the nodes names the same holder. If it is false and Status returned an error, the
+	// holder is unknown.
 	Held    bool
 	Foreign bool      // the holder is not a client of Holdfast
 	Owner   string    // "label~client~random", with "~left" behind it if Left; or a foreign value, "" if that is no string
 	Fence   int64     // the holder's fencing token; 0 if Foreign or Offered
-	Since   time.Time // when it was acquired, by the nodes' clocks; zero if Foreign or Offered
-	Until   time.Time // when it ends unless renewed; zero if never
+	Since   time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
+	Until   time.Time // end of the lease unless it is renewed; zero if never
 
 	// Left says that the holder has ended its lease and keeps the name taken until Until: by
 	// [Lease.UnlockAt], or in a gap of [Config.PollGap].
@@ -32,14 +32,17 @@ type Status struct {
 	// and is reserved until it takes it, for a second at most.
 	Offered bool
 
-	Nodes []NodeAnswer // what each node stores, in the order of Config.Nodes: free, held, offered, or why it could not be asked
+	// Nodes has what each node stores, in the order of Config.Nodes: free, held, offered, or why the node could not be
+	// asked.
+	Nodes []NodeAnswer
 }
 
-// Status returns who has the lock called name. It changes nothing, and asks nodes
-// whether they vote or not. The error matches [ErrUnavailable] where too few nodes
-// answered to tell: no majority of them, or the silent ones could make one for a holder
-// that another names. The status then tells what the others said. Where ctx has ended by
-// then the error matches its Err and cause, too.
+// Status returns the holder of the lock with this name. It changes nothing, and it asks all nodes, also those that do
+// not vote.
+//
+// The error matches [ErrUnavailable] if too few nodes answered: less than a majority, or so few that the silent nodes
+// could complete a majority for a holder that another node names. The Status then has the answers of the other nodes.
+// If ctx has ended by then, the error also matches ctx's Err and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := checkName(m.lock.Name); err != nil {
@@ -68,7 +71,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// judge sets who has the lock, and reports whether the nodes that answered tell.
+// judge sets the holder. It reports false if the nodes that answered do not decide who holds the lock.
 func (s *Status) judge() (known bool) {
 	count, most, silent := map[string]int{}, 0, 0
 	majority := quorum.Majority(len(s.Nodes))
@@ -90,8 +93,8 @@ func (s *Status) judge() (known bool) {
 	return s.Held || len(s.Nodes)-silent >= majority && most+silent < majority
 }
 
-// tell sets what the nodes say of the holder. Some may still keep the name as a claim of its owner: it has
-// a lease where a majority says so.
+// tell sets what the nodes say about the holder. Some nodes may still have a claim of the owner. The owner has a lease
+// if a majority says so.
 func (s *Status) tell(majority int) {
 	leases, fence := 0, int64(0)
 	for _, n := range s.Nodes {
@@ -114,7 +117,7 @@ func (s *Status) tell(majority int) {
 	}
 }
 
-// viewOf says what a node stores.
+// viewOf returns the answer for what a node stores.
 func viewOf(v nodescript.View) NodeAnswer {
 	switch {
 	case v.Live() && (v.Kind == '-' || v.Plain == v.Record.Owner):
@@ -133,14 +136,13 @@ func viewOf(v nodescript.View) NodeAnswer {
 	return NodeAnswer{Reason: ReasonFree}
 }
 
-// Nodes asks every node for its vote, as a lock would, and returns how each stands, in
-// the order of [Config.Nodes]. A node met for the first time begins its quarantine
-// by it.
+// Nodes asks every node for its vote, as a lock would. It returns the state of each node, in the order of
+// [Config.Nodes]. This call starts the quarantine of a node that no client has met before.
 func (c *Client) Nodes(ctx context.Context) []NodeAnswer {
 	return c.standings(c.fan.Hail(ctx))
 }
 
-// unavailable is the error of a call that had no quorum.
+// unavailable returns the error of a call that had no quorum.
 func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
 	e := &UnavailableError{Name: name, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
@@ -159,13 +161,16 @@ func (c *Client) trustCommand() string {
 	return command + " (with the same nodes)"
 }
 
-// Trust is an operator's word that no lock is alive on these nodes, for instance
-// because they are new: they are admitted after 9 × Window instead of MaxTTL + Window.
-// It also makes this client's configuration that of the nodes: clients of another are
-// refused from then on, and lose their locks. Given wrongly, two owners can hold one lock. It returns how each node stands afterwards.
+// Trust leaves an operator's voucher on the nodes. The voucher states that no lock is alive on them, for example
+// because they are new. They then vote after 9 × Window instead of MaxTTL + Window. Trust returns the state of each
+// node afterwards.
 //
-// seen are what [Client.Nodes] returned when the operator was asked. A node that lost its memory since gets no voucher:
-// a lock may have been alive then. Without seen, Trust vouches for what the nodes say when it runs.
+// Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
+// configuration, and these lose their locks. After a false voucher two owners can hold one lock.
+//
+// seen is the result of [Client.Nodes] at the time when the operator decided. A node that has lost its memory since
+// then gets no voucher, because a lock may have been alive when it did. Without seen, Trust vouches for the state that
+// it finds.
 func (c *Client) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 	losses := map[string]string{}
 	for _, s := range seen {
@@ -200,7 +205,7 @@ func (c *Client) standings(answers []nodescript.Answer) []NodeAnswer {
 	return out
 }
 
-// told logs when a node stops voting, when the reason changes and when it votes again.
+// told logs when a node stops voting, when the reason changes, and when the node votes again.
 func (c *Client) told(i int, a nodescript.Answer, offset time.Duration) {
 	n := c.answer(i, a, offset)
 	level, message := slog.LevelWarn, "node does not vote"

@@ -1,19 +1,19 @@
 package holdfast
 
-// Reason is what a node said, as a code. Programs read the code; [NodeAnswer.Said] has the words for people.
+// Reason is a node's answer as a code. Programs read the code; [NodeAnswer.Said] returns words for people.
 type Reason uint8
 
 // Reasons.
 const (
 	ReasonUnanswered Reason = iota // no answer yet
 
-	// To an attempt, a renewal or a release.
+	// Answers to an attempt, a renewal or a release.
 	ReasonGranted     // the lock is granted
-	ReasonGrantedLate // it was granted when the lease was over
+	ReasonGrantedLate // the grant came after the end of the lease
 	ReasonExtended    // the lease is renewed
 	ReasonRepaired    // the node did not have the lease, and has it now
-	ReasonDone        // what was asked is done
-	ReasonNotHeld     // the release met no lease
+	ReasonDone        // the node has done what the call asked
+	ReasonNotHeld     // the release found no lease
 	ReasonHeld        // Owner has the lock
 	ReasonOffered     // the lock is reserved for Owner, who has not taken it yet
 	ReasonLost        // the lease is gone; Owner has the lock, if that is not empty
@@ -21,25 +21,25 @@ const (
 	ReasonFutureToken // the node has seen a token from the future: Seen
 	ReasonCorrupt     // the key Value, which keeps the record of the name, holds something else
 
-	// To [Client.Status] and [Client.Nodes].
+	// Answers to [Client.Status] and [Client.Nodes].
 	ReasonFree  // nobody has the lock
 	ReasonVotes // the node votes
 
-	// Of a node that does not vote.
+	// Answers of a node that does not vote.
 	ReasonOffClock      // its clock is off by Offset
-	ReasonLate          // the call arrived too late; Took says how long it took, if that is known
-	ReasonUnsettled     // the client does not know the time of the nodes well enough: Cause
+	ReasonLate          // the call arrived too late; Took is how long it took, if that is known
+	ReasonUnsettled     // the client does not know the nodes' time well enough: Cause
 	ReasonRestarting    // it is being admitted again
 	ReasonChallenged    // it lost its memory while it was admitted
 	ReasonQuarantined   // it may have forgotten locks, and votes again after VotesIn: Cause
 	ReasonMisconfigured // it has other settings, or another list of nodes: Cause
 	ReasonUnfit         // its server cannot keep locks: Cause
 	ReasonDuplicate     // it is the same server as the node Value
-	ReasonVoidVoucher   // it lost its memory, or its configuration changed, since the voucher was made
+	ReasonVoidVoucher   // it lost its memory, or its configuration changed, after the voucher was made
 
-	// Of a node that gave no answer, or another one than a node gives. Err says more.
+	// No answer, or an unexpected one. Err says more.
 	ReasonRefused      // nothing listens at its address
-	ReasonTimedOut     // no answer in time; Took is the node timeout, if that was it
+	ReasonTimedOut     // no answer in time; Took is the node timeout, if that was the limit
 	ReasonDisconnected // the connection was lost
 	ReasonServerError  // the server answered with an error: Cause is its code, such as "NOPERM"
 	ReasonNoScripts    // the server knows no EVAL: it is a Sentinel or a proxy
@@ -73,8 +73,8 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Cause is why a node gave its answer, as a code. A newer node may answer a code that is none of the constants. For
-// [ReasonServerError] it is the code of the server's error, such as "NOPERM".
+// Cause is the reason of a node's answer as a code. A newer node may answer a code that is not among the constants. For
+// [ReasonServerError] the cause is the code of the server's error, such as "NOPERM".
 type Cause string
 
 // Causes of [ReasonQuarantined].
@@ -93,7 +93,7 @@ const (
 
 // Causes of [ReasonUnfit].
 const (
-	CauseRole        Cause = "role"        // it is no master; Value is its role
+	CauseRole        Cause = "role"        // it is not a master; Value is its role
 	CauseCluster     Cause = "cluster"     // it runs in Redis Cluster mode
 	CausePolicy      Cause = "policy"      // it may evict keys; Value is its maxmemory-policy
 	CauseVersion     Cause = "version"     // it keeps scripts over a restart; Value is its version
@@ -115,7 +115,7 @@ const CauseType Cause = "type"
 const (
 	CauseMinority Cause = "minority" // fewer than a majority of the clocks are known, or they differ by more than Window
 	CauseFar      Cause = "far"      // a majority takes too long to answer
-	CauseInexact  Cause = "inexact"  // the clocks are known too badly
-	CauseUnread   Cause = "unread"   // the clocks were not read for too long
+	CauseInexact  Cause = "inexact"  // the clocks are not known well enough
+	CauseUnread   Cause = "unread"   // the last reading of the clocks is too old
 	CauseMoved    Cause = "moved"    // the clocks of a majority moved
 )

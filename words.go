@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Here the codes of [NodeAnswer] become words for people. Nothing reads these words but people.
+// This file turns the codes of [NodeAnswer] into words for people. No program reads these words.
 
 // Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "refused", "timed out",
 // "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". It is one line without
@@ -94,7 +94,7 @@ func (n NodeAnswer) said() string {
 	return fmt.Sprintf("unknown reason %d", n.Reason)
 }
 
-// reasonWords are the words of each reason where nothing more is known.
+// reasonWords has the words of each reason for answers that say nothing more.
 var reasonWords = [reasons]string{
 	ReasonUnanswered: "no answer yet",
 
@@ -150,7 +150,7 @@ func (n NodeAnswer) why() string {
 
 func notInCode(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }
 
-// causeWords are the words of the causes that need no value.
+// causeWords has the words of the causes that need no value.
 var causeWords = map[Cause]string{
 	CauseNew: "its memory is new", CauseRestarted: "it restarted", CauseGuard: "its guard vanished",
 	CauseEvicted: "it evicted keys", CauseCopied: "its data came from another server",
@@ -217,7 +217,7 @@ func byWhom(owner string, foreign bool) string {
 	return "by " + clean.Label(owner)
 }
 
-// forHowLong is empty for an answer that has Until instead.
+// forHowLong returns "" for an answer that has Until instead.
 func (n NodeAnswer) forHowLong() string {
 	switch {
 	case n.ExpiresIn < 0:
@@ -228,7 +228,8 @@ func (n NodeAnswer) forHowLong() string {
 	return " for up to " + forPeople(n.ExpiresIn)
 }
 
-// Holder is the label of the owner, such as "web-3/4711", for people. What is no label of Holdfast's is quoted.
+// Holder returns the label of the owner for people, such as "web-3/4711". It quotes an owner without a label of
+// Holdfast.
 func (e *HeldError) Holder() string {
 	switch {
 	case e.Foreign && e.Owner == "":
@@ -259,7 +260,7 @@ func (e *HeldError) Said() string {
 	return held + " without expiry; it stays until somebody deletes it"
 }
 
-// forPeople rounds a duration to what a person reads at a glance.
+// forPeople rounds a duration to a precision that a person reads at a glance.
 func forPeople(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:

@@ -1,5 +1,5 @@
-// Package ambient is what a client takes from its surroundings: time and chance. A
-// simulated node set brings its own, so that one seed decides everything that happens.
+// Package ambient has the surroundings of a client: its clock and its source of random numbers. A simulated node set
+// supplies its own, so that one seed decides everything that happens.
 package ambient
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Ambient is a clock and a source of chance; both are safe for concurrent use.
+// Ambient is a clock and a source of random numbers. Both are safe for concurrent use.
 type Ambient struct {
 	Clock  clock.Clock
 	Random func() uint64
 }
 
-// Of returns what a client of n is to use: n's own, where it is a simulated node, else the
-// platform's. Nobody outside this module can name the method's result, so no driver can
-// bring a clock of its own by accident.
+// Of returns the surroundings for a client of n. A simulated node supplies its own; for any other node they are those
+// of the platform. Code outside this module cannot name the result type of the method. So no driver can supply a clock
+// by accident.
 func Of(n node.Node) Ambient {
 	if s, ok := n.(interface{ Ambient() Ambient }); ok {
 		return s.Ambient()

@@ -1,7 +1,7 @@
-// Package aside does what may block, such as writing a line to a terminal that somebody
-// has stopped, where nobody waits for it.
+// Package aside runs functions that may block, where no caller waits for them. An example is writing a line to a
+// terminal that somebody has stopped.
 //
-// A lock lives by its deadlines. Whoever has one to keep, or a process to end by then,
-// hands a [Queue] what is to be said: it is done in order, by a goroutine that is there
-// only while there is something to do. A logger behind [Handler] is called by it, too.
+// A lock depends on its deadlines. A goroutine that must keep a deadline, or end a process by it, gives its output to a
+// [Queue]. The queue runs the functions in order, on a goroutine that exists only while there is work. A queue also
+// calls the logger behind a [Handler].
 package aside

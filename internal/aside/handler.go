@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// Handler returns one that has inner handle its records aside, in order, by q; it takes
-// q's Missed for itself. What inner is not interested in costs what it did: Enabled is
-// all that whoever logs calls of it.
+// Handler returns a handler whose records go to inner by way of q, in order. It sets q's Missed. Records that inner
+// does not want cost the same as without q, because the caller's goroutine calls only Enabled.
 func Handler(inner slog.Handler, q *Queue) slog.Handler {
 	if inner == slog.DiscardHandler {
-		return inner // not even With shall cost more
+		return inner // even With must cost nothing more
 	}
 	q.Missed = func(n int) {
 		if !inner.Enabled(context.Background(), slog.LevelWarn) {
@@ -28,13 +27,12 @@ func Handler(inner slog.Handler, q *Queue) slog.Handler {
 type handler struct {
 	inner slog.Handler
 	queue *Queue
-	with  []func(slog.Handler) slog.Handler // what is to be made of inner, aside, too
+	with  []func(slog.Handler) slog.Handler // changes to inner, which q also makes
 }
 
 func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.inner.Enabled(ctx, l) }
 
-// Handle has no error: what inner thinks of it is known when nobody listens any more.
-// [slog.Logger] would not, either.
+// Handle always returns nil: when inner's result is known, nobody waits for it. [slog.Logger] ignores it too.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r = r.Clone()
 	h.queue.Do(func() {

@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// Room is how much a queue keeps. What does not fit is left out: who is not read for so
-// long must not cost the program its memory, either.
+// Room is the number of functions that a queue keeps. It drops more than that: a reader that stops for long must not
+// cost the program its memory either.
 const Room = 1000
 
-// Forever is for [Queue.Wait].
+// Forever is a duration for [Queue.Wait]: no limit.
 const Forever = time.Duration(math.MaxInt64)
 
-// Queue does things in order. The zero Queue is ready for use, and it is safe for
-// concurrent use.
+// Queue runs functions in order. The zero Queue is ready for use. A Queue is safe for concurrent use.
 type Queue struct {
-	// Missed says, where the gap is, that n things did not fit. It is done as the others
-	// are. Defaults to nothing.
+	// Missed reports that n functions were dropped. The queue calls it in order, in place of the dropped functions.
+	// Defaults to nothing.
 	Missed func(n int)
 
 	mu     sync.Mutex
 	todo   []func()
-	missed int           // since the last of todo
-	idle   chan struct{} // closed when nothing is left; nil while nobody works
+	missed int           // dropped since the last function of todo
+	idle   chan struct{} // closed when no work is left; nil while no goroutine works
 }
 
-// Do has f done soon, and returns at once.
+// Do has f called soon, and returns at once.
 func (q *Queue) Do(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,7 +41,7 @@ func (q *Queue) Do(f func()) {
 	}
 }
 
-// Wait waits until nothing is left to do, for d at most, and reports whether that is so.
+// Wait waits until no work is left, for at most d. It reports whether no work is left.
 func (q *Queue) Wait(d time.Duration) bool {
 	q.mu.Lock()
 	idle := q.idle
@@ -66,7 +65,7 @@ func (q *Queue) work() {
 	}
 }
 
-// next is what to do now, or nil: then the goroutine ends.
+// next returns the next function, or nil if there is none: the goroutine then ends.
 func (q *Queue) next() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,12 +78,12 @@ func (q *Queue) next() func() {
 		return nil
 	}
 	f := q.todo[0]
-	q.todo[0] = nil // what is done need not be kept
+	q.todo[0] = nil // the array must not keep f in memory
 	q.todo = q.todo[1:]
 	return f
 }
 
-// gap makes a thing to do of what was missed. q.mu is held.
+// gap appends a call of Missed if functions were dropped. q.mu is held.
 func (q *Queue) gap() {
 	n := q.missed
 	q.missed = 0

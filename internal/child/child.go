@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Command is what to run.
+// Command is a command to run.
 type Command struct {
 	Path string   // see [Find]
 	Args []string // the first is the command's own name
@@ -20,19 +20,19 @@ type Command struct {
 
 	Stdin, Stdout, Stderr *os.File
 
-	// Signals are forwarded to the group until the child is finished. Which ones come in
-	// is up to the caller; [Ending] and [JobControl] are those that make sense.
+	// Signals are forwarded to the group until the child is finished. The caller decides which signals come in:
+	// [Ending] and [JobControl] are useful.
 	Signals <-chan os.Signal
 
-	// Until is the lock's deadline. A command does not begin when it is over, and one that is continued stays
-	// stopped. Nil: there is none.
+	// Until returns the lock's deadline. After it a command does not begin, and a stopped command is not continued.
+	// Nil: there is no deadline.
 	Until func() time.Time
 
 	// Watchdog may be nil: see [StartWatchdog].
 	Watchdog *Watchdog
 
-	// Report tells people what is done to the group. It must not wait for them: the next
-	// signal comes after it. Defaults to nothing.
+	// Report receives messages for people about signals to the group. It must not block: the next signal comes after
+	// it. Defaults to nothing.
 	Report func(format string, args ...any)
 }
 
@@ -42,27 +42,27 @@ type Child struct {
 	group  group
 	tty    *terminal
 	exited chan struct{} // closed when the command itself has ended
-	exit   Exit          // once exited is closed
+	exit   Exit          // valid once exited is closed
 
 	finish    chan struct{} // closed by Finish
-	forwarded chan struct{} // closed when nothing is forwarded any more
+	forwarded chan struct{} // closed when signals are no longer forwarded
 
-	// Without the lock, a TSTP that is forwarded just before the command is continued
-	// to give it the terminal would be lost: CONT discards it.
+	// job orders signals and stops. Without it a forwarded TSTP would be lost if the command is continued just after,
+	// to give it the terminal: CONT discards TSTP.
 	job         sync.Mutex
-	suspended   bool // TSTP was forwarded, so the stop that follows is ours too
-	interrupted bool // INT or QUIT was forwarded, so it was not from a key of a lent terminal
+	suspended   bool // TSTP was forwarded, so this process stops too when the command does
+	interrupted bool // INT or QUIT was forwarded, so it did not come from a key of a lent terminal
 	passed      map[syscall.Signal]bool
 
-	key syscall.Signal // for Relay, or 0
+	key syscall.Signal // the signal for Relay, or 0
 }
 
-// Supported is why commands cannot be run on this system, or nil.
+// Supported returns the reason why this system cannot run commands, or nil.
 func Supported() error { return nil }
 
-// Start starts the command as the leader of a new process group, unless its deadline is over: see starter.go. It looks
-// at the deadline last. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], but for those of a system that
-// can start no process at all. After Start, call [Child.Finish].
+// Start starts the command as the leader of a new process group, if its deadline is not over: see starter.go. The check
+// of the deadline is the last step. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if the system
+// cannot start any process. After Start, call [Child.Finish].
 func Start(cmd Command) (*Child, error) {
 	if cmd.Report == nil {
 		cmd.Report = func(string, ...any) {}
@@ -82,9 +82,8 @@ func Start(cmd Command) (*Child, error) {
 	return c, nil
 }
 
-// live starts the command and waits for it, all on one thread: Linux sends the
-// parent-death signal when the thread ends that forked, and Go ends threads as it
-// likes, but not one that a living goroutine has locked.
+// live starts the command and waits for it on one thread. Linux sends the parent-death signal when the thread that
+// forked ends. Go may end any thread except one that a living goroutine has locked.
 func (c *Child) live(started chan<- error) {
 	runtime.LockOSThread()
 	attr := &syscall.SysProcAttr{Setpgid: true}
@@ -109,7 +108,7 @@ func (c *Child) live(started chan<- error) {
 	close(c.exited)
 }
 
-// release has the starter become the command. After an error nobody of the group is left.
+// release lets the starter become the command. After an error no process of the group is left.
 func (c *Child) release(s *starter) error {
 	begun, late, err := s.release(c.cmd.Until)
 	if begun {
@@ -117,11 +116,11 @@ func (c *Child) release(s *starter) error {
 	}
 	if late {
 		c.cmd.Watchdog.ending()
-		_ = c.group.signal(syscall.SIGKILL) // it may be stopped
+		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped
 	}
 	<-c.exited
 	if !late && err == nil && c.exit.Signal != 0 {
-		return nil // somebody ended it as he would have ended the command
+		return nil // somebody ended it, as he would have ended the command
 	}
 	close(c.finish)
 	<-c.forwarded
@@ -181,24 +180,23 @@ func (c *Child) pass(sig syscall.Signal) {
 	}
 }
 
-// Exited is closed when the command itself has ended; others of its group may be left.
+// Exited returns a channel that is closed when the command itself has ended. Other processes of its group may be left.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
-// Exit is how the command ended, once [Child.Exited] is closed.
+// Exit returns how the command ended. It is valid once [Child.Exited] is closed.
 func (c *Child) Exit() Exit { return c.exit }
 
-// Left reports whether anybody of the group is still there.
+// Left reports whether a process of the group is left.
 func (c *Child) Left() bool { return c.group.alive() }
 
-// End ends the group: TERM, and KILL after grace. It returns when nobody is left.
+// End ends the group: it sends TERM, and KILL after grace. It returns when no process is left.
 func (c *Child) End(grace time.Duration) {
 	c.cmd.Watchdog.ending()
 	c.group.end(grace, c.cmd.Report)
 	<-c.exited
 }
 
-// Finish takes the terminal back, stops forwarding and tells the watchdog. The group
-// must have ended.
+// Finish takes the terminal back, stops forwarding, and informs the watchdog. The group must have ended before.
 func (c *Child) Finish() {
 	close(c.finish)
 	<-c.forwarded

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// A deadline goes to other processes as an instant of the host's clock, and not as the time that is left: nobody knows
-// how long the message takes, or how long its sender or receiver stands still before it.
+// Other processes get a deadline as an instant of the host's clock and not as the remaining time. Nobody knows how long
+// the message takes, nor for how long its sender or receiver freezes before it.
 
-// noted is an instant from which a deadline is reckoned.
+// noted is an instant by both clocks, from which a deadline is computed.
 type noted struct {
 	host clock.Instant
 	at   time.Time
@@ -19,11 +19,13 @@ type noted struct {
 
 func note() noted { return noted{clock.Host(), time.Now()} }
 
-// deadline returns until() as an instant of the host's clock: not later than it is, whatever stands still meanwhile.
-// The host's clock was read before until is asked, so a pause between the two makes the deadline earlier.
-// until must know of a suspension of the host that was before n, so there are two lags between.
+// deadline returns until() as an instant of the host's clock. The result is never too late, whatever freezes meanwhile:
+// the host's clock was read before until is called, so a pause between the two makes the result earlier.
+//
+// until must take into account a suspension of the host that was before n. So deadline waits until two lags have passed
+// since n.
 func (n noted) deadline(until func() time.Time) clock.Instant {
 	time.Sleep(2*clock.Lag - time.Since(n.at))
-	// A lease that was lost has the zero time: so far back that the difference to it overflows.
+	// A lost lease has the zero time. It is so long ago that the difference to it overflows.
 	return n.host.Add(max(time.Until(until()), -time.Hour))
 }

@@ -4,5 +4,5 @@ package child
 
 import "syscall"
 
-// dieWithParent needs Linux; elsewhere the watchdog does it alone.
+// dieWithParent does nothing: only Linux has this signal. Elsewhere only the watchdog ends the group.
 func dieWithParent(*syscall.SysProcAttr, syscall.Signal) {}

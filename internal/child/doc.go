@@ -1,33 +1,34 @@
 // Package child runs a command that must not outlive a lock.
 //
-// The command and what it starts form a process group of their own, so that all of
-// it can be signalled at once. The group ends with the lock:
+// The command and its descendants form a process group of their own, so that one signal reaches all of them. The group
+// ends with the lock:
 //
-//   - The caller ends it ([Child.End]): TERM, a grace period, KILL. Also when the
-//     command itself has exited and left others behind, who would go on unlocked.
-//   - The own process is killed with SIGKILL: nothing runs any more that could end
-//     the group. On Linux the command gets TERM as its parent-death signal. A
-//     [Watchdog] ends the whole group, on every Unix.
-//   - The own process is frozen (SIGSTOP, a stalled machine) past the lock's
-//     deadline: the watchdog knows the deadline and ends the group. Or past the grace
-//     period, while it was ending the group itself: the watchdog sends KILL.
+//   - The caller ends it ([Child.End]): TERM, a grace period, KILL. It also does so if the command itself has exited
+//     and left other processes, which would go on without the lock.
+//   - Somebody kills this process with SIGKILL. Then nothing of it can end the group. On Linux the command gets TERM as
+//     its parent-death signal. On every Unix a [Watchdog] ends the whole group.
+//   - This process is frozen past the lock's deadline (SIGSTOP, a stalled machine). The watchdog knows the deadline and
+//     ends the group. If this process freezes while it ends the group itself, the watchdog sends KILL after the grace
+//     period.
 //
-// Not covered: a process that leaves the group. That is done by setsid, daemons, a
-// container that a server starts on request; by timeout(1) without --foreground, unless it
-// leads the group already, as where it is COMMAND itself; and by shells with job control
-// (set -m, bash -i). A holdfast run in the group has its command in another one, and passes
-// TERM on to it; if it gets KILL, its own watchdog ends the command. Nor covered is what
-// runs as another user (sudo, set-uid programs): a signal to it is refused (EPERM), and the
-// kernel forgets the death signal when it starts. Nor a SIGKILL of the own process while it has no watchdog: together
-// with it, or in the second after it died, in which another one takes its place. There only Linux's death signal
-// remains. It is TERM, which the command may ignore, and it does not reach what the command started.
+// Not covered:
 //
-// A command does not begin without the lock either, wherever its parent or its own process stands still before:
-// starter.go. The watchdog knows the group before the command can do anything.
+//   - A process that leaves the group. These do so: setsid; daemons; a container that a server starts on request;
+//     shells with job control (set -m, bash -i). timeout(1) without --foreground also does so, unless it leads the
+//     group already because it is COMMAND itself. A holdfast that runs in the group has its command in another group, and
+//     passes TERM on to it. If that holdfast gets KILL, its own watchdog ends the command.
+//   - A process that runs as another user (sudo, set-uid programs). A signal to it fails with EPERM, and the kernel
+//     drops the death signal when it starts.
+//   - A SIGKILL of this process while it has no watchdog: both are killed together, or this process is killed in the
+//     second before a dead watchdog is replaced. Then only Linux's death signal remains. It is TERM, which the command
+//     may ignore, and it does not reach the command's descendants.
 //
-// On a terminal the group becomes the terminal's foreground group, so that editors,
-// pagers, password prompts and Ctrl-Z work; see terminal.go and suspend.go. Its Ctrl-C and Ctrl-\ then
-// reach the command alone. If it dies of them, [Child.Relay] tells our own group, in which
-// a calling shell script is, and [Interrupt] ends us as that expects; see interrupt.go.
-// Of a key that the command deals with, our group does not hear.
+// A command also does not begin without the lock, even if its parent or its own process freezes before: see starter.go.
+// The watchdog knows the group before the command can do anything.
+//
+// On a terminal the group becomes the terminal's foreground group, so that editors, pagers, password prompts and Ctrl-Z
+// work: see terminal.go and suspend.go. Ctrl-C and Ctrl-\ then reach only the command. If the command dies of them,
+// [Child.Relay] sends the signal to this process's own group, which contains a calling shell script. [Interrupt] then
+// ends this process as the script expects: see interrupt.go. If the command handles a key, this process's group does
+// not get its signal.
 package child

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// dontCatch needs the system call: see dontcatch_linux.go.
+// dontCatch returns an error, because it needs the system call: see dontcatch_linux.go.
 func dontCatch(syscall.Signal) (catch func(), err error) { return nil, errors.ErrUnsupported }

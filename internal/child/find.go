@@ -10,24 +10,23 @@ import (
 	"strings"
 )
 
-// ErrNotFound: there is no such command, or no such interpreter as it asks for.
-// ErrNotExecutable: there is, but it cannot be run. Shells exit with 127 and 126.
+// ErrNotFound means that the command, or the interpreter that it asks for, does not exist. ErrNotExecutable means that
+// it exists and cannot be executed. Shells exit with 127 and 126.
 var (
 	ErrNotFound      = errors.New("command not found")
 	ErrNotExecutable = errors.New("cannot be executed")
 )
 
-// Find returns the path of a command as a shell would find it, or an error that
-// matches [ErrNotFound] or [ErrNotExecutable].
+// Find returns the path of a command as a shell finds it. Errors match [ErrNotFound] or [ErrNotExecutable].
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil || errors.Is(err, exec.ErrDot):
-		// ErrDot: PATH names the current directory. Shells run it; whoever has such
-		// a PATH asked for it.
+		// ErrDot means that PATH names the current directory. Shells run such a command, and somebody with such a PATH
+		// wants that.
 		return path, nil
 	case errors.Is(err, exec.ErrNotFound) && !strings.ContainsRune(name, os.PathSeparator):
-		// LookPath skips files in PATH that lack the x bit. A shell tells them apart.
+		// LookPath skips files in PATH without the x bit. A shell distinguishes them from missing files.
 		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 				return "", fmt.Errorf("%s: %w: no execute permission", filepath.Join(dir, name), ErrNotExecutable)
@@ -37,7 +36,7 @@ func Find(name string) (string, error) {
 	return "", startError(name, err)
 }
 
-// startError tells the two ways apart in which a command cannot be started.
+// startError returns an error that matches ErrNotFound or ErrNotExecutable, depending on err.
 func startError(name string, err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// group is a process group, named by its leader's process id. The kernel does not
-// give the number to anybody else while the group has a member.
+// group is a process group. Its value is the process id of its leader. The kernel does not reuse that number while the
+// group has a member.
 type group int
 
-// signal sends to every member. Nobody there is no error.
+// signal sends sig to every member. A group without members is no error.
 func (g group) signal(sig syscall.Signal) error {
 	if err := syscall.Kill(-int(g), sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
@@ -20,22 +20,22 @@ func (g group) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// alive reports whether any member still runs. A zombie does not: in a container
-// whose first process reaps nobody, orphans stay zombies for ever.
+// alive reports whether a member still runs. A zombie does not run: in a container whose first process reaps no
+// children, orphans stay zombies for ever.
 func (g group) alive() bool { return alive(g.exists, g.members) }
 
 func (g group) exists() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
 
-// alive believes that nobody but zombies is left when two looks agree: members are looked
-// at one after the other, and one that forks and ends meanwhile is seen as a zombie, its
-// child not at all.
+// alive reports false if two looks in a row find the same number of zombies and no running member. One look is not
+// enough: it sees the members one after the other. A member that forks and ends meanwhile shows as a zombie, and its
+// child does not show at all.
 func alive(exists func() bool, members func() (running, zombies int)) bool {
 	for before := 0; exists(); {
 		running, zombies := members()
 		switch {
 		case running > 0:
 			return true
-		case zombies == 0: // they have just been reaped, or cannot be seen here
+		case zombies == 0: // they have just been reaped, or /proc does not show them
 			return exists()
 		case zombies == before:
 			return false
@@ -45,13 +45,12 @@ func alive(exists func() bool, members func() (running, zombies int)) bool {
 	return false
 }
 
-// stuckAfter is when a group that does not die of KILL is reported.
+// stuckAfter is the time after KILL at which a group that is still alive is reported.
 const stuckAfter = 5 * time.Second
 
-// end sends TERM, and KILL to what is left after grace; it returns when nobody is
-// left. What there is to report comes after the signal: who reports may be slow. That it
-// waits for ever where KILL does not help (a disk that hangs) is meant: until the kernel
-// lets go of it, the process may still write.
+// end sends TERM, and KILL to the remaining members after grace. It returns when no member is left. Reports come after
+// the signals, because report may be slow. If KILL does not help (a disk that hangs), end waits for ever on purpose:
+// until the kernel frees the process, it may still write.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {
 	err := g.signal(syscall.SIGTERM)
 	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
@@ -64,8 +63,7 @@ func (g group) end(grace time.Duration, report func(format string, args ...any))
 	g.kill(grace, report)
 }
 
-// kill sends KILL to a group that got TERM longer ago than grace; it returns when nobody
-// is left.
+// kill sends KILL to a group that got TERM longer than grace ago. It returns when no member is left.
 func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
 	_ = g.signal(syscall.SIGKILL)
 	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
@@ -77,8 +75,8 @@ func (g group) kill(grace time.Duration, report func(format string, args ...any)
 	}
 }
 
-// gone waits for at most d until nobody is left. It polls: the kernel tells a parent
-// of its children only, and these may be anybody's.
+// gone waits for at most d, and reports whether no member is left. It polls, because the kernel informs a parent only
+// about its own children, and the members may have any parent.
 func (g group) gone(d time.Duration) bool {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(d); g.alive(); pause = min(2*pause, 20*time.Millisecond) {

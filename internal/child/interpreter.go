@@ -12,9 +12,8 @@ import (
 	"syscall"
 )
 
-// execError is a startError of a command that [Find] has found. The kernel speaks of
-// the file in either case: where what is missing is the interpreter that it asks for,
-// and where it asks for none.
+// execError returns the error for a command that [Find] has found and that exec refused. The kernel names the command's
+// file in two other cases as well: if the interpreter of the file is missing, and if the file has no #! line.
 func execError(name, path string, err error) error {
 	info, gone := os.Stat(path)
 	if gone != nil || !info.Mode().IsRegular() {
@@ -38,8 +37,8 @@ func execError(name, path string, err error) error {
 	return startError(name, err)
 }
 
-// firstLine is that of a file, as far as a kernel looks, with what it was found in. Of
-// a file that may be run but not read it is nothing.
+// firstLine returns the first line of a file and the bytes that it read, as far as a kernel looks. For a file that
+// cannot be read, line is "".
 func firstLine(path string) (line string, head []byte) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,7 +51,7 @@ func firstLine(path string) (line string, head []byte) {
 	return line, head[:n]
 }
 
-// missingError is an [ErrNotFound], as it is to a shell, that says what was not found.
+// missingError says what was not found. It matches [ErrNotFound], because a shell treats it so.
 type missingError string
 
 func (e missingError) Error() string        { return string(e) }

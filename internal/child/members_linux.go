@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// members counts the group's processes in /proc. Both numbers are 0 where /proc does
-// not show them.
+// members counts the group's processes in /proc. Both numbers are 0 if /proc does not show them.
 func (g group) members() (running, zombies int) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -32,17 +31,17 @@ func (g group) members() (running, zombies int) {
 	return running, zombies
 }
 
-// stat is state, parent, group … of a process; empty if it has ended meanwhile.
+// stat returns the fields state, parent, group … of a process. It returns nil if the process has ended.
 func stat(pid string) []string {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return nil
 	}
-	// pid (comm) state ppid pgrp …, and comm may contain anything, also ")".
+	// The line is: pid (comm) state ppid pgrp …. comm may contain any character, also ")".
 	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 }
 
-// runsOn reports whether a process that was stopped is so no more, as far as /proc shows.
+// runsOn reports whether a process is no longer stopped. It reports false if /proc does not show it.
 func runsOn(pid int) bool {
 	fields := stat(strconv.Itoa(pid))
 	return len(fields) > 0 && fields[0] != "T" && fields[0] != "t"

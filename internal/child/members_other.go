@@ -2,8 +2,8 @@
 
 package child
 
-// members knows nothing without /proc: what the kernel calls a member counts as one.
+// members returns 0 and 0, because there is no /proc. Then every member that the kernel knows counts as running.
 func (g group) members() (running, zombies int) { return 0, 0 }
 
-// runsOn does not know either.
+// runsOn returns false, because there is no /proc.
 func runsOn(int) bool { return false }

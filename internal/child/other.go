@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Without process groups nothing can promise that a command ends with its lock, so
-// nothing is run. The rest of holdfast works.
+// Without process groups nothing guarantees that a command ends with its lock, so this system runs no command. The rest
+// of holdfast works.
 
-// Supported is why commands cannot be run on this system, or nil.
+// Supported returns the reason why this system cannot run commands, or nil.
 func Supported() error { return errUnix }
 
 var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
 
-// Ending and JobControl: see signals.go.
+// Ending and JobControl are described in signals.go.
 var Ending, JobControl = []os.Signal{os.Interrupt}, []os.Signal{}
 
-// Command is described in child.go, as is all that follows.
+// Command is described in child.go, as are the declarations below.
 type Command struct {
 	Path                  string
 	Args, Env             []string

@@ -2,14 +2,15 @@ package child
 
 import "os"
 
-// self returns the path of this program. Where it was replaced or deleted since we began, as by an update while the
-// lock was waited for, that is the kernel's own: another version need not understand us.
+// self returns the path of this program. If the file was replaced or deleted after this process began, it returns the
+// kernel's own path. That happens if an update comes while this process waits for the lock. The other version may not
+// understand this one.
 func self() (string, error) {
 	const own = "/proc/self/exe"
 	path, err := os.Executable()
 	running, gone := os.Stat(own)
 	if gone != nil {
-		return path, err // no /proc
+		return path, err // there is no /proc
 	}
 	if there, missing := os.Stat(path); err == nil && missing == nil && os.SameFile(there, running) {
 		return path, nil

@@ -19,37 +19,39 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// A command is started in two steps. The starter is this same program. It already has the process id, group, files and
-// environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So between the last look and the command lies one system call of one process: wherever the
-// parent stands still, and for how long, the command does not begin without the lock. And the watchdog knows the group
-// before the command can do anything.
+// A command starts in two steps. The starter is this same program, and it already has the process id, group, files and
+// environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So
+// only one system call of one process lies between the last check and the command. If the parent freezes, at any place
+// and for any time, the command does not begin without the lock. The watchdog knows the group before the command can do
+// anything.
 //
 // The starter reads from one pipe:
 //
-//	go 4711       be the command, unless the host's clock is at 4711 ns or later
+//	go 4711       become the command, except if the host's clock is at 4711 ns or later
 //
-// and writes to another one, which exec closes:
+// It writes to another pipe, which exec closes:
 //
-//	ready         it reads now: to get there may take long, and the lock is renewed meanwhile
-//	exec          it got the word …
+//	ready         it reads now; the way to this point may take long, and the lock is renewed meanwhile
+//	exec          it got the message …
 //	late          … and did not try, because the deadline is over
 //	errno 2       … and tried, and failed
 
-// The pipes have the first file descriptors that the command does not inherit: those of systemd's sockets, of make's job
-// server, or of a script are left as they are.
+// The pipes have the first file descriptors that the command does not inherit. So the descriptors of systemd's sockets,
+// of make's job server, or of a script do not change.
 
-// StarterArg is the first argument of a starter, followed by those of [RunStarter]. A program that calls [Start] calls
-// that when it finds it.
+// StarterArg is the first argument of a starter. The arguments of [RunStarter] follow. A program that calls [Start]
+// must call RunStarter when it finds this argument.
 const StarterArg = "__start"
 
-// forever is the deadline of a command without one.
+// forever is the deadline of a command that has none.
 const forever = clock.Instant(1<<63 - 1)
 
-// ErrLate: the lock was over before the command could begin. Nothing was run.
+// ErrLate means that the lock was lost before the command could begin. No command ran.
 var ErrLate = errors.New("the lock was lost before the command could begin")
 
-// RunStarter is the starter's whole life. args are the file descriptor of its orders, which that of its verdicts follows,
-// and the path and arguments of the command. It returns only if it does not become the command.
+// RunStarter is the whole work of a starter. args has the file descriptor of its orders, and then the path and
+// arguments of the command. The next file descriptor is that of its verdicts. RunStarter returns only if it does not
+// become the command.
 func RunStarter(args []string, stderr io.Writer) int {
 	notForPeople := func() int {
 		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
@@ -71,13 +73,13 @@ func RunStarter(args []string, stderr io.Writer) int {
 	_, _ = io.WriteString(out, "ready\n")
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if errors.Is(err, io.EOF) {
-		return 1 // the parent died, or will not have the command any more
+		return 1 // the parent died, or no longer wants the command
 	}
 	at, bad := order(line)
 	if err != nil || bad != nil {
 		return notForPeople()
 	}
-	_, _ = io.WriteString(out, "exec\n") // before the last look: nothing may come between that and exec
+	_, _ = io.WriteString(out, "exec\n") // before the last check: nothing may come between that and exec
 	if clock.Host() >= at {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
@@ -89,7 +91,7 @@ func RunStarter(args []string, stderr io.Writer) int {
 	return 1
 }
 
-// order takes a parent's line apart.
+// order parses a line of the parent.
 func order(line string) (until clock.Instant, err error) {
 	word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -99,7 +101,7 @@ func order(line string) (until clock.Instant, err error) {
 	return clock.Instant(n), err
 }
 
-// starter is the parent's side.
+// starter is the parent's side of a starter process.
 type starter struct {
 	orders, verdicts *os.File
 	noted            noted
@@ -125,7 +127,7 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	s := &starter{orders: ours, verdicts: heard, noted: note()}
 	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
 	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
-	// Not an os.Process: it cannot tell that it was stopped. Wait4 reaps it.
+	// An os.Process cannot show that the process was stopped. So Wait4 reaps it.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
 		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
@@ -137,14 +139,14 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	return s, pid, nil
 }
 
-// closed stands for a file descriptor that a process does not get.
+// closed is the value for a file descriptor that a process does not get.
 const closed = ^uintptr(0)
 
-// inherited are the file descriptors from 3 on that this process has from its parent, and that its children have, too.
+// inherited returns the file descriptors from 3 on that this process got from its parent. Its children have them too.
 func inherited() (files []uintptr) {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
-		return nil // nobody can tell which
+		return nil // nobody can say which
 	}
 	for _, e := range open {
 		fd, err := strconv.Atoi(e.Name())
@@ -153,7 +155,7 @@ func inherited() (files []uintptr) {
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
-			continue // our own: Go opens all files so
+			continue // our own: Go opens all files with this flag
 		}
 		for len(files) <= fd-3 {
 			files = append(files, closed)
@@ -168,8 +170,8 @@ func (s *starter) close() {
 	_ = s.verdicts.Close()
 }
 
-// release lets the starter become the command, and waits until it has. begun is false where it said nothing of that;
-// late is true where it must not.
+// release lets the starter become the command, and waits until it has. begun is false if the starter did not report
+// that. late is true if the command must not begin any more.
 func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
 	defer s.close()
 	at := forever
@@ -186,16 +188,16 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 		if left <= 0 {
 			return false, true, nil
 		}
-		// Not for longer: it may be stopped, and its command must not begin without the lock.
+		// The wait ends at the deadline: the starter may be stopped, and its command must not begin without the lock.
 		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 	}
-	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if it is gone: then there is no verdict
+	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone: then there is no verdict
 	all, err := io.ReadAll(said)
 	verdict := strings.TrimPrefix(string(all), "ready\n")
 	number, isErrno := strings.CutPrefix(verdict, "exec\nerrno ")
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
-		return true, false, nil // it may have begun: who waits for the lock's end ends it
+		return true, false, nil // it may have begun: the caller that waits for the lock's end ends it
 	case errors.Is(err, os.ErrDeadlineExceeded), strings.HasSuffix(verdict, "late\n"):
 		return false, true, nil
 	case isErrno:
@@ -205,10 +207,10 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 	return verdict == "exec\n", false, nil
 }
 
-// longAgo is for how long a reckoning of the deadline may lie back: so much less is left of it.
+// longAgo is the largest age of the instant from which a deadline is computed. The deadline loses as much time.
 const longAgo = 50 * time.Millisecond
 
-// awaitReady waits until the starter has said something, or has ended. False: the lock is over.
+// awaitReady waits until the starter has written something or has ended. It reports false if the lock is over.
 func (s *starter) awaitReady(said *bufio.Reader, until func() time.Time) bool {
 	for {
 		left := time.Until(until())

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// While the terminal is lent, Ctrl-Z reaches the command's group only. But who waits for
-// us, and not for the command, is to see it too: the shell, a script that calls us, an
-// outer run. So we stop as the key would have made us: by the same signal, sent to our
-// whole group. The lock is not renewed meanwhile; resume looks whether it is still there.
+// While the terminal is lent, Ctrl-Z reaches only the command's group. But a process that waits for holdfast must
+// notice it too: the shell, a script that calls holdfast, an outer run. So this process stops as the key would have
+// stopped it: it sends the same signal to its whole group. Nobody renews the lock meanwhile, and resume checks whether
+// the lock is still valid.
 //
-// Where nobody could continue our group the kernel does not stop it: it is orphaned, as
-// under `ssh -t host holdfast run …`, or we are a container's first process. Then the
-// command runs on, as it would without us. (SIGSTOP, which the kernel never ignores,
-// would hang there. Nor would it tell an outer run from somebody who stopped us alone.)
+// If nobody could continue the group of this process, the kernel does not stop it. Such a group is orphaned, as under
+// `ssh -t host holdfast run …`, or this process is the first one of a container. Then the command runs on, as it would
+// without holdfast. (SIGSTOP is not an alternative: the kernel never ignores it, so holdfast would hang. An outer run
+// also could not distinguish it from a signal that stopped holdfast alone.)
 
-// unstoppable is after what time without CONT the kernel is taken to have ignored a stop.
-// If it had not, and is slow, no harm is done: the stop is then caught and forwarded.
+// unstoppable is the time without CONT after which this process assumes that the kernel ignored a stop. If the kernel
+// was only slow, there is no harm: the stop is then caught and forwarded.
 const unstoppable = 100 * time.Millisecond
 
-// stopped is called when the command was stopped by sig.
+// stopped handles a stop of the command by sig.
 func (c *Child) stopped(pid int, sig syscall.Signal) {
 	c.job.Lock()
 	defer c.job.Unlock()
@@ -35,23 +35,23 @@ func (c *Child) stopped(pid int, sig syscall.Signal) {
 	wants := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 	switch {
 	case ours:
-		// Whoever sent TSTP to us has decided who else gets it.
+		// The sender of TSTP has decided who else gets it.
 		c.suspend(os.Getpid(), syscall.SIGTSTP)
 	case wants && c.tty.lend(c.group):
 		_ = c.group.signal(syscall.SIGCONT)
 	case wants && c.tty != nil:
-		// Not by TTOU, which we may ignore: see lend.
+		// The signal is not TTOU, which this process may ignore: see lend.
 		c.suspend(0, syscall.SIGTTIN)
 	case sig == syscall.SIGTSTP && c.tty != nil:
 		c.suspend(0, sig)
 	}
-	// Or somebody stopped the command alone, and there is no shell that could continue us:
-	// stay and keep the lock.
+	// Otherwise somebody stopped the command alone, and no shell could continue this process. So it runs on and keeps
+	// the lock.
 }
 
-// suspend stops whom kill means by to, which includes us, and returns when we are
-// continued. Until then the mutex keeps CONT from being forwarded, and so the command from
-// running while TSTP would stop us alone.
+// suspend sends sig to the target of kill's argument to, which includes this process. It returns when this process is
+// continued. Until then the mutex blocks the forwarding of CONT. So the command cannot run while TSTP would stop only
+// this process.
 func (c *Child) suspend(to int, sig syscall.Signal) {
 	c.tty.takeBack(c.group)
 	cont := make(chan os.Signal, 1)
@@ -64,7 +64,7 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 	}
 	defer catch()
 	_ = syscall.Kill(to, sig)
-	for range 2 { // the first may be over because we were stopped for so long
+	for range 2 { // the first timer may be over only because we were stopped
 		select {
 		case <-cont:
 			return
@@ -72,15 +72,15 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 		}
 	}
 	if sig == syscall.SIGTTIN {
-		// Not again and again: it would want the terminal at once.
+		// No retry: the command would want the terminal again at once.
 		c.cmd.Report("the command wants the terminal, which nobody can give it; it stays stopped")
 		return
 	}
 	_ = c.resume()
 }
 
-// resume continues a stopped command, unless its lock is over: then it must not run
-// on, not even for an instant; the caller is about to end it.
+// resume continues a stopped command. It does nothing if the lock is over: the command must not run for even an
+// instant, and the caller is about to end it.
 func (c *Child) resume() error {
 	if c.cmd.Until != nil && !time.Now().Before(c.cmd.Until()) {
 		return nil

@@ -11,16 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal, or nil where there is none.
+// terminal is the controlling terminal, or nil if there is none.
 //
-// A terminal has one foreground group: it gets Ctrl-C and Ctrl-Z and may read; a
-// reader outside it is stopped with TTIN. The command is in a group of its own, so it
-// must be made the foreground:
+// A terminal has one foreground group. Only that group gets Ctrl-C and Ctrl-Z, and only that group may read; TTIN stops
+// any other reader. The command is in a group of its own, so this process must make that group the foreground:
 //
-//   - at once where stdin and stdout are the terminal;
-//   - as soon as it is stopped for wanting the terminal, otherwise. Not at once: in
-//     `holdfast run x -- make | less` the pager is in our group and would be stopped
-//     in the command's place.
+//   - If stdin and stdout are the terminal, at once.
+//   - Otherwise, when the command is stopped because it wants the terminal. Not at once: in `holdfast run x -- make |
+//     less` the pager is in the group of this process, and would be stopped instead of the command.
 type terminal struct {
 	tty  *os.File
 	mu   sync.Mutex
@@ -28,7 +26,7 @@ type terminal struct {
 }
 
 func openTerminal() *terminal {
-	// O_NOCTTY: looking must not make it ours.
+	// O_NOCTTY: opening the terminal must not make it the controlling one.
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil
@@ -44,7 +42,8 @@ func (t *terminal) setForeground(g int) error {
 	return unix.IoctlSetPointerInt(int(t.tty.Fd()), unix.TIOCSPGRP, g)
 }
 
-// lend makes g the foreground group if ours is, and reports whether g is now.
+// lend makes g the foreground group if the group of this process is it. It reports whether g is the foreground group
+// now.
 func (t *terminal) lend(g group) bool {
 	if t == nil {
 		return false
@@ -57,16 +56,16 @@ func (t *terminal) lend(g group) bool {
 	case now == int(g):
 		return true
 	case now != syscall.Getpgrp():
-		return false // we are a background job ourselves
+		return false // this process is itself a background job
 	}
-	// From now on we may be in the background ourselves, where taking the terminal back
-	// would stop us. Not earlier: the command would inherit it.
+	// From now on this process may be in the background. TTOU would stop it there when it takes the terminal back. It
+	// ignores TTOU only now, because the command would inherit that.
 	signal.Ignore(syscall.SIGTTOU)
 	t.lent = t.setForeground(int(g)) == nil
 	return t.lent
 }
 
-// takeBack undoes lend, and reports whether g had the terminal.
+// takeBack undoes lend. It reports whether g had the terminal.
 func (t *terminal) takeBack(g group) bool {
 	if t == nil {
 		return false

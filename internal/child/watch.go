@@ -16,25 +16,25 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// latest is how much longer than its deadline a lock's command lives, at most, before the
-// watchdog concludes that the parent does not react.
+// latest is the longest time after its deadline for which a lock's command lives. After that the watchdog assumes that
+// the parent does not react.
 const latest = 200 * time.Millisecond
 
-// farewell is how long the watchdog stays for whoever reads its stderr.
+// farewell is how long the watchdog waits at its end for the reader of its stderr.
 const farewell = time.Second
 
-// RunWatchdog is the watchdog's whole life; its arguments are the grace period, and for
-// how long a deadline may be over. It returns the exit status.
+// RunWatchdog is the whole work of a watchdog. Its arguments are the grace period, and how long a deadline may be over.
+// It returns the exit status.
 func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	grace, late, err := durations(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
 	}
-	// It ends when told so, and not because somebody ends everything called holdfast.
+	// The watchdog ends when the parent says so, and not when somebody ends all processes called holdfast.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
-	// Its stderr is the parent's, and may be why that stands still.
+	// Its stderr is the parent's, and may be the reason why the parent freezes.
 	var said aside.Queue
 	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
 		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
@@ -45,7 +45,7 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	return 0
 }
 
-// arguments are RunWatchdog's, and durations takes them apart.
+// arguments returns the arguments of RunWatchdog. durations parses them.
 func arguments(grace, window time.Duration) []string {
 	return []string{grace.String(), min(3*window, latest).String()}
 }
@@ -61,7 +61,7 @@ func durations(args []string) (grace, late time.Duration, err error) {
 	return grace, late, err
 }
 
-// lines turns in into a channel that is closed at its end.
+// lines returns a channel with the lines of in. The channel is closed at the end of in.
 func lines(in io.Reader) <-chan string {
 	out := make(chan string)
 	go func() {
@@ -73,22 +73,22 @@ func lines(in io.Reader) <-chan string {
 	return out
 }
 
-// watch is what the watchdog knows.
+// watch is the state of a watchdog.
 type watch struct {
 	grace    time.Duration
-	late     time.Duration // for how long the deadline may be over
-	now      clock.Clock   // the host's, which the parent reads, too
+	late     time.Duration // how long the deadline may be over
+	now      clock.Clock   // the host's clock, which the parent also reads
 	report   func(format string, args ...any)
-	group    group // 0: not yet, or not any more
+	group    group // 0: no group yet, or no longer one
 	deadline clock.Instant
-	armed    bool          // deadline is one
+	armed    bool          // there is a deadline
 	ending   bool          // the parent is ending the group …
 	since    clock.Instant // … since then
 }
 
 func (w *watch) follow(lines <-chan string) {
 	for {
-		// A look each second, because timers stand still while the host is suspended.
+		// The loop looks once a second, because timers do not run while the host is suspended.
 		pause := time.Second
 		if left, ok := w.left(); ok {
 			pause = max(min(left, pause-w.late)+w.late, 0)
@@ -124,9 +124,9 @@ func (w *watch) hear(line string) {
 	}
 }
 
-// left is for how long the parent may leave the group alone: until the lock's deadline
-// or, once it is ending the group, until its KILL. A deadline that comes or passes then
-// changes nothing: the group has had its TERM, and is to have all of its grace.
+// left returns the time for which the parent may leave the group alone: until the lock's deadline, or, if it is ending
+// the group, until KILL. A deadline that comes or passes after TERM changes nothing: the group must have its whole
+// grace period.
 func (w *watch) left() (left time.Duration, ok bool) {
 	switch {
 	case w.group <= 1:
@@ -137,22 +137,22 @@ func (w *watch) left() (left time.Duration, ok bool) {
 	return w.deadline.Sub(w.now()), w.armed
 }
 
-// standIn does what a parent should have done that stands still.
+// standIn does the work of a parent that freezes.
 func (w *watch) standIn() {
 	switch {
-	case !w.group.alive(): // its parent has not said so yet
+	case !w.group.alive(): // the group has ended, and its parent has not said so yet
 	case w.ending:
 		w.group.kill(w.grace, w.report)
 	default:
 		w.report("the lock is over and its holder stands still: ending process group %d", w.group)
 		w.group.end(w.grace, w.report)
 	}
-	w.group = 0 // the kernel may give the number to anybody
+	w.group = 0 // the kernel may reuse the number
 }
 
-// orphaned ends the group of a dead parent. While its lock is still valid, the command
-// gets no more grace than that: then nobody else can have begun when it ends. And no
-// more than is left of what the parent has begun.
+// orphaned ends the group of a dead parent. While the lock is valid, the grace period ends with the lock at the latest:
+// so no other holder can have begun when the command ends. If the parent has begun to end the group, only the rest of
+// that grace period remains.
 func (w *watch) orphaned() {
 	if w.group <= 1 || !w.group.alive() {
 		return

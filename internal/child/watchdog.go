@@ -12,19 +12,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// Watchdog is a process that ends a command's group if this process cannot: because
-// it was killed, or stands still past its lock's deadline. It is this same program,
-// started with [WatchdogArg], in a session of its own, so that no Ctrl-C and no signal
-// to our group reaches it. It reads from a pipe of which only we have the other end:
+// Watchdog is a process that ends a command's group if this process cannot: it was killed, or it freezes past its
+// lock's deadline. It is this same program, started with [WatchdogArg]. It has a session of its own, so no Ctrl-C and
+// no signal to our group reaches it. It reads from a pipe, and only this process has the other end:
 //
-//	group 4711      end this group; 0: none any more …
+//	group 4711      end this group; 0: no group any more …
 //	until 9000      … if the host's clock is at 9000 ns, and no later deadline has come in
-//	ending          we are ending it ourselves: TERM now, KILL after the grace period
-//	bye             it has ended
+//	ending          this process ends the group itself: TERM now, KILL after the grace period
+//	bye             the group has ended
 //
-// The end of the pipe without bye means that we are dead.
+// The end of the pipe without bye means that this process is dead.
 //
-// A watchdog that dies is replaced, and its successor is told what it knew.
+// If a watchdog dies, another one replaces it and gets the same state.
 type Watchdog struct {
 	grace, window time.Duration
 	report        func(format string, args ...any)
@@ -33,24 +32,24 @@ type Watchdog struct {
 
 	mu      sync.Mutex
 	process *os.Process
-	pipe    *os.File // nil once dismissed, or while there is none
+	pipe    *os.File // nil after dismiss, or while there is none
 	over    bool     // dismissed
 	group   group
-	until   string // the last line about it
-	end     bool   // we are ending the group
+	until   string // the last line about the deadline
+	end     bool   // this process is ending the group
 }
 
-// WatchdogArg is the first argument of a watchdog, followed by two of [RunWatchdog]. A
-// program that calls [StartWatchdog] calls that when it finds it.
+// WatchdogArg is the first argument of a watchdog. Two arguments of [RunWatchdog] follow. A program that calls
+// [StartWatchdog] must call RunWatchdog when it finds this argument.
 const WatchdogArg = "__watchdog"
 
-// StartWatchdog starts the watchdog. It does not wait until it runs, so do it early,
-// while there is something else to wait for. In the end, call [Watchdog.Dismiss].
+// StartWatchdog starts the watchdog. It does not wait until the watchdog runs, so call it early, during another wait.
+// In the end, call [Watchdog.Dismiss].
 //
-// The group of a parent that stands still is ended when the deadline is over for three
-// windows, or 200 ms if that is less: the nodes keep the name for longer than four.
+// If the parent freezes, its group is ended when the deadline has been over for three windows, or for 200 ms if that is
+// less. The nodes keep the name for more than four windows.
 //
-// Report is told of a watchdog that died, and of the one that took its place.
+// report receives messages about a watchdog that died, and about its successor.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {
 	d := &Watchdog{grace: grace, window: window, report: report, quit: make(chan struct{})}
 	if err := d.start(); err != nil {
@@ -60,7 +59,7 @@ func StartWatchdog(grace, window time.Duration, report func(format string, args 
 	return d, nil
 }
 
-// start starts a process and tells it what the one before it knew. d.mu is held, or nobody else knows d.
+// start starts a process and sends it the state of its predecessor. d.mu is held, or nobody else uses d.
 func (d *Watchdog) start() error {
 	self, err := self()
 	if err != nil {
@@ -72,9 +71,8 @@ func (d *Watchdog) start() error {
 	}
 	defer r.Close()
 	p, err := os.StartProcess(self, append([]string{os.Args[0], WatchdogArg}, arguments(d.grace, d.window)...), &os.ProcAttr{
-		Dir: "/", // or it would keep a file system busy
-		// Its stderr is ours, because what it has to say belongs there. No stdout: who
-		// reads ours would wait for its end.
+		Dir: "/", // otherwise it would keep a file system busy
+		// It has our stderr for its messages. It has no stdout, because a reader of ours would then wait for its end.
 		Files: []*os.File{r, nil, os.Stderr},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -89,24 +87,23 @@ func (d *Watchdog) start() error {
 			_ = d.write(d.until)
 		}
 		if d.end {
-			_ = d.write("ending") // it counts the grace from now on, which is longer, but not for ever
+			_ = d.write("ending") // it counts the grace period from now on: that is longer, but ends
 		}
 	}
 	return nil
 }
 
-// PID is the process id of the one that watches now.
+// PID returns the process id of the present watchdog.
 func (d *Watchdog) PID() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.process.Pid
 }
 
-// again is how long it takes until the next one is started, if the one before it did not live for so long, or could
-// not be started.
+// again is the pause before the next start, if the last watchdog lived for less than that or could not be started.
 const again = time.Second
 
-// keep waits for the process's end and replaces it, until dismissed.
+// keep waits for the end of the process and replaces it, until dismiss.
 func (d *Watchdog) keep() {
 	for began := time.Now(); ; {
 		state, err := d.current().Wait()
@@ -149,7 +146,7 @@ func (d *Watchdog) dismissed() bool {
 	return d.over
 }
 
-// pause waits, and reports whether there is still something to watch.
+// pause waits for t. It reports false if the watchdog was dismissed.
 func (d *Watchdog) pause(t time.Duration) bool {
 	select {
 	case <-d.quit:
@@ -159,7 +156,7 @@ func (d *Watchdog) pause(t time.Duration) bool {
 	}
 }
 
-// replace starts another one. A nil error means that it was, or that nobody needs it any more.
+// replace starts another process. It returns nil if that succeeded, or if no process is needed any more.
 func (d *Watchdog) replace(died string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,8 +175,7 @@ func (d *Watchdog) replace(died string) error {
 	return nil
 }
 
-// guard names the group and keeps the watchdog informed of its deadline, which is reckoned from n at first. Group 0
-// ends that.
+// guard names the group, and sends the watchdog its deadlines. The first one is computed from n. Group 0 ends this.
 func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	if d == nil {
 		return
@@ -195,13 +191,12 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	d.deadline(g, at)
 	d.wg.Go(func() {
 		for last := at; ; {
-			// A lease is renewed when two thirds of it are left. A quarter of what is left is
-			// often enough to keep the watchdog calm, and rare enough to cost nothing.
+			// A lease is renewed when two thirds of it are left. A quarter of the remaining time is often enough for
+			// the watchdog, and seldom enough to cost nothing.
 			if !d.pause(min(max(last.Sub(clock.Host())/4, time.Millisecond), time.Second)) {
 				return
 			}
-			// A lease reckons its deadline from the time anew whenever it is asked: what is a
-			// little later is the same.
+			// A lease computes its deadline anew at each call, so a slightly later result is the same deadline.
 			if now := note().deadline(until); now.Sub(last) >= time.Millisecond {
 				last = now
 				if !d.deadline(g, last) {
@@ -212,7 +207,7 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	})
 }
 
-// deadline tells the watchdog of a deadline of the group, and reports whether it still watches that.
+// deadline sends the watchdog a deadline of the group. It reports false if the watchdog no longer watches that group.
 func (d *Watchdog) deadline(g group, at clock.Instant) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,7 +219,7 @@ func (d *Watchdog) deadline(g group, at clock.Instant) bool {
 	return true
 }
 
-// ending says that the group is being ended.
+// ending informs the watchdog that this process is ending the group.
 func (d *Watchdog) ending() {
 	if d == nil {
 		return
@@ -238,19 +233,19 @@ func (d *Watchdog) ending() {
 // tellLocked sends a line. d.mu is held.
 func (d *Watchdog) tellLocked(line string) {
 	if d.pipe != nil {
-		_ = d.write(line) // fails if it is gone: keep sees to that
+		_ = d.write(line) // fails if the process is gone: keep replaces it
 	}
 }
 
 // write writes a line. d.mu is held.
 func (d *Watchdog) write(line string) error {
-	// If it stands still the pipe fills up, and our own TERM must not wait for it.
+	// If the watchdog freezes, the pipe fills up. The command's own TERM must not wait for that.
 	_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, err := d.pipe.WriteString(line + "\n")
 	return err
 }
 
-// dismiss says that the group has ended.
+// dismiss informs the watchdog that the group has ended.
 func (d *Watchdog) dismiss() {
 	if d == nil {
 		return
@@ -264,7 +259,7 @@ func (d *Watchdog) dismiss() {
 	close(d.quit)
 	if d.pipe != nil {
 		if d.write("bye") != nil {
-			// It stands still, and would take the end of the pipe for our death.
+			// It is frozen, and would later take the end of the pipe for our death.
 			_ = d.process.Kill()
 		}
 		_ = d.pipe.Close()
@@ -272,8 +267,8 @@ func (d *Watchdog) dismiss() {
 	}
 }
 
-// Dismiss ends the watchdog and waits for its end, but not if it hangs: what it watched
-// has ended. It may be called twice, and on nil.
+// Dismiss ends the watchdog and waits for its end. It does not wait for long if the watchdog hangs, because the group
+// has ended. Calling it twice, or on nil, does no harm.
 func (d *Watchdog) Dismiss() {
 	if d == nil {
 		return

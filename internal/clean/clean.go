@@ -1,6 +1,6 @@
-// Package clean makes what somebody else wrote fit for a terminal and a log. Whatever came from a node goes through it on
-// its way to people: the words of a server, the label of another client's owner, what somebody stored. What programs
-// get, such as HeldError.Owner and JSON, stays as it is.
+// Package clean makes text from other sources safe for a terminal and a log. All text from a node passes through it on
+// the way to people: a server's messages, the label of another client's owner, stored values. Values for programs, such
+// as HeldError.Owner and JSON, do not change.
 package clean
 
 import (
@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// most is how long a text is for people, in bytes.
+// most is the length at which a text for people is cut off, in bytes.
 const most = 1000
 
-// Text returns s with what does more to a terminal than show itself, line breaks included, written as in a Go string.
-// A very long text is cut off.
+// Text returns s with its unprintable characters, line breaks included, escaped as in a Go string. It cuts off a very
+// long text.
 func Text(s string) string {
 	cut := ""
 	if len(s) > most {
@@ -45,8 +45,8 @@ func fits(s string) bool {
 	return true
 }
 
-// Label returns the label of an owner, label~client~random, or all of it in quotes where no client can have called itself
-// so: one with spaces could read like the rest of the sentence.
+// Label returns the label of an owner, label~client~random. If no client can have this label, it returns the whole
+// owner in quotes. A label with spaces, for example, could look like the rest of the sentence.
 func Label(owner string) string {
 	label, _, _ := strings.Cut(owner, "~")
 	if label == "" || len(label) > 64 || strings.ContainsFunc(label, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' }) {

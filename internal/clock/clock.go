@@ -1,6 +1,5 @@
-// Package clock is the client's own steady clock. It never steps, and where the
-// platform allows it goes on while the host is suspended: a lease does not stop
-// running out because a laptop's lid is closed. Go's monotonic clock does stop.
+// Package clock is the client's own steady clock. It never steps. On platforms that allow it, it goes on while the host
+// is suspended: a lease also expires while a laptop's lid is closed. Go's monotonic clock stops during a suspension.
 package clock
 
 import "time"
@@ -8,7 +7,7 @@ import "time"
 // Instant is a reading of a steady clock, in nanoseconds since an arbitrary start.
 type Instant int64
 
-// Lag is how much later than a suspension of the host a [Steady] clock may still not know of it.
+// Lag is the longest time after a suspension of the host for which a [Steady] clock may not take it into account.
 const Lag = time.Millisecond
 
 // Clock reads a steady clock.

@@ -6,21 +6,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is for how long what is known of suspensions is believed: see [Lag]. A holder whose
-// host was suspended for long learns of it that much later than it could, which is
-// nothing beside the second in which the leases of such a host are looked through.
+// lookEvery is how long the clock relies on its last check for a suspension: see [Lag]. A holder learns of a long
+// suspension later by this time. That is little beside the second in which the keeper checks all leases of such a host.
 const lookEvery = Lag
 
 // Steady returns CLOCK_BOOTTIME: CLOCK_MONOTONIC plus the time spent suspended.
 //
-// Reading it is a system call, and a lock reads its clock several times. CLOCK_MONOTONIC
-// is read without one; the difference only changes when the host was suspended, and is
-// looked up once per lookEvery.
+// Reading CLOCK_BOOTTIME is a system call, and a lock reads its clock several times. Reading CLOCK_MONOTONIC needs no
+// system call. The difference of the two changes only in a suspension, and Steady checks it once per lookEvery.
 func Steady() Clock {
 	s := &steady{mono: Monotonic()}
 	var ok bool
 	if s.start, ok = boottime(); !ok {
-		return Monotonic() // a sandbox that forbids the call
+		return Monotonic() // a sandbox forbids the call
 	}
 	return s.now
 }
@@ -29,7 +27,7 @@ type steady struct {
 	mono      Clock
 	start     int64
 	suspended atomic.Int64 // BOOTTIME − MONOTONIC since the start, ns; only grows
-	looked    atomic.Int64 // when that was looked up, by mono
+	looked    atomic.Int64 // instant of the last check, by mono
 }
 
 func (s *steady) now() Instant {
@@ -40,9 +38,9 @@ func (s *steady) now() Instant {
 	return m + Instant(s.suspended.Load())
 }
 
-// look takes the difference of the clocks if it has grown. mono is read last: a
-// pause in between makes the difference too small, which the next look mends, and
-// never too large, which nothing would.
+// look updates the difference of the clocks if it has grown. It reads mono last. So a pause between the two readings
+// makes the difference too small, and the next look corrects that. A difference that is too large would never be
+// corrected.
 func (s *steady) look() {
 	boot, ok := boottime()
 	difference := boot - s.start - int64(s.mono())

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// cast is all processes of the demo. Whatever happens, end leaves none.
+// cast is the set of all processes of the demo. end kills all of them in every case.
 type cast struct {
 	self  string
-	start chan func() // run on one thread that lives as long as the cast
+	start chan func() // functions for one thread that lives as long as the cast
 
 	mu    sync.Mutex
 	all   []*actor
@@ -30,15 +30,15 @@ type cast struct {
 type actor struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	stderr bytes.Buffer  // once gone is closed
-	gone   chan struct{} // closed when it has ended and its output was read
+	stderr bytes.Buffer  // valid once gone is closed
+	gone   chan struct{} // closed when the process has ended and its output was read
 }
 
 func newCast(self string) *cast {
 	c := &cast{self: self, start: make(chan func())}
 	go func() {
-		// Linux kills a child with a parent-death signal when the thread ends that
-		// started it; Go ends threads as it likes, but not a locked one.
+		// Linux kills a child with a parent-death signal when the thread that started it ends. Go may end any thread
+		// except a locked one.
 		runtime.LockOSThread()
 		for f := range c.start {
 			f()
@@ -47,7 +47,7 @@ func newCast(self string) *cast {
 	return c
 }
 
-// spawn starts the own program with args; heard is called for each line it prints.
+// spawn starts this program with args. It calls heard for each line that the process prints.
 func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
 	a := &actor{cmd: exec.Command(c.self, args...), gone: make(chan struct{})}
 	a.cmd.Stderr = &a.stderr
@@ -75,12 +75,12 @@ func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
 		for s := bufio.NewScanner(out); s.Scan(); {
 			heard(s.Text())
 		}
-		_ = a.cmd.Wait() // most end by a signal
+		_ = a.cmd.Wait() // most of them end by a signal
 	}()
 	return a, nil
 }
 
-// node starts a node process and returns when it listens.
+// node starts a node process, and returns when it listens.
 func (c *cast) node(addr string, again bool) (*actor, error) {
 	args := []string{NodeArg, addr}
 	if again {
@@ -111,12 +111,11 @@ func (c *cast) worker(r role, heard func(line string)) (*actor, error) {
 
 // kill ends a process with SIGKILL and waits until it is gone.
 func (a *actor) kill() {
-	_ = a.cmd.Process.Kill() // fails only if it is gone
+	_ = a.cmd.Process.Kill() // fails only if the process is gone
 	<-a.gone
 }
 
-// leave asks a process to end after what it is doing, and waits; it is killed if it
-// takes too long.
+// leave asks a process to end after its present work, and waits. It kills the process if that takes too long.
 func (a *actor) leave() error {
 	_ = a.stdin.Close()
 	select {
@@ -131,7 +130,7 @@ func (a *actor) leave() error {
 	return nil
 }
 
-// end kills whatever is still there.
+// end kills all remaining processes.
 func (c *cast) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,12 +144,11 @@ func (c *cast) end() {
 	close(c.start)
 }
 
-// patience bounds what should take a moment.
+// patience limits the wait for an event that should take only a moment.
 const patience = 10 * time.Second
 
-// freeAddr finds a loopback address for a node that will be killed and come back on
-// it: below the ports that kernels give to outgoing connections, or one of these may
-// have it meanwhile.
+// freeAddr returns a free loopback address for a node that is killed and comes back on the same address. The port is
+// below the range that kernels give to outgoing connections. Otherwise such a connection might have it meanwhile.
 func freeAddr() string {
 	for {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))

@@ -15,37 +15,37 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// ErrBroken: a promise was broken.
+// ErrBroken means that a promise was broken.
 var ErrBroken = errors.New("a promise was broken")
 
-// How long the halves last.
+// Durations of the two halves.
 const (
 	withoutLock = 2 * time.Second
 	withLock    = 17 * time.Second
 )
 
-// demo is one performance.
+// demo is one run of the demo.
 type demo struct {
 	dir   string
 	cast  *cast
 	state *state
-	say   func(line string) // outside of the story
+	say   func(line string) // prints a line outside the story
 
 	addrs  [nodes]string
-	client *holdfast.Client // looks at the nodes
+	client *holdfast.Client // asks the nodes for their state
 
 	mu        sync.Mutex
 	nodes     [nodes]*actor
 	workers   [workers]*actor
-	journal   *journal         // for what the workers cannot write
+	journal   *journal         // for events that the workers cannot write
 	recovered bool             // a restarted node votes, and not too early
 	early     []string         // nodes that voted too early
-	notBefore [nodes]time.Time // when a restarted node may vote
+	notBefore [nodes]time.Time // instant from which a restarted node may vote
 }
 
-// Run performs the demo and prints it to out: live if that is a terminal, in plain
-// lines otherwise. The error matches [ErrBroken] if a promise was broken. When Run
-// returns, also because ctx has ended, none of its processes is left.
+// Run performs the demo and prints it to out: as a live picture if live is set, in plain lines otherwise. The error
+// matches [ErrBroken] if a promise was broken. When Run returns, also after the end of ctx, no process of the demo is
+// left.
 func Run(ctx context.Context, out *os.File, live bool) error {
 	if !supported {
 		return errors.New("the demo does not run on this platform; holdfast does")
@@ -57,7 +57,7 @@ func Run(ctx context.Context, out *os.File, live bool) error {
 	return perform(ctx, path, out, live)
 }
 
-// perform is Run with the program that its processes are made of.
+// perform does the work of Run. path is the program for the processes.
 func perform(ctx context.Context, path string, out *os.File, live bool) error {
 	dir, err := os.MkdirTemp("", "holdfast-demo-")
 	if err != nil {
@@ -91,7 +91,7 @@ func perform(ctx context.Context, path string, out *os.File, live bool) error {
 	return nil
 }
 
-// unlocked is the first half.
+// unlocked is the first half, without a lock.
 func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 	dir := filepath.Join(d.dir, "without")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -114,7 +114,7 @@ func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 	return compare(dir)
 }
 
-// locked is the second half.
+// locked is the second half, under the lock.
 func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, error) {
 	dir := filepath.Join(d.dir, "with")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -154,7 +154,7 @@ func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, 
 	return judge(dir, d.early, d.recovered)
 }
 
-// raise starts the nodes and a client that looks at them.
+// raise starts the nodes, and a client that asks for their state.
 func (d *demo) raise() error {
 	var urls []string
 	for i := range nodes {
@@ -182,7 +182,7 @@ func (d *demo) role(worker int, dir string) role {
 	return r
 }
 
-// hire starts a worker, or one in the place of one that was killed.
+// hire starts a worker, or the successor of a killed one.
 func (d *demo) hire(worker int, dir string) error {
 	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.heard(worker, line) })
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *demo) hire(worker int, dir string) error {
 	return nil
 }
 
-// keyboard is standard input if that is a terminal.
+// keyboard returns standard input if that is a terminal, else nil.
 func keyboard() io.Reader {
 	if term.IsTerminal(os.Stdin.Fd()) {
 		return os.Stdin
@@ -215,7 +215,7 @@ func leaveAll(list []*actor) error {
 	return errors.Join(errs...)
 }
 
-// pause waits; the error is why ctx ended.
+// pause waits for d. It returns ctx's cause if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

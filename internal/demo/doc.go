@@ -1,18 +1,20 @@
 // Package demo shows that the lock holds, with processes that really die.
 //
-// Five node processes and eight worker processes are started from the own program.
-// Every worker reads a number from one file, adds one, and writes it back. First
-// without a lock: increments get lost. Then under the lock, while nodes are killed and
-// come back empty, a holder is killed, and another is frozen for longer than its lock
-// lasts. At the end a verdict compares what happened with what was promised.
+// It starts five node processes and eight worker processes from this program. Every worker reads a number from one
+// file, adds one, and writes the number back. The first half has no lock, and increments get lost. The second half has
+// the lock. Meanwhile nodes are killed and come back empty, a holder is killed, and another holder is frozen for longer
+// than its lease. At the end a verdict compares the events with the promises.
 //
 //	demo.go       the two halves, one after the other
-//	plot.go       which faults, and when
+//	plot.go       the faults, and their times
 //	cast.go       the processes
-//	node.go       the life of a node process; worker.go that of a worker
+//	node.go       a node process
+//	worker.go     a worker process
 //	store.go      the file; it refuses old fencing tokens
-//	journal.go    who was inside when, written by the workers themselves
-//	verdict.go    journal and file against the promises
-//	state.go      what is going on, for people
-//	live.go       … on a terminal; plain.go elsewhere
+//	journal.go    the workers' own record of the time that each was inside
+//	verdict.go    the comparison of journal and file with the promises
+//	watch.go      the state of the nodes
+//	state.go      the present state, for people
+//	live.go       the view on a terminal
+//	plain.go      the view elsewhere
 package demo

@@ -7,25 +7,24 @@ import (
 	"path/filepath"
 )
 
-// journal is an append-only file into which every worker writes when it enters and
-// leaves the critical section, by a clock that all processes share. It is written
-// beside the lock, not through it, and is what the verdict is made of.
+// journal is an append-only file. Every worker writes to it when it enters and leaves the critical section, by a clock
+// that all processes share. The workers write it without the lock. The verdict comes from it.
 type journal struct{ file *os.File }
 
-// What a record says.
+// Kinds of records.
 const (
-	entered  = "entered"  // inside from now on
-	wrote    = "wrote"    // left, with the increment in the file
-	noticed  = "noticed"  // left without writing: the lease said that it is over
+	entered  = "entered"  // inside from this instant on
+	wrote    = "wrote"    // left, and the increment is in the file
+	noticed  = "noticed"  // left without a write, because the lease was over
 	refused  = "refused"  // left, and the file refused the write
 	failed   = "failed"   // left without writing for another reason
 	killed   = "killed"   // the demo killed it inside
 	froze    = "froze"    // the demo froze it inside
 	rejected = "rejected" // a write with an old token, sent on purpose, was refused
-	accepted = "accepted" // … was accepted: a promise is broken
+	accepted = "accepted" // the same write was accepted: a promise is broken
 )
 
-// record is one line: at, in ns; who; with which token; and how long it had waited.
+// record is one line: the event, its instant in ns, the worker, its token, and the time that it waited before.
 type record struct {
 	what   string
 	at     int64
@@ -42,8 +41,7 @@ func openJournal(dir string) (*journal, error) {
 	return &journal{f}, nil
 }
 
-// note writes one record. One write of a short line to a file opened for appending is
-// atomic.
+// note writes one record. A single write of a short line to a file in append mode is atomic.
 func (j *journal) note(r record) error {
 	_, err := fmt.Fprintln(j.file, r.what, r.at, r.worker, r.token, r.waited)
 	return err

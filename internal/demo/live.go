@@ -12,12 +12,11 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// ErrInterrupted: somebody pressed Ctrl-C.
+// ErrInterrupted means that somebody pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// onTerminal shows a picture that moves, and the story scrolling by above it. Ctrl-C
-// calls cancel: the terminal does not make it a signal while the picture is up. in is
-// nil where no keys can come.
+// onTerminal returns a view with a moving picture, and the story above it. Ctrl-C calls cancel, because the terminal
+// sends no signal for it while the picture is shown. in is nil if there is no keyboard.
 func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opts ...tea.ProgramOption) view {
 	v := &liveView{out: out, done: make(chan struct{})}
 	v.program = tea.NewProgram(picture{cancel: cancel},
@@ -28,12 +27,12 @@ func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opt
 type liveView struct {
 	out     io.Writer
 	program *tea.Program
-	done    chan struct{} // closed when the picture is down
+	done    chan struct{} // closed when the picture has ended
 }
 
 func (v *liveView) line(text string) {
 	select {
-	case <-v.done: // the terminal could not be used after all
+	case <-v.done: // the terminal turned out not to be usable
 		fmt.Fprintln(v.out, text)
 	default:
 		v.program.Println(text)
@@ -55,7 +54,7 @@ func (v *liveView) end() {
 	<-v.done
 }
 
-// picture is bubbletea's model.
+// picture is the model for bubbletea.
 type picture struct {
 	cancel context.CancelCauseFunc
 	state  *state

@@ -8,11 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/embedded"
 )
 
-// NodeArg is the first argument of a node process, followed by its address and, if it
-// takes the place of one that was killed, "again".
+// NodeArg is the first argument of a node process. Its address follows, and "again" if it replaces a killed node.
 const NodeArg = "__demo-node"
 
-// RunNode is the life of a node process. It ends with its standard input.
+// RunNode is the whole work of a node process. It returns when standard input ends.
 func RunNode(args []string) int {
 	var opts []embedded.Option
 	if len(args) == 2 && args[1] == "again" {
@@ -31,7 +30,7 @@ func RunNode(args []string) int {
 	return 0
 }
 
-// forPeople answers whoever calls a process of the demo by hand.
+// forPeople answers a person who starts a process of the demo by hand.
 func forPeople() int {
 	fmt.Fprintln(os.Stderr, "holdfast: this is a part of holdfast demo and not for people")
 	return 64

@@ -7,12 +7,12 @@ import (
 
 // view shows the second half.
 type view interface {
-	line(text string) // a line of the story
-	show(*state)      // what is going on, from now on
+	line(text string) // shows a line of the story
+	show(*state)      // shows the state from now on
 	end()
 }
 
-// plain prints the story and leaves out the picture, which lines cannot move in.
+// plain returns a view that prints the story. It has no picture, because a picture cannot move in plain lines.
 func plain(out io.Writer) view { return plainView{out} }
 
 type plainView struct{ out io.Writer }

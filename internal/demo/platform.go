@@ -16,12 +16,12 @@ const supported = true
 func monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err) // no kernel of these lacks it
+		panic(err) // no kernel of these platforms lacks this clock
 	}
 	return ts.Nano()
 }
 
-// lockFile locks f against other processes until it is closed.
+// lockFile locks f against other processes until f is closed.
 func lockFile(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
@@ -33,7 +33,7 @@ func lockFile(f *os.File) error {
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 func thaw(p *os.Process) error   { return p.Signal(syscall.SIGCONT) }
 
-// ownGroup keeps Ctrl-C away from a process: the demo ends it itself.
+// ownGroup protects a process from Ctrl-C, because the demo itself ends it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)

@@ -4,5 +4,5 @@ package demo
 
 import "syscall"
 
-// dieWithParent needs Linux. Elsewhere a process ends with its standard input.
+// dieWithParent does nothing: only Linux has this signal. Elsewhere a process ends with its standard input.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -8,8 +8,7 @@ import (
 	"os/exec"
 )
 
-// The demo freezes processes and compares their clocks, which is not written for this
-// platform.
+// supported is false: the demo freezes processes and compares their clocks, and there is no code for this platform.
 const supported = false
 
 var errPlatform = errors.New("not on this platform")

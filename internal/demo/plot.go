@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// plot is what happens to the nodes and workers. Nodes are counted from 0 here and from
-// 1 for people.
+// plot is the sequence of events for the nodes and workers. Node numbers start at 0 here, and at 1 for people.
 func (d *demo) plot(ctx context.Context, dir string) error {
 	if err := d.await(ctx, 0, 1, 2, 3, 4); err != nil {
 		return err
@@ -31,7 +30,7 @@ func (d *demo) plot(ctx context.Context, dir string) error {
 		{6 * time.Second, func() error { return d.up(1) }},
 		{6 * time.Second, func() error { return d.up(3) }},
 		{8 * time.Second, func() error { return d.await(ctx, 1, 3) }},
-		// Now the two that came back are needed for every lock.
+		// From now on every lock needs the two nodes that came back.
 		{9 * time.Second, func() error { return d.down(0) }},
 		{9 * time.Second, func() error { return d.down(4) }},
 		{10500 * time.Millisecond, func() error { return d.freezeHolder(ctx) }},
@@ -61,7 +60,7 @@ func (d *demo) down(i int) error {
 	return nil
 }
 
-// up brings a node back, empty.
+// up restarts a node, without its data.
 func (d *demo) up(i int) error {
 	d.watchFor(i, time.Now().Add(ttl))
 	a, err := d.cast.node(d.addrs[i], true)
@@ -75,7 +74,7 @@ func (d *demo) up(i int) error {
 	return nil
 }
 
-// holder waits until somebody has read under the lock. It may be out at any time.
+// holder waits until a worker has read under the lock. The worker may leave at any time after that.
 func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	select {
 	case i := <-d.state.entry:
@@ -89,7 +88,7 @@ func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	}
 }
 
-// killHolder kills a worker while it holds the lock, and hires another for it.
+// killHolder kills a worker while it holds the lock, and starts its successor.
 func (d *demo) killHolder(ctx context.Context, dir string) error {
 	i, token, err := d.killInside(ctx, dir)
 	if err != nil {
@@ -116,7 +115,7 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 		if err != nil {
 			return 0, 0, err
 		}
-		a.kill() // and all it said is heard
+		a.kill() // after that all its output has been heard
 		if token, ok := d.state.working(i); ok {
 			return i, token, nil
 		}
@@ -127,8 +126,8 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 	return 0, 0, errors.New("no holder could be killed in time")
 }
 
-// freezeHolder stops a worker between its read and its write, lets the others go on
-// when its lock is over, and wakes it up.
+// freezeHolder stops a worker between its read and its write. It lets the others go on when the worker's lease is over,
+// and then wakes the worker.
 func (d *demo) freezeHolder(ctx context.Context) error {
 	var i int
 	var a *actor
@@ -142,7 +141,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 			return err
 		}
 		at := monotonic()
-		time.Sleep(50 * time.Millisecond) // what it said is heard
+		time.Sleep(50 * time.Millisecond) // after that its output has been heard
 		var ok bool
 		if token, ok = d.state.working(i); ok {
 			if err := d.journal.note(record{what: froze, at: at, worker: i, token: token}); err != nil {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// The demo's size.
+// The size of the demo.
 const (
 	nodes   = 5
 	workers = 8
 )
 
-// state is what is going on, for people: the verdict does not look at it.
+// state is the present state for people. The verdict does not use it.
 type state struct {
 	began time.Time
-	tell  func(line string) // what becomes of a line of the story
+	tell  func(line string) // receives each line of the story
 
 	mu         sync.Mutex
 	title      string
 	nodes      [nodes]string
 	workers    [workers]string
-	holder     int // -1: nobody
+	holder     int // -1: no holder
 	token      int64
-	last       int // the holder before
+	last       int // the last holder
 	increments int
 	handOffs   int
-	read       [workers]bool // between its read and its write
-	entry      chan int      // a fault waits for somebody who has read
+	read       [workers]bool // the worker is between its read and its write
+	entry      chan int      // receives a worker that has read, if a fault waits for one
 }
 
 func newState(began time.Time, tell func(string)) *state {
@@ -71,13 +71,13 @@ func (s *state) working(i int) (token int64, ok bool) {
 	return s.token, s.holder == i && s.read[i]
 }
 
-// What a worker does.
+// Activities of a worker.
 const (
 	waits  = "waits"
 	inside = "inside"
 )
 
-// heard takes note of what a worker printed.
+// heard processes a line that a worker printed.
 func (s *state) heard(worker int, line string) {
 	var token, highest int64
 	switch {
@@ -87,7 +87,7 @@ func (s *state) heard(worker int, line string) {
 		s.mu.Unlock()
 		select {
 		case s.entry <- worker:
-		default: // nobody waits for it
+		default: // no fault waits for it
 		}
 	case line == "writes":
 		s.mu.Lock()
@@ -128,10 +128,10 @@ func scan(line, format string, into ...any) bool {
 	return err == nil && n == len(into)
 }
 
-// short is the end of a token, where tokens of one demo differ.
+// short returns the end of a token, in which the tokens of one demo differ.
 func short(token int64) string { return fmt.Sprintf("%09d", token%1e9) }
 
-// snapshot is state at an instant.
+// snapshot is the state at one instant.
 type snapshot struct {
 	title      string
 	at         time.Duration

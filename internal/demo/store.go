@@ -7,19 +7,18 @@ import (
 	"path/filepath"
 )
 
-// store is the resource that the lock protects: a file with a number, and the highest
-// fencing token that ever came with an access. Each single access is atomic, as in a
-// database: a lock file makes it so for that instant. What is between a read and a
-// write is not, and that is what the lock is for.
+// store is the resource that the lock protects. It is a file with a number and the highest fencing token of all
+// accesses so far. A single access is atomic, as in a database, because it holds a lock file. A read followed by a
+// write is not atomic, and the lock is for that.
 type store struct{ dir string }
 
-// errOldToken: the access came with a token below one that was seen already.
+// errOldToken means that the access had a token below an earlier one.
 var errOldToken = errors.New("refused: the fencing token is old")
 
 func (s store) path() string { return filepath.Join(s.dir, "number") }
 
-// read returns the number. A token that is newer than all before is remembered by it,
-// so that from here on older ones are refused.
+// read returns the number. It also stores a token that is higher than all before, so that the file refuses older ones
+// from then on.
 func (s store) read(token int64) (number int64, err error) {
 	err = s.access(token, func(n int64) int64 { number = n; return n })
 	return number, err
@@ -52,7 +51,7 @@ func (s store) access(token int64, change func(int64) int64) error {
 	case token < highest:
 		return errOldToken
 	}
-	// By rename: whoever is killed here leaves the old file or the new one.
+	// The rename keeps this safe: a process that is killed here leaves the old file or the new one.
 	next := filepath.Join(s.dir, "number.next")
 	if err := os.WriteFile(next, fmt.Appendf(nil, "%d %d\n", change(number), token), 0o600); err != nil {
 		return err
@@ -60,7 +59,7 @@ func (s store) access(token int64, change func(int64) int64) error {
 	return os.Rename(next, s.path())
 }
 
-// load returns 0 and 0 for a file that is not there yet.
+// load returns 0 and 0 if the file does not exist yet.
 func (s store) load() (number, token int64, err error) {
 	b, err := os.ReadFile(s.path())
 	if errors.Is(err, os.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// contrast is how the half without a lock went.
+// contrast is the result of the half without a lock.
 type contrast struct{ made, found, overlaps int64 }
 
 func (c contrast) String() string {
@@ -31,19 +31,18 @@ func compare(dir string) (c contrast, err error) {
 	return c, err
 }
 
-// stay is one worker's time inside.
+// stay is the time that one worker spent inside.
 type stay struct {
 	from, to int64
 	worker   int
 	token    int64
 }
 
-// stays pairs entries with ends. A killed worker's stay ends with it. A frozen one's
-// ends when it was frozen: from then on it does nothing, and what it did after it woke
-// up is judged by itself.
+// stays pairs entries with exits. The stay of a killed worker ends when it is killed. The stay of a frozen worker ends
+// when it is frozen: it does nothing from then on, and its actions after the freeze are judged separately.
 func stays(list []record) []stay {
 	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
-	open := map[int]int{} // worker → its stay
+	open := map[int]int{} // stay by worker
 	var out []stay
 	for _, r := range list {
 		if r.what == entered {
@@ -59,7 +58,7 @@ func stays(list []record) []stay {
 	return out
 }
 
-// overlaps counts stays that began while another lasted.
+// overlaps counts stays that began during another stay.
 func overlaps(list []stay) (n int) {
 	last := int64(-1)
 	for _, s := range list {
@@ -67,7 +66,7 @@ func overlaps(list []stay) (n int) {
 			n++
 		}
 		if s.to < 0 {
-			s.to = s.from // its end was never written: nothing can be said
+			s.to = s.from // its end was never written: nothing is known
 		}
 		last = max(last, s.to)
 	}
@@ -79,7 +78,7 @@ type promise struct {
 	name string
 	says string
 	kept bool
-	only bool // a figure, about which nothing was promised
+	only bool // only a figure: there is no promise about it
 }
 
 type verdict struct{ promises []promise }
@@ -107,8 +106,8 @@ func (v *verdict) print(out io.Writer) {
 	}
 }
 
-// judge compares what happened with what was promised. early are nodes that voted
-// before they might; recovered tells that restarted nodes voted at all.
+// judge compares the events with the promises. early lists nodes that voted before they were allowed to. recovered says
+// that restarted nodes voted at all.
 func judge(dir string, early []string, recovered bool) (*verdict, error) {
 	list, err := readJournal(dir)
 	if err != nil {
@@ -139,7 +138,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 		}
 	}
 	v := &verdict{}
-	// A killed worker may have written and not lived to say so.
+	// A killed worker may have written, and died before it could write a record.
 	made, perhaps := count[wrote], count[killed]
 	says := fmt.Sprintf("%d made, %d found", made, found)
 	if found > made && found <= made+perhaps {
@@ -160,7 +159,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 	return v
 }
 
-// afterKill is the time from a holder's death to the next entry; 0 if there was none.
+// afterKill returns the time from a holder's death to the next entry, or 0 if there was none.
 func afterKill(list []record) time.Duration {
 	for i, r := range list {
 		if r.what != killed {

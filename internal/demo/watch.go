@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// watch keeps the picture of the nodes, and notices a node that votes too early.
+// watch updates the picture of the nodes, and notices a node that votes too early.
 func (d *demo) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		d.look(ctx)
@@ -18,7 +18,7 @@ func (d *demo) watch(ctx context.Context) {
 	}
 }
 
-// look asks every node how it stands.
+// look asks every node for its state.
 func (d *demo) look(ctx context.Context) []holdfast.NodeAnswer {
 	list := d.client.Nodes(ctx)
 	d.mu.Lock()
@@ -38,7 +38,7 @@ func (d *demo) look(ctx context.Context) []holdfast.NodeAnswer {
 	return list
 }
 
-// watchFor says that node i must not vote before an instant.
+// watchFor notes that node i must not vote before an instant.
 func (d *demo) watchFor(i int, notBefore time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,17 +15,17 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// WorkerArg is the first argument of a worker process, followed by a role as JSON.
+// WorkerArg is the first argument of a worker process. A role as JSON follows.
 const WorkerArg = "__demo-worker"
 
-// role is what a worker is told.
+// role has the settings of a worker.
 type role struct {
 	Worker int
 	Dir    string
-	Nodes  []string // empty: without a lock
+	Nodes  []string // empty: the worker uses no lock
 }
 
-// The lock of the demo.
+// Settings of the demo's lock.
 const (
 	lockName = "demo"
 	ttl      = 2 * time.Second
@@ -40,7 +40,7 @@ func config(urls []string) (holdfast.Config, error) {
 	}, err
 }
 
-// RunWorker is the life of a worker process. It ends with its standard input.
+// RunWorker is the whole work of a worker process. It returns when standard input ends.
 func RunWorker(args []string) int {
 	var r role
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &r) != nil {
@@ -53,12 +53,12 @@ func RunWorker(args []string) int {
 	return 0
 }
 
-// worker is a role being played.
+// worker is a running worker process.
 type worker struct {
 	role
 	store   store
 	journal *journal
-	mutex   *holdfast.Mutex // nil: without a lock
+	mutex   *holdfast.Mutex // nil: no lock
 }
 
 func (r role) play() error {
@@ -96,7 +96,7 @@ func (r role) play() error {
 	return nil
 }
 
-// round is one increment.
+// round makes one increment.
 func (w *worker) round(ctx context.Context) error {
 	if w.mutex == nil {
 		return w.increment(nil, 0)
@@ -120,7 +120,7 @@ func (w *worker) round(ctx context.Context) error {
 	return err
 }
 
-// increment reads, adds one and writes.
+// increment reads the number, adds one and writes it.
 func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	var token int64
 	if lease != nil {
@@ -140,10 +140,9 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 		return err
 	}
 	w.tell("read")
-	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // the work
+	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // simulates work
 	w.tell("writes")
-	// The first line of defence: whoever stood still for too long looks at the clock
-	// before it writes.
+	// First line of defence: a worker that was frozen for long checks the clock before it writes.
 	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
 		w.tell("noticed")
 		if err := note(noticed); err != nil {
@@ -151,8 +150,8 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 		}
 		return w.prove(number+1, token, note)
 	}
-	// Between that look and the write it can be frozen again, for any time. The last
-	// line is the token, which the file compares.
+	// The worker can be frozen again between that check and the write, for any time. The last line of defence is the
+	// token, which the file compares.
 	err = w.store.write(number+1, token)
 	switch {
 	case errors.Is(err, errOldToken):
@@ -165,15 +164,15 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	return note(wrote)
 }
 
-// tell keeps the demo informed of what happens under the lock.
+// tell informs the demo about events under the lock.
 func (w *worker) tell(line string) {
 	if w.mutex != nil {
 		fmt.Println(line)
 	}
 }
 
-// prove sends the write that a worker without a look at the clock would have sent, once
-// another has been in since: the file must refuse it.
+// prove sends the write that a worker without a check of the clock would have sent, after another worker was inside.
+// The file must refuse it.
 func (w *worker) prove(number, token int64, note func(string) error) error {
 	highest, err := w.store.highest()
 	if err != nil || highest <= token {

@@ -1,7 +1,7 @@
-// Package embedded is a Redis node inside the own process, for tests, development
-// and the demo: miniredis, dressed so that it passes Holdfast's admission.
+// Package embedded is a Redis node inside this process, for tests, development and the demo. It is miniredis, extended
+// so that it passes Holdfast's admission.
 //
-// It keeps locks as a real node does, in memory, and runs the same scripts; a test
-// compares it with redis-server. What it lacks is everything Holdfast does not use,
-// and speed: a script takes about 0.3 ms, and more from a thousand keys on.
+// It keeps locks in memory as a real node does, and runs the same scripts. A test compares it with redis-server. It
+// lacks everything that Holdfast does not use, and it is slow: a script takes about 0.3 ms, and more from a thousand
+// keys on.
 package embedded

@@ -8,12 +8,11 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// version is what people see in `holdfast nodes`: as which server it behaves.
+// version is the server version that people see in `holdfast nodes`. The node behaves like that server.
 const version = "7.0.15 (embedded)"
 
-// answerInfo answers INFO before miniredis does, whose own has none of the fields
-// that admission asks for. The server calls it for each command, also for those of
-// a script.
+// answerInfo answers INFO before miniredis does. The INFO of miniredis has none of the fields that admission reads. The
+// server calls answerInfo for each command, also for commands in a script.
 func (n *Node) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
 	if cmd != "INFO" {
 		return false
@@ -27,8 +26,9 @@ func (n *Node) info() string {
 		"# Server", "redis_version:" + version, "redis_mode:standalone", "run_id:" + n.run, "uptime_in_seconds:" + strconv.FormatInt(int64(time.Since(n.started)/time.Second), 10),
 		"# Memory", "maxmemory:0", "maxmemory_policy:noeviction",
 		"# Persistence", "loading:0", "aof_enabled:0",
-		"# Stats", "evicted_keys:0", "total_commands_processed:" + strconv.FormatInt(n.asked.Add(1), 10), // of these INFO is one
-		// A replication id changes when the data comes from elsewhere. Here it never does.
+		// INFO is one of the processed commands.
+		"# Stats", "evicted_keys:0", "total_commands_processed:" + strconv.FormatInt(n.asked.Add(1), 10),
+		// A replication id changes when the data comes from another server. Here that never happens.
 		"# Replication", "role:master", "master_replid:" + n.run, "master_replid2:" + strings.Repeat("0", 40),
 		"# Cluster", "cluster_enabled:0", "",
 	}, "\r\n")

@@ -32,25 +32,23 @@ type config struct {
 	restarted bool
 }
 
-// Restarted says that the node takes the place of one that may have granted locks.
-// It sits out its quarantine then, as a server does that lost its memory.
+// Restarted declares that the node replaces one that may have granted locks. It then sits out its quarantine, as a
+// server does that lost its memory.
 func Restarted() Option { return func(c *config) { c.restarted = true } }
 
-// ErrPortTaken is the error where another process listens on the port.
+// ErrPortTaken means that another process listens on the port.
 var ErrPortTaken = errors.New("address already in use")
 
-// Start starts a node on addr, such as "127.0.0.1:7001"; port 0 chooses a free one.
-// Unless [Restarted], it votes when a client first asks: nothing can be locked on what was never
-// there.
+// Start starts a node on addr, such as "127.0.0.1:7001". Port 0 selects a free port. Without [Restarted] the node votes
+// as soon as a client asks it: it is new, so nobody can have locked anything on it.
 func Start(addr string, opts ...Option) (*Node, error) {
 	var c config
 	for _, o := range opts {
 		o(&c)
 	}
 	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID(), started: time.Now()}
-	// Keys expire by the clock, when a command looks at them. A ticker that calls
-	// FastForward would cost wake-ups while nothing happens and expire keys early
-	// by up to its period.
+	// Keys expire by the clock, when a command looks at them. The alternative is a ticker that calls FastForward. It
+	// would cost wake-ups while nothing happens, and would expire keys early by up to its period.
 	n.server.ClockTTL(true)
 	if !c.restarted {
 		for field, value := range nodescript.Served(n.run, 0) {
@@ -81,26 +79,26 @@ func (n *Node) listen(addr string) error {
 	return err
 }
 
-// anyPort draws from below the ports that kernels choose. From among those, once the
-// node is stopped, its port may go to some outgoing connection, even to one of a client
-// that dials this very port and so is connected to itself.
+// anyPort returns a random port below the range from which kernels choose. A port of that range could go to an outgoing
+// connection after the node has stopped. That could even be a connection of a client that dials this very port, which
+// would then be connected to itself.
 func anyPort() int { return 20000 + mathrand.IntN(12000) }
 
-// Addr is host:port.
+// Addr returns the node's address as host:port.
 func (n *Node) Addr() string { return n.server.Addr() }
 
-// URL is redis://host:port.
+// URL returns the node's URL: redis://host:port.
 func (n *Node) URL() string { return "redis://" + n.Addr() }
 
-// RunID is this incarnation's.
+// RunID returns the run id of this incarnation.
 func (n *Node) RunID() string { return n.run }
 
-// Steal gives what owner has on this node to thief, for a while, and reports whether owner had anything.
+// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock.
 func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 	for _, key := range n.server.Keys() {
 		text, err := n.server.Get(key)
 		if err != nil {
-			continue // not a string: no record
+			continue // not a string, and so no record
 		}
 		r, err := nodescript.ParseRecord(text)
 		switch {
@@ -117,10 +115,10 @@ func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 	return had
 }
 
-// Close ends the node and its connections. What it kept is forgotten.
+// Close ends the node and its connections. The node's data is lost.
 func (n *Node) Close() { n.server.Close() }
 
-// newRunID returns 40 hexadecimal digits, as redis-server draws at every start.
+// newRunID returns 40 hexadecimal digits. redis-server draws the same at every start.
 func newRunID() string {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // cannot fail

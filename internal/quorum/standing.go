@@ -14,7 +14,7 @@ type Step uint8
 // Steps.
 const (
 	Greet  Step = iota // send hello
-	Admit              // send admit, with Challenge and with a stamp that a majority of clocks confirms and that is drawn now
+	Admit              // send admit, with Challenge and with a stamp that is drawn now from a majority
 	Send               // the node votes: send the calls
 	Refuse             // the node does not vote for now: answer the calls with Standing.Refusal
 )
@@ -172,7 +172,8 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	if s.step == Greet {
 		return // Doubt was called while the node was asked
 	}
-	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted // no scripts follow an error
+	// No scripts follow an error.
+	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 	if s.asked++; a.Verdict != nodescript.Challenged {
 		s.asked = 0
 	}
