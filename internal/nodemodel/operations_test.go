@@ -164,7 +164,7 @@ func (g *generator) next() operation {
 		}
 		return g.admit()
 	}
-	if !g.w.model.Full && g.IntN(12) == 0 { // one write frees memory for the next, but not in the model
+	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
 	switch p := g.IntN(1000); {
