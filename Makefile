@@ -1,4 +1,4 @@
-# The two that matter: `make demo` (no server needed) and `make test` (installs what it needs).
+# The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
 .PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
@@ -9,13 +9,13 @@ T ?= 10m
 EVERY ?= 5s
 SERVER ?= redis-server
 export ONLY SERVER FRESH
-# A few of the mutants: of a node's scripts, of the majority, of the renewal and of the waiting.
+# These are a few of the mutants: of a node's scripts, of the majority, of the renewal and of the waiting.
 SAMPLE = ^(no tombstone|a quorum of N/2|a minority moves the deadline|a hand-off to a bid that is over is not declined)$$
 
 help:            ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
-demo: bin        ## five nodes, eight workers, faults: watch the lock hold (no server needed)
+demo: bin        ## five nodes, eight workers, faults: shows that the lock holds (no server needed)
 	@bin/holdfast demo
 
 bin build:       ## bin/holdfast
@@ -28,7 +28,7 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 	@scripts/sim.sh 100000 # the test that was skipped
 	@go run ./internal/mutants -run '$(SAMPLE)'
 
-verify: deps     ## every check in full, one after the other; goes on where it was interrupted; one table (4 hours; ONLY=regexp, FRESH=1)
+verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
 lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/chaos
@@ -37,29 +37,29 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	go run $(STATICCHECK) ./...
 	@scripts/vet-bench.sh
 
-deps:            ## installs redis-server and a C compiler (for -race) by apt where they are missing
+deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
 
-sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: that world again
+sim:             ## N=1000000 attempts in simulated worlds full of faults; FIRST=1: the first seed; SEED=…: repeats one world
 	@scripts/sim.sh "$(N)" "$(SEED)" "$(FIRST)"
 
-models:          ## two model checkers: every state of small configurations, and what breaks each rule (five minutes)
+models:          ## two model checkers: every state of small configurations, and a broken promise for each rule left out (five minutes)
 	@scripts/models.sh -models.large
 
-chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two may believe in one lock
+chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two clients may rely on one lock
 	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
-chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, as many at once as there are CPUs: overlaps by kind
+chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, one per CPU at once: counts overlaps by kind
 	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
 	@go run ./internal/mutants -run "$$ONLY"
 
 sim-mutants: N = 400000
-sim-mutants:     ## weakens the lock, and has the simulation find it within N=400000 attempts from seed FIRST=1 on (10 minutes)
+sim-mutants:     ## weakens the lock; the simulation must find each weakening within N=400000 attempts from seed FIRST=1 on (10 minutes)
 	@go run ./internal/mutants -run "$$ONLY" -sim -n "$(N)" -first "$(FIRST)"
 
-minority: deps   ## measures what one sick node of five costs; demands at most 1.5 ×
+minority: deps   ## measures the cost of one sick node of five; requires at most 1.5 ×
 	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed
 
 scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults (15 minutes)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the tests run: redis-server (or what SERVER names, such as valkey-server), and a C compiler for Go's race detector and
-# the clock shim. Does nothing where both are there.
+# Installs the programs that the tests run: redis-server (or the value of SERVER, such as valkey-server), and a C
+# compiler for Go's race detector and the clock shim. Does nothing if both exist.
 set -eu
 
 server=${SERVER:-redis-server}
@@ -23,7 +23,7 @@ export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
 # shellcheck disable=SC2086 # a list of packages
 $sudo apt-get install -y -qq --no-install-recommends $need >/dev/null
-# The tests start servers of their own; one that nobody asked for is not left running.
+# The tests start their own servers. A server that nobody requested must not keep running.
 case "$need" in *"$server"*)
 	if command -v systemctl >/dev/null; then
 		$sudo systemctl disable --now "$server" >/dev/null 2>&1 || true

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every fuzz target of the module for $1 each, or of the packages $2 ..., and says how many new
-# inputs each has run. A target that has run none was not fuzzed: that fails, as a find does. Its
-# known inputs come first, and in a short time nothing else, of which go test says PASS.
+# Runs every fuzz target of the module, or of the packages $2 ..., for $1 each. Prints how many new inputs each has run.
+# A target without new inputs was not fuzzed: that is a failure, as a finding is. A target runs its known inputs first.
+# In a short time it runs nothing else, and go test still prints PASS.
 set -eu
 time=${1:-30s}
 [ $# -eq 0 ] || shift
@@ -26,7 +26,7 @@ for package in $packages; do
 		{ go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 && touch "$dir/$target"; } | tee "$dir/said"
 		[ -e "$dir/$target" ] || exit 1
 		rm "$dir/$target"
-		# What is counted in the end includes the known inputs: "execs: 5789", "coverage: 246/246 completed, now fuzzing".
+		# The final count includes the known inputs: "execs: 5789", "coverage: 246/246 completed, now fuzzing".
 		known=$(sed -n 's|.*: \([0-9]*\)/[0-9]* completed, now fuzzing.*|\1|p' "$dir/said" | tail -n 1)
 		execs=$(sed -n 's/.*execs: \([0-9]*\) .*/\1/p' "$dir/said" | tail -n 1)
 		new=$((${execs:-0} - ${known:-0}))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the model checkers with $1 (-models.full: the main configurations and all broken
-# variants, -models.large: the long ones too) and prints what each visited.
+# Runs the model checkers with $1 and prints how many states each visited. -models.full runs the main configurations and
+# all broken variants, -models.large also the long ones.
 set -eu
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT

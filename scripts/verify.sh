@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every long check, one after the other, and prints one table. What passed on this commit already is not run again,
-# so a run that was interrupted goes on where it was. FRESH=1 forgets what passed; ONLY=regexp runs some. The logs are in
-# .verify/COMMIT, which git ignores.
+# Runs every long check, one after the other, and prints one table. A check that passed on this commit does not run
+# again, so an interrupted run continues where it stopped. FRESH=1 forgets earlier passes; ONLY=regexp runs some checks.
+# The logs are in .verify/COMMIT, which git ignores.
 set -eu
 cd "$(dirname "$0")/.."
 commit=$(git rev-parse --short HEAD)
@@ -12,11 +12,11 @@ dir=.verify/$commit
 [ -z "${FRESH:-}" ] || rm -rf "$dir"
 mkdir -p "$dir"
 only=${ONLY:-.}
-unset ONLY # make mutants reads it, too
+unset ONLY # make mutants also reads it
 
 checks="tests sim models mutants sim-mutants chaos chaos-rivals scale minority fuzz"
 
-# command prints what a check runs.
+# command prints the command of a check.
 command_of() {
 	case $1 in
 	tests) echo "go test -count=1 -race -timeout 60m -p 1 ./..." ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Vets and compiles bench, a module of its own, which ./... does not enter, and which uses internal/chaos; and runs those of its
-# tests that are about what it demands and counts, which need no server. (The run that puts rivals under faults is make chaos-rivals.)
-# A Go that is too old for it is told, and is no failure.
+# Vets and compiles bench. It is a module of its own, so ./... does not include it, and it uses internal/chaos. Also
+# runs the tests of its demands and counts, which need no server. (make chaos-rivals runs rivals under faults.) If Go is
+# too old for bench, the script says so and does not fail.
 set -eu
 cd "$(dirname "$0")/../bench"
 if ! said=$(go list -m 2>&1); then

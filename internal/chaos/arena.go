@@ -14,26 +14,26 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// arena is what a run consists of: nodes, clients, the resource, and what was done to them.
+// arena contains the parts of a run: nodes, clients, the resource, and the faults so far.
 type arena struct {
 	t        testing.TB
 	plan     Plan
 	nodes    []*node
 	resource *redistest.Server
-	dir      string // of counter files
+	dir      string // for counter files
 	began    int64
-	rng      *rand.Rand // of the schedule: nothing draws from it that depends on how the run goes
+	rng      *rand.Rand // of the schedule: no draw depends on the course of the run
 
 	mu        sync.Mutex
-	slots     []*process // the clients there are now
-	processes []*process // and all there ever were
+	slots     []*process // the present clients
+	processes []*process // all clients of the run
 	nextID    int
 	injuries  []*injury
-	amnesia   int   // faults under way that take memory
+	amnesia   int   // the number of present faults that delete memory
 	forgot    int64 // when the last of them ended
 	healed    int64 // when all faults had ended
-	calm      int   // faults under way that must not meet one
-	wantCalm  bool  // the next such fault waits
+	calm      int   // the number of present faults that must not meet one
+	wantCalm  bool  // the next such fault waits for this
 	again     []card
 }
 
@@ -41,9 +41,9 @@ type arena struct {
 type injury struct {
 	Kind     string
 	From, To int64 // To is 0 while it lasts
-	Nodes    []int // that it may keep from voting
-	Again    bool  // dealt once more, because it had no effect before
-	Took     bool  // effect, on one of the nodes at least
+	Nodes    []int // nodes that it may keep from voting
+	Again    bool  // a second try, because the first had no effect
+	Took     bool  // it had an effect on at least one node
 }
 
 func (a *arena) startClient(slot int) {
@@ -65,7 +65,7 @@ func (a *arena) role(id int) Role {
 	}
 }
 
-// pickClient chooses a client, rather one that holds a lock.
+// pickClient chooses a client. It prefers one that holds a lock.
 func (a *arena) pickClient(r *rand.Rand) (slot int) {
 	order := r.Perm(len(a.slots))
 	if r.IntN(4) > 0 {
@@ -78,7 +78,7 @@ func (a *arena) pickClient(r *rand.Rand) (slot int) {
 	return order[0]
 }
 
-// howMany is how many nodes a fault takes that may take all.
+// howMany returns the number of nodes for a fault that may hit all of them.
 func (a *arena) howMany(r *rand.Rand) int {
 	n := len(a.nodes)
 	switch p := r.IntN(100); {
@@ -94,7 +94,7 @@ func (a *arena) howMany(r *rand.Rand) int {
 	return n
 }
 
-// take reserves a part of up to n nodes, as many as are free.
+// take reserves a part of up to n nodes, or of fewer if fewer are free.
 func (a *arena) take(r *rand.Rand, n int, part func(*busy) *bool) (taken []*node) {
 	for _, i := range r.Perm(len(a.nodes)) {
 		if b := part(&a.nodes[i].busy); len(taken) < n && !*b {
@@ -105,7 +105,7 @@ func (a *arena) take(r *rand.Rand, n int, part func(*busy) *bool) (taken []*node
 	return taken
 }
 
-// release gives the part back.
+// release ends the reservation.
 func (a *arena) release(taken []*node, part func(*busy) *bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -122,12 +122,12 @@ func networkPart(side int) func(*busy) *bool {
 	return func(b *busy) *bool { return &b.network[side] }
 }
 
-// between draws a duration.
+// between returns a random duration.
 func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Float64()*float64(most-least))
 }
 
-// each runs f for every node at the same time, and reports whether it took effect on any.
+// each runs f for all nodes at the same time. It reports whether f had an effect on any node.
 func each(nodes []*node, f func(*node) bool) bool {
 	var wait sync.WaitGroup
 	var took atomic.Bool
@@ -142,7 +142,7 @@ func each(nodes []*node, f func(*node) bool) bool {
 	return took.Load()
 }
 
-// do runs a command on a node's server; what fails is only told, for the server may be busy dying. Then it returns nil.
+// do runs a command on a node's server. It only logs an error and returns nil then, because the server may be dying.
 func (a *arena) do(s *redistest.Server, args ...any) any {
 	v, err := s.Do(args...)
 	if err != nil {

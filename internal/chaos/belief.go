@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// belief is the stretch of time in which a client believes that it holds a lock: from the
-// return of Lock until it unlocks, is told that it lost the lock, dies, or its deadline is over,
-// whichever is first. A process that stands still cannot notice its deadline, nor can one whose timer
-// comes late; what it does then is no matter of the lock any more.
+// belief is the time in which a client relies on a lock. It begins when Lock returns. It ends when the client unlocks,
+// learns of a loss, dies, or reaches its deadline, whichever is first. A paused process cannot notice its deadline. Nor
+// can a process whose timer comes late. Their actions after the deadline are outside the lock's power.
 type belief struct {
 	client, loop int
 	lease        int64
@@ -19,15 +18,15 @@ type belief struct {
 	token        int64
 	wanted       int64
 	from, to     int64
-	noticed      int64         // when it said that it believes no more; 0: never
-	late         time.Duration // by how much it noticed its deadline too late, while it ran
+	noticed      int64         // when it said that it no longer relies on the lock; 0: never
+	late         time.Duration // by how much it noticed its deadline too late while it ran
 	lost         bool
 	element      string
 	acked        []string
 	refused      []string
 }
 
-// wish is a wait for a lock; got is false for one that ended with its process.
+// wish is a wait for a lock. got is false if it ended with its process.
 type wish struct {
 	client   int
 	name     string
@@ -35,7 +34,7 @@ type wish struct {
 	got      bool
 }
 
-// beliefs puts together what a process said. ended is when all were told to end.
+// beliefs returns the beliefs and wishes in a process's events. ended is when all processes were told to end.
 func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +49,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		l.to = at
 		if l.deadline != 0 {
 			l.to = min(at, l.deadline)
-		} else { // it does not say until when: at most until it was stopped
+		} else { // the lock gives no deadline: at most until it was stopped
 			for _, f := range p.frozen {
 				if f.from < l.to && (f.to == 0 || f.to > l.from) {
 					l.to = max(l.from, f.from)
@@ -69,7 +68,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		}
 		switch e.What {
 		case wants:
-			if l.wanting && l.wanted < ended { // told to end, or given up
+			if l.wanting && l.wanted < ended { // it was told to end, or gave up
 				wishes = append(wishes, wish{p.id, l.name, l.wanted, min(e.At, ended), false})
 			}
 			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At}, wanting: true}
@@ -105,13 +104,13 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 
 func (p *process) stoodStill(from, to int64) bool { return meets(p.frozen, from, to) }
 
-// meets reports whether any of the spans has a part between two instants.
+// meets reports whether any span overlaps the time between two instants.
 func meets(spans []span, from, to int64) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.from < to && (s.to == 0 || s.to > from) })
 }
 
-// byName sorts beliefs by their beginnings. Those that were over before they began are left out: Lock
-// returned to a process that had stood still meanwhile.
+// byName sorts beliefs by their begin. It drops beliefs that ended before they began: Lock returned to a process that
+// had been paused.
 func byName(all []belief) map[string][]belief {
 	names := map[string][]belief{}
 	for _, b := range all {
@@ -125,15 +124,15 @@ func byName(all []belief) map[string][]belief {
 	return names
 }
 
-// clash is two beliefs that must not be.
+// clash is a pair of beliefs that must not both exist.
 type clash struct {
 	first, second belief
 	at            int64
 }
 
-// overlaps finds each belief that began while another in the same name lasted.
+// overlaps finds each belief that began while another one in the same name lasted.
 func overlaps(list []belief) (found []clash) {
-	var longest belief // of those before, the one that lasts longest
+	var longest belief // the earlier belief that lasts longest
 	for _, b := range list {
 		if longest.to > b.from {
 			found = append(found, clash{longest, b, b.from})
@@ -145,15 +144,15 @@ func overlaps(list []belief) (found []clash) {
 	return found
 }
 
-// untold finds each belief that began when the one before was over, but its process, which ran until then, had not
-// noticed yet. still are the stretches in which a client's process stood.
+// untold finds each belief that began after the end of the previous one, while the previous process ran but had not
+// noticed the end. still contains the times in which a client's process was paused.
 func untold(list []belief, still map[int][]span) (found []clash) {
 	for i, b := range list {
 		for _, next := range list[i+1:] {
 			if next.from >= b.noticed {
 				break
 			}
-			if next.from >= b.to { // before, they overlap
+			if next.from >= b.to { // earlier ones overlap
 				if !meets(still[b.client], b.to, next.from) {
 					found = append(found, clash{b, next, next.from})
 				}
@@ -164,8 +163,8 @@ func untold(list []belief, still map[int][]span) (found []clash) {
 	return found
 }
 
-// inversions finds each belief that came after another and has a token that is not above it. Their
-// beginnings tell their order: each was valid then.
+// inversions finds each belief whose token is not above that of an earlier belief. The order is that of their begins,
+// because each was valid then.
 func inversions(list []belief) (found []clash) {
 	var highest belief
 	for _, b := range list {

@@ -17,15 +17,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// short is a run for the usual tests: few clients, faults close to each other. Such runs go one after the
-// other, and `make test` runs them beside no other package: where a dozen processes under the race detector do not get
-// the processor, a node takes longer to answer than it is waited for, and no lock serves anybody.
+// short returns a run for the usual tests: few clients, frequent faults. Such runs come one after the other, and `make
+// test` runs no other package beside them. If a dozen processes under the race detector do not get the processor, a
+// node answers after its timeout. Then no lock serves anybody.
 func short(d time.Duration) Plan {
 	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
 }
 
-// The lock under every fault that it promises to survive; and under those that it does not, where
-// overlaps are counted and only what the token guards must hold.
+// The lock runs under every fault that it promises to survive. It then runs under faults outside of the assumptions,
+// where overlaps are counted and only the data behind a token must be right.
 func TestChaos(t *testing.T) {
 	t.Run("within", func(t *testing.T) {
 		p := short(15 * time.Second)
@@ -49,7 +49,7 @@ func TestChaos(t *testing.T) {
 			p.For = *flags.For / 4
 		}
 		p.Outside, p.Pause = true, 20
-		if p.Keep == "" { // overlaps are expected: not every run's are worth keeping
+		if p.Keep == "" { // overlaps are expected, so not every run is worth keeping
 			p.Keep = t.TempDir()
 		}
 		if p.Kinds == nil {
@@ -61,7 +61,7 @@ func TestChaos(t *testing.T) {
 	})
 }
 
-// A lock that nobody should use must be found out, or the runs above prove nothing.
+// An unsafe lock must be found out. Otherwise the runs above prove nothing.
 func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 	overlapping := func(r *Report) bool { return r.Overlaps > 0 }
 	for name, c := range map[string]struct {
@@ -69,7 +69,7 @@ func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 		found func(*Report) bool
 	}{
 		"one server without persistence": {Plan{Locker: "plain", Nodes: 1, Kinds: []string{"server killed, empty again", "FLUSHALL"}}, overlapping},
-		// Holdfast with a quarantine that false vouchers cut short.
+		// This is Holdfast with a quarantine that false vouchers cut short.
 		"no quarantine":    {Plan{Kinds: []string{"FLUSHALL and a false voucher", "client frozen"}}, overlapping},
 		"tokens backwards": {Plan{Locker: "backwards", Kinds: []string{"client killed"}}, func(r *Report) bool { return r.Inversions > 0 }},
 	} {
@@ -77,7 +77,7 @@ func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 			p, usual := c.plan, short(7*time.Second)
 			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
 			var r *Report
-			for range 5 { // what is found by chance may need another look
+			for range 5 { // a chance find may need another try
 				if r = Run(t, p); c.found(r) {
 					break
 				}

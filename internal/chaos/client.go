@@ -19,8 +19,8 @@ import (
 
 const clientArg = "__chaos-client"
 
-// BeClient makes this process a client if it was started as one, and then does not return.
-// Programs that call [Run] begin with it; more adds lockers to those of this module.
+// BeClient makes this process a client if it was started as one, and then does not return. Programs that call [Run]
+// call BeClient first. more adds lockers to those of this module.
 func BeClient(more map[string]Open) {
 	if len(os.Args) != 3 || os.Args[1] != clientArg {
 		return
@@ -40,7 +40,7 @@ func BeClient(more map[string]Open) {
 	os.Exit(0)
 }
 
-// client is a role being played.
+// client is a running role.
 type client struct {
 	Role
 	locker Locker
@@ -49,7 +49,7 @@ type client struct {
 	guard  register
 }
 
-// play lasts until standard input ends. With the first byte on it the loops end, and the locker is closed at its end.
+// play runs until standard input ends. The first byte on standard input ends the loops. Its end closes the locker.
 func (r Role) play(t *teller, open Open) error {
 	if open == nil {
 		return fmt.Errorf("no locker is called %q", r.Locker)
@@ -65,10 +65,10 @@ func (r Role) play(t *teller, open Open) error {
 	}()
 	l, err := open(r)
 	for err != nil {
-		if r.Misfit != "" { // it is the nodes that must refuse it
+		if r.Misfit != "" { // the nodes must refuse it
 			return err
 		}
-		// Some locks want their server to be there when they are made.
+		// Some locks need their server when they are made.
 		r.note("open: failed")
 		select {
 		case <-ctx.Done():
@@ -81,7 +81,7 @@ func (r Role) play(t *teller, open Open) error {
 	if r.Misfit != "" {
 		return r.intrude(ctx, t, l)
 	}
-	// Never twice: a repeated write would not be what the client meant.
+	// The client never retries: a repeated write would not be the intended one.
 	res := redis.NewClient(&redis.Options{Addr: r.Resource, MaxRetries: -1})
 	defer res.Close()
 	c := &client{Role: r, locker: l, say: t, open: register{res, open_}, guard: register{res, guarded}}
@@ -103,7 +103,7 @@ func (c *client) loop(ctx context.Context, loop int) error {
 		e := c.want(loop, n)
 		held, err := c.lock(ctx, e.Name)
 		if err != nil {
-			break // told to end
+			break // it was told to end
 		}
 		if err := c.hold(e, held, func(e *Event, keeps func()) error { return c.change(ctx, e, held, keeps) }); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (c *client) loop(ctx context.Context, loop int) error {
 	return c.part(loop, n)
 }
 
-// want says that a loop wants some name, for the nth time.
+// want returns the event of a loop's nth wish for some name.
 func (c *client) want(loop int, n int64) Event {
 	e := Event{What: wants, Loop: loop, Lease: n, Name: c.Names[rand.N(len(c.Names))]}
 	c.say.tell(e)
@@ -138,7 +138,7 @@ func (c *client) lock(ctx context.Context, name string) (Held, error) {
 	}
 }
 
-// intrude tries to get a lock for as long as it may. Getting one is the failure.
+// intrude tries to get a lock as long as it may. A lock is the failure here.
 func (r Role) intrude(ctx context.Context, t *teller, l Locker) error {
 	h, ok := l.(*holdfastLocker)
 	if !ok {

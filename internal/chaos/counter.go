@@ -13,15 +13,15 @@ import (
 	"syscall"
 )
 
-// counterFile is a number, the highest token ever shown, and the element of whoever wrote the number. As with the
-// registers each write notes what was there when its writer read, so it is known of each single update whether
-// it was lost: a number alone cannot tell, because a writer that was killed before it could say so raises it all the same.
+// counterFile is a number, the highest token ever shown, and the element of the writer of the number. As with the
+// registers, each write notes the element that its writer had read. So for each single update it is known whether it
+// was lost. A number alone cannot show this: a writer that was killed before its report also raises the number.
 type counterFile struct{ path string }
 
-// count is what a counter file holds.
+// count is the content of a counter file.
 type count struct {
 	n     int64
-	last  string // the element of the write that made it n; "" is none
+	last  string // the element of the write that made it n; "" if none
 	token int64
 }
 
@@ -34,15 +34,14 @@ func (c counterFile) read(token int64) (now count, err error) {
 	return now, err
 }
 
-// write writes the number after that which was read, whatever was written since.
+// write writes the number after the one that was read, whatever was written since.
 func (c counterFile) write(token int64, element string, read count) error {
 	return c.access(token, func(count) (count, error) {
 		return count{n: read.n + 1, last: element}, c.note(element, read.last)
 	})
 }
 
-// access is atomic: the resource itself is sound, what is between a read and a write is the
-// lock's affair.
+// access is atomic: the resource itself is correct. The lock is responsible for the time between a read and a write.
 func (c counterFile) access(token int64, change func(count) (count, error)) error {
 	guard, err := os.OpenFile(c.path+".guard", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -65,15 +64,15 @@ func (c counterFile) access(token int64, change func(count) (count, error)) erro
 	if err != nil {
 		return err
 	}
-	// By rename: whoever is killed here leaves the old file or the new one.
+	// The rename is atomic: a process that is killed here leaves the old file or the new one.
 	if err := os.WriteFile(c.path+".next", fmt.Appendf(nil, "%d %d %q\n", now.n, token, now.last), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(c.path+".next", c.path)
 }
 
-// note writes down what was there before an element. It comes before the write: of one that is killed in between
-// there is a note that leads nowhere.
+// note stores the previous element of an element. It comes before the write. If the writer is killed in between, an
+// unused note remains.
 func (c counterFile) note(element, before string) error {
 	f, err := os.OpenFile(c.path+".before", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -94,7 +93,7 @@ func (c counterFile) load() (now count, err error) {
 	return now, err
 }
 
-// list is what the number counts at the end: the elements of the writes that it is made of.
+// list returns the elements of the writes that the final number counts.
 func (c counterFile) list() (map[string]bool, error) {
 	now, err := c.load()
 	if err != nil {

@@ -11,58 +11,57 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Event is what a client process says, one line of JSON each.
+// Event is one report of a client process, as one line of JSON.
 type Event struct {
 	At   int64 // ns of CLOCK_MONOTONIC
 	What what
 
 	Loop     int    `json:",omitempty"`
-	Lease    int64  `json:",omitempty"` // counts the wishes of a process
+	Lease    int64  `json:",omitempty"` // the number of the wish in its process
 	Name     string `json:",omitempty"`
 	Token    int64  `json:",omitempty"`
-	Deadline int64  `json:",omitempty"` // as At; 0: the lock does not say
-	Lost     bool   `json:",omitempty"` // of over: not given back, but lost
+	Deadline int64  `json:",omitempty"` // as At; 0: the lock gives none
+	Lost     bool   `json:",omitempty"` // for over: the lock was lost, not released
 
-	// Of over: which writes were acknowledged and which refused, by resource, and what they
-	// wrote.
+	// These fields are for over: the acknowledged and the refused writes by resource, and their element.
 	Element string   `json:",omitempty"`
 	Acked   []string `json:",omitempty"`
 	Refused []string `json:",omitempty"`
 
-	Since int64 `json:",omitempty"` // of stood, as At
+	Since int64 `json:",omitempty"` // for stood, as At
 
-	Notes map[string]int `json:",omitempty"` // what was refused since the last event
+	Notes map[string]int `json:",omitempty"` // the refusals since the last event
 }
 
 type what string
 
-// What a client says.
+// These are the reports of a client.
 const (
 	wants what = "wants" // it begins to wait
 	has   what = "has"   // it got the lock
-	keeps what = "keeps" // its deadline has moved
-	over  what = "over"  // it does not believe in the lock any more; said before it unlocks
-	stops what = "stops" // it is about to stop itself
+	keeps what = "keeps" // its deadline moved
+	over  what = "over"  // it no longer relies on the lock; reported before it unlocks
+	stops what = "stops" // it will stop itself now
 	stood what = "stood" // it got no processor for a while, until now
-	idle  what = "idle"  // its loops have ended: it wants and holds nothing any more
+	idle  what = "idle"  // its loops have ended: it no longer wants or holds anything
 	fault what = "fault" // the client itself failed
 
-	// Of misfits, which may also have a lock.
-	tried  what = "tried"  // it was refused as what it is
-	unsure what = "unsure" // its attempt came to nothing, and that was not said
+	// These are for misfits, which may also report has.
+	tried  what = "tried"  // it was refused for the right reason
+	unsure what = "unsure" // its attempt failed for another reason
 )
 
-// Monotonic reads the clock of events.
+// Monotonic returns the time of the clock of events.
 func Monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err) // no kernel lacks it
+		panic(err) // every kernel has this clock
 	}
 	return ts.Nano()
 }
 
-// onMonotonic converts an instant of Go's clock. Its process may be stopped between two
-// readings, so they are repeated until they lie close together.
+// onMonotonic converts an instant of Go's clock. The process may be stopped between two readings, so they are repeated
+// until they are close together.
 func onMonotonic(t func() time.Time) int64 {
 	for {
 		before := Monotonic()
@@ -99,12 +98,12 @@ func (t *teller) tell(e Event) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = os.Stdout.Write(append(b, '\n')) // one write: whoever is killed says all or nothing
+	_, _ = os.Stdout.Write(append(b, '\n')) // one write: a killed process reports all or nothing
 }
 
-// pulse tells of each stretch in which the process was kept waiting for a processor: by a busy machine, or one that
-// stood still itself. Who does not run cannot be told of anything. It does not take part in the lock, so that it
-// does not excuse what the lock does late by itself.
+// pulse reports each time in which the process waited for a processor, because the machine was busy or paused. A
+// process that does not run cannot learn anything. pulse uses no part of the lock, so it never excuses a delay that the
+// lock itself causes.
 func (t *teller) pulse(until <-chan struct{}) {
 	const nap, late = 50 * time.Millisecond, 30 * time.Millisecond
 	for {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Flags of a test binary that runs this package.
+// Flags are the flags of a test binary that runs this package.
 type Flags struct {
 	For     *time.Duration
 	Outside *time.Duration
@@ -22,7 +22,7 @@ type Flags struct {
 	Report  *string
 	Keep    *string
 
-	wrong *error // the first value that was no good
+	wrong *error // the first bad value
 }
 
 // DeclareFlags declares -chaos.for and so on.
@@ -42,20 +42,20 @@ func DeclareFlags() Flags {
 	}
 }
 
-// length declares a flag for a length of time. A zero must not pass for a flag that was left away: whoever asks for
-// no time at all would get a short run and take it for what he asked for.
+// length declares a flag for a duration. 0 is an error and does not count as a missing flag. Otherwise a caller that
+// asks for no time would get a short run.
 func length(wrong *error, name, usage string) *time.Duration {
 	d := new(time.Duration)
 	flag.Func(name, usage, func(text string) (err error) {
 		if *d, err = time.ParseDuration(text); (err != nil || *d <= 0) && *wrong == nil {
 			*wrong = fmt.Errorf("-%s %q: it must be a length of time above 0, such as 90s, 10m or 1h30m (make chaos and make chaos-rivals: T=10m)", name, text)
 		}
-		return nil // flag would print the usage of every flag that a test binary has, and bury the word in it
+		return nil // an error would print the usage of every flag of the test binary, and hide the message
 	})
 	return d
 }
 
-// Parse parses the command line, and ends the process with a line on what is wrong with it.
+// Parse parses the command line. After a bad value it prints one line about it and ends the process.
 func (f Flags) Parse() {
 	flag.Parse()
 	for name, n := range map[string]int{"clients": *f.Clients, "nodes": *f.Nodes} {
@@ -69,7 +69,7 @@ func (f Flags) Parse() {
 	}
 }
 
-// Apply sets what the flags say, over what p has.
+// Apply returns p with the values of the flags.
 func (f Flags) Apply(p Plan) Plan {
 	p.Seed, p.Keep = *f.Seed, *f.Keep
 	if *f.Kinds != "" {

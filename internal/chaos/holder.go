@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// What a client does with a lock that it holds.
+// This file has the actions of a client that holds a lock.
 
-// work is how long a holder works: mostly a moment, sometimes so long that its lease must be renewed.
+// work returns how long a holder works: mostly a moment, sometimes so long that its lease must be renewed.
 func (c *client) work() time.Duration {
 	switch n := rand.N(100); {
 	case n < 96:
@@ -25,8 +25,8 @@ func (c *client) work() time.Duration {
 	return rand.N(2 * c.TTL)
 }
 
-// hold is a lease from its first instant to its end, and use what is done meanwhile. It says that it is over before it unlocks: whoever is
-// killed in between believed at most as long as was said.
+// hold runs use during a lease, from its first instant to its end. It reports the end before it unlocks. So a client
+// that is killed in between relied on the lock no longer than reported.
 func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error) error {
 	e.Token = held.Token()
 	deadline := func() int64 {
@@ -40,7 +40,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 		c.say.tell(e)
 	}
 	say(has, Monotonic())
-	var ended int64 // when it was told of its loss
+	var ended int64 // when it learned of its loss
 	told := make(chan struct{})
 	given := make(chan struct{})
 	go func() {
@@ -58,7 +58,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 		ended = Monotonic()
 	}
 	say(over, ended)
-	// Its loop may have been told to end; the lock is given back all the same.
+	// The loop may have been told to end. It still releases the lock.
 	bounded, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
 	if e := held.Unlock(bounded); e != nil {
@@ -67,7 +67,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 	return err
 }
 
-// change changes what the lock protects, and notes in e what became of it. Errors are those of resources.
+// change changes the data under the lock, and notes the result in e. Errors are those of resources.
 func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) error {
 	ctx = context.WithoutCancel(ctx)
 	e.Element = fmt.Sprintf("%d.%d.%d", c.Client, e.Loop, e.Lease)
@@ -86,7 +86,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			func() error { return file.write(e.Token, e.Element, was) }},
 	}
 	if e.Token == 0 {
-		resources = resources[1:] // nothing to show
+		resources = resources[1:] // no token to show
 	}
 	refused := map[string]bool{}
 	for _, r := range resources {
@@ -95,11 +95,11 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			refused[r.name] = true
 		case err != nil:
 			c.say.note("resource: " + r.name + " not read")
-			return nil // without a look at what is there, nothing may be written
+			return nil // without a read, nothing may be written
 		}
 	}
 	if r, ok := held.(Renewer); ok && rand.N(10) == 0 {
-		bounded, stop := context.WithTimeout(ctx, 100*time.Millisecond) // meanwhile nobody tells what is believed
+		bounded, stop := context.WithTimeout(ctx, 100*time.Millisecond) // no report comes meanwhile
 		if err := r.Renew(bounded); err != nil {
 			c.say.note("extend: failed")
 		}
@@ -107,8 +107,8 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 		keeps()
 	}
 	c.sleep(held, keeps)
-	// The last look. Between it and the write a process may be stopped for any time, and
-	// no lock can help that.
+	// This is the last check of the lease. The process may be stopped for any time between it and the write, and no
+	// lock can prevent the damage.
 	if !believes(held) {
 		for _, r := range resources {
 			refused[r.name] = refused[r.name] || e.Token != 0
@@ -138,7 +138,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 	return nil
 }
 
-// sleep is the work. It tells when the deadline has moved, and ends with the lease.
+// sleep is the holder's work. It reports moves of the deadline, and ends with the lease.
 func (c *client) sleep(held Held, keeps func()) {
 	timer := time.NewTimer(c.work())
 	defer timer.Stop()

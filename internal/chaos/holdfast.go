@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Lockers of this module, by name.
+// lockers are the locks of this module, by name.
 var lockers = map[string]Open{
 	"holdfast": openHoldfast,
 	"plain":    openPlain,
@@ -51,7 +51,7 @@ func openHoldfast(r Role) (Locker, error) {
 	return &holdfastLocker{c, r}, nil
 }
 
-// openNodes reaches the nodes through go-redis in every third client, through rueidis in the others.
+// openNodes opens the nodes through go-redis in every third client, and through rueidis in the others.
 func openNodes(r Role) ([]redisnode.Node, error) {
 	if r.Client%3 != 2 {
 		return rueidisnode.Open(r.Nodes...)
@@ -63,13 +63,13 @@ func openNodes(r Role) ([]redisnode.Node, error) {
 			return nil, err
 		}
 		c := redis.NewClient(o)
-		defer c.Close() // the node has connections of its own
+		defer c.Close() // the node has its own connections
 		clients = append(clients, c)
 	}
 	return goredisnode.Open(clients...)
 }
 
-// Lock waits; but one time in ten it only tries, and has its caller ask again.
+// Lock waits. One time in ten it only tries, and its caller asks again.
 func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
 	m := l.client.Mutex(name, holdfast.OnWait(l.refused))
 	lock := m.Lock
@@ -84,19 +84,19 @@ func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
 	return heldLease{lease, l.role.TTL}, nil
 }
 
-// intrude tries to get a lock that the nodes must refuse to this client, and says what came of it.
+// intrude tries to get a lock that the nodes must refuse to this client. It returns the result.
 func (l *holdfastLocker) intrude(ctx context.Context, name string) what {
 	lease, err := l.client.Mutex(name).TryLock(ctx)
 	if err != nil {
 		l.refused(err)
 		return turnedAway(err)
 	}
-	_ = lease.Unlock(ctx) // it was granted, whatever comes of this
+	_ = lease.Unlock(ctx) // it was granted, whatever Unlock returns
 	return has
 }
 
-// turnedAway tells an attempt that was refused, because so many nodes do not let such a client vote that the rest is
-// no majority, from one that came to nothing for another reason.
+// turnedAway distinguishes two failures of an attempt. Either it was refused: so many nodes refuse such a client that
+// the rest is no majority. Or it failed for another reason.
 func turnedAway(err error) what {
 	nodes, no := answers(err), 0
 	for _, n := range nodes {
@@ -110,7 +110,7 @@ func turnedAway(err error) what {
 	return unsure
 }
 
-// answers is what the nodes said to an attempt that failed.
+// answers returns the nodes' answers to a failed attempt.
 func answers(err error) []holdfast.NodeAnswer {
 	var none *holdfast.UnavailableError
 	var held *holdfast.HeldError
@@ -125,7 +125,7 @@ func answers(err error) []holdfast.NodeAnswer {
 
 func (l *holdfastLocker) Close() { _ = l.client.Close() }
 
-// refused counts what the nodes said.
+// refused counts the answers of nodes.
 func (l *holdfastLocker) refused(err error) {
 	if errors.Is(err, holdfast.ErrUnavailable) {
 		l.role.Note("lock: no quorum")
@@ -137,7 +137,7 @@ func (l *holdfastLocker) refused(err error) {
 	}
 }
 
-// refusal is the code of an answer that is no yes, with its cause; "" of any other.
+// refusal returns the code and cause of an answer that is a refusal, "" for any other.
 func refusal(n holdfast.NodeAnswer) string {
 	switch n.Reason {
 	case holdfast.ReasonGranted, holdfast.ReasonUnanswered, holdfast.ReasonDone, holdfast.ReasonHeld, holdfast.ReasonOffered:

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// judge fills in what the clients' words and the resources tell.
+// judge fills in the results from the clients' events and the resources.
 func (a *arena) judge(r *Report, ended int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,7 +126,7 @@ func (a *arena) count(r *Report, all []belief) {
 	}
 }
 
-// blame names the fault that began last before, and says if it was still under way.
+// blame returns the last fault that began before, and says whether it still lasted.
 func (a *arena) blame(at int64) string {
 	var last *injury
 	for _, in := range a.injuries {
@@ -150,7 +150,7 @@ func (a *arena) describe(what string, c clash) string {
 	return fmt.Sprintf("%10.6f %s of %s: %s; %s; %s", a.since(c.at), what, c.first.name, one(c.first), one(c.second), a.blame(c.at))
 }
 
-// keep writes down what was said and done, for somebody to look at.
+// keep writes the events and faults to files, for people.
 func (a *arena) keep(pictures []func(dir string) error) string {
 	dir := a.plan.Keep
 	var err error

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The judges, on histories of which it is known whether they are right.
+// These tests run the judges on histories with a known verdict.
 
-// told is what a process said: each lease began, had a deadline and ended.
+// told returns the events of a process: each lease began, had a deadline and ended.
 func told(leases ...[4]int64) *process {
 	p := &process{id: 1}
 	for i, l := range leases {
@@ -75,7 +75,7 @@ func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
 	}
 	for _, at := range []int{0, 1, window - 2, window - 1, window, 998} {
 		bad := append([][4]int64(nil), leases...)
-		bad[at][2] += 5 // into the next
+		bad[at][2] += 5 // into the next lease
 		all, _ := told(bad...).beliefs(1e9)
 		if l := linear(byName(all)["x"], true, "x", checkerTimeout); l.illegal == 0 || len(l.draw) != 1 {
 			t.Errorf("an overlap of lease %d: %d of %d windows are illegal, and %d can be drawn", at, l.illegal, l.windows, len(l.draw))
@@ -87,7 +87,7 @@ func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
 	}
 }
 
-// What only the checker objects to is as much worth a look as what the other judges see.
+// An objection of the checker alone is as important as one of the other judges.
 func TestTheHistoryIsKeptWhicheverJudgeObjects(t *testing.T) {
 	resource := redistest.Start(t)
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestAProcessThatStoodStillBelievesUntilItsDeadlineOnly(t *testing.T) {
 	list, _ := p.beliefs(1000)
 	for _, b := range list {
 		want := int64(30)
-		if b.loop == 1 { // it does not say until when it would have believed
+		if b.loop == 1 { // it does not report until when it would have relied on the lock
 			want = 20
 		}
 		if b.to != want || b.late != 0 {
@@ -130,7 +130,7 @@ func TestAProcessThatStoodStillBelievesUntilItsDeadlineOnly(t *testing.T) {
 
 func TestAProcessThatRanIsToldHowLateItNoticed(t *testing.T) {
 	p := told([4]int64{10, 30, 90, 1}, [4]int64{10, 30, 25, 2})
-	p.frozen = []span{{5, 20}, {95, 99}} // not between the deadline and when it noticed
+	p.frozen = []span{{5, 20}, {95, 99}} // not between the deadline and the time when it noticed
 	p.stood = []span{{20, 35}, {40, 45}}
 	list, _ := p.beliefs(1000)
 	late := map[int64]time.Duration{1: 50, 2: 0} // by token

@@ -13,13 +13,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// thing is what a node keeps for somebody.
+// thing is an entry that a node stores for a client.
 type thing struct {
 	kind, key string
 	owner     string
 }
 
-// Kinds of things. Tombstones are none: they are for nobody, and are there to stay.
+// These are the kinds of things. Tombstones do not count: they belong to no client and are meant to stay.
 const (
 	aLease = "a lease"
 	aClaim = "a claim"
@@ -28,7 +28,7 @@ const (
 	anOdd  = "what nobody should have left"
 )
 
-// everything reads all keys at one instant, so that a plain key is not seen without the record it belongs to.
+// everything reads all keys at one instant. So it never finds a plain key without its record.
 const everything = `local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', key).ok, false
@@ -38,11 +38,11 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return all`
 
-// ends is for how long a claim counts when it is over: its plain key may end in another millisecond,
-// and the clock is read after the node.
+// ends is how long a claim counts after its end. Its plain key may end in another millisecond, and the clock is read
+// after the node.
 const ends = 100_000 // µs
 
-// things are what a node keeps, but for what is about the node itself.
+// things returns the entries of a node, except those about the node itself.
 func (a *arena) things(n *node) (list []thing) {
 	all, _ := a.do(n.server, "EVAL", everything, 0).([]any)
 	now := time.Now().Add(n.skew).UnixMicro()
@@ -76,17 +76,17 @@ func (a *arena) things(n *node) (list []thing) {
 	return list
 }
 
-// look looks for what clients left on the nodes that want nothing any more: leases, plain keys, and places in queues.
+// look searches the nodes for traces of clients that no longer want anything: leases, plain keys, and places in queues.
 type look struct {
 	arena   *arena
 	clients map[int]*process
 	since   int64 // when every node could be reached, or later
-	ticket  int64 // of places that were taken after the faults: an earlier one may have come back with a node's memory
+	ticket  int64 // of places after the faults: an earlier one may have come back with a node's memory
 	stalled time.Duration
 	found   map[string]bool
 }
 
-// newLook is for when nothing keeps clients from the nodes any more. What killed clients had is over by itself.
+// newLook begins when nothing separates clients from the nodes any more. The locks of killed clients end by themselves.
 func (a *arena) newLook() *look {
 	since := Monotonic()
 	healed := time.Now().Add(time.Duration(a.healed - since)).Add(a.plan.Window)
@@ -99,14 +99,14 @@ func (a *arena) newLook() *look {
 	return l
 }
 
-// late notes that the machine kept the harness waiting: it may have kept the clients, too.
+// late notes that the machine delayed the harness. It may have delayed the clients too.
 func (l *look) late(by time.Duration) {
 	if by > 10*time.Millisecond {
 		l.stalled += by
 	}
 }
 
-// over reports whether nothing of a client may be there at an instant.
+// over reports whether no trace of a client may exist at an instant.
 func (l *look) over(p *process, at int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,24 +114,23 @@ func (l *look) over(p *process, at int64) bool {
 	case p.killed != 0:
 		return at > p.killed+int64(l.arena.plan.quarantine())
 	case p.role.Misfit != "":
-		return true // gone before the faults were over
+		return true // it ended before the faults did
 	case p.idle == 0:
 		return false
 	}
 	return at > max(p.idle, l.since)+int64(grace+l.stalled)
 }
 
-// stays reports whether a place may be in a queue although its client wants nothing any more: it came back with the
-// memory of a node, or its client was killed and is skipped at once by whoever hands the name over. Either is there
-// until the queue is.
+// stays reports whether a place may be in a queue although its client wants nothing. Either it came back with the
+// memory of a node. Or its client was killed, and the next hand-off skips it. Both stay until the queue ends.
 func (l *look) stays(place thing) bool {
 	ticket, ok := nodescript.Ticket(place.owner)
 	p := l.clients[clientOf(place.owner)]
 	return ok && (ticket < l.ticket || p != nil && p.killed != 0)
 }
 
-// all looks at every node while lockers are open. A claim is a matter of a second and no lease: whoever does
-// not want it any more declines it, or lets it pass; and so is the plain key that comes with it.
+// all checks every node while lockers are open. A claim does not count: it lasts about a second and is no lease. A
+// client that no longer wants it declines it, or lets it expire. The same is true for the plain key of a claim.
 func (l *look) all() {
 	for i, n := range l.arena.nodes {
 		at := Monotonic()
@@ -152,10 +151,10 @@ func (l *look) all() {
 	}
 }
 
-// list is what was found.
+// list returns the traces found.
 func (l *look) list() []string { return slices.Sorted(maps.Keys(l.found)) }
 
-// ghosts are what nodes still keep although every lease, and every client, must be over.
+// ghosts returns the entries on nodes after every lease and every client must have ended.
 func (a *arena) ghosts() (list []string) {
 	l := a.newLook()
 	for i, n := range a.nodes {
@@ -168,7 +167,7 @@ func (a *arena) ghosts() (list []string) {
 	return list
 }
 
-// clientOf is the number of the client whose an owner is, by its label; -1 for one that has none.
+// clientOf returns the number of an owner's client, from its label, -1 if it has none.
 func clientOf(owner string) int {
 	label, _, _ := strings.Cut(owner, "~")
 	n, err := strconv.Atoi(strings.TrimPrefix(label, "client-"))

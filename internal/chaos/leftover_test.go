@@ -51,7 +51,7 @@ func TestWhatIsLeftBehindIsFound(t *testing.T) {
 	}
 }
 
-// While it would still be there by itself: what is looked for only when every lease is over is never found.
+// Traces must be found while they still last. A search after the end of every lease never finds them.
 func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 	t.Parallel()
 	const second = int64(time.Second)

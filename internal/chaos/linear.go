@@ -10,12 +10,12 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// The history as one of a mutex, judged by a checker that is not ours: porcupine (MIT; 1.3.1 of 2026-09), the
-// linearizability checker that the field uses from Go. It is quick where others are not, needs no JVM as
-// Knossos does, and draws what it finds.
+// The history is also judged as the history of a mutex, by a foreign checker: porcupine (MIT; 1.3.1 of 2026-09), the
+// usual linearizability checker in Go. It is quick where others are slow, needs no JVM as Knossos does, and draws the
+// violations that it finds.
 //
-// An acquire lasts from the wish to the return of Lock; a release happens when the belief ends. The mutex
-// may be taken when it is free, and with fencing only under a higher token than before.
+// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. The mutex may be taken
+// when it is free. With fencing, the token must also be higher than before.
 
 type grip struct {
 	release bool
@@ -24,7 +24,7 @@ type grip struct {
 }
 
 type gripped struct {
-	by    int // 0 is nobody
+	by    int // 0 is no client
 	token int64
 }
 
@@ -57,15 +57,15 @@ func mutexModel(fenced bool) porcupine.Model {
 	}
 }
 
-// window is how many leases are judged together: the checker remembers a set of
-// operations for each state it was in.
+// window is the number of leases that are judged together. The checker stores a set of operations for each state that
+// it visits.
 const window = 150
 
-// Of one window; the demand is that it is never needed.
+// This is for one window. The checker should never need it.
 const checkerTimeout = 20 * time.Second
 
-// linearity is what the checker said of some windows. Pictures of what is wrong are drawn on demand: whether they are kept
-// is decided when all has been judged, this too.
+// linearity is the checker's result for some windows. Pictures of violations are drawn on demand. The decision to keep
+// them comes after all results, including this one.
 type linearity struct {
 	windows, illegal, unknown int
 	draw                      []func(dir string) error
@@ -76,15 +76,15 @@ func (l *linearity) add(m linearity) {
 	l.draw = append(l.draw, m.draw...)
 }
 
-// linear judges one name's beliefs, in the order of their beginnings, and gives each window so long. Windows share a
-// lease, so that none is between two of them. Of those that are wrong the first can be drawn.
+// linear judges one name's beliefs, in the order of their begins, and gives each window the time within. Neighbouring
+// windows share a lease, so no pair is missed between them. The first violation of each can be drawn.
 func linear(list []belief, fenced bool, name string, within time.Duration) (l linearity) {
 	model := mutexModel(fenced)
 	for first := 0; first == 0 || first < len(list)-1; first += window - 1 {
 		part := list[first:min(first+window, len(list))]
 		var ops []porcupine.Operation
 		for i, b := range part {
-			// Who is told apart by its place, since a client locks again and again.
+			// The place identifies the client, because a client locks many times.
 			ops = append(ops,
 				porcupine.Operation{ClientId: 2 * i, Input: grip{token: b.token, client: i + 1}, Call: max(b.wanted, part[0].from-1), Return: b.from},
 				porcupine.Operation{ClientId: 2*i + 1, Input: grip{release: true, client: i + 1}, Call: b.to, Return: b.to + 1})

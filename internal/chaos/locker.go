@@ -14,28 +14,29 @@ type Locker interface {
 	Close()
 }
 
-// Held is a lock that is held.
+// Held is a lock during a lease.
 type Held interface {
-	// Token is the fencing token; 0 if the lock has none.
+	// Token returns the fencing token, 0 if the lock has none.
 	Token() int64
-	// Deadline is until when the holder may believe in it if it hears nothing more; zero if
-	// the lock does not say.
+	// Deadline returns until when the holder may rely on the lock without further news. It is zero if the lock gives
+	// none.
 	Deadline() time.Time
-	// Done is closed when the holder is told that it lost the lock; nil if it is never told.
+	// Done returns a channel that is closed when the holder learns of a loss. It is nil if the lock never reports a
+	// loss.
 	Done() <-chan struct{}
-	// Unlock gives it back.
+	// Unlock releases the lock.
 	Unlock(ctx context.Context) error
 }
 
-// Renewer is a held lock whose holder may renew it by itself.
+// Renewer is a held lock that its holder may renew by hand.
 type Renewer interface {
 	Renew(ctx context.Context) error
 }
 
-// Open makes the locker of a client process.
+// Open returns the locker of a client process.
 type Open func(Role) (Locker, error)
 
-// Role is what a client process is told.
+// Role contains the settings of a client process.
 type Role struct {
 	Client   int // unique in a run
 	Locker   string
@@ -43,18 +44,18 @@ type Role struct {
 	Names    []string // of locks
 	TTL      time.Duration
 	Window   time.Duration
-	Loops    int    // how many goroutines lock
-	Resource string // host:port of the server that has the registers
-	Dir      string // of the counter files
+	Loops    int    // the number of goroutines that lock
+	Resource string // host:port of the server with the registers
+	Dir      string // the directory of the counter files
 	Parts    bool   // makes attempts that are cut short, when it is told to end
-	Pause    int    // one in so many stops itself between its last look at the lease and its write; 0: none
+	Pause    int    // one in this many stops itself between its last check of the lease and its write; 0: none
 
-	// Of clients that must be refused.
-	Misfit string // says why; "" is none
+	// These are for clients that must be refused.
+	Misfit string // the reason for the refusal; "" if none
 	MaxTTL time.Duration
 
 	note func(what string) // counts a refusal; never nil in a process
 }
 
-// Note counts what a node or a lock said instead of yes.
+// Note counts a refusal by a node or a lock.
 func (r Role) Note(what string) { r.note(what) }

@@ -14,27 +14,27 @@ import (
 type kind struct {
 	name string
 
-	// forgets: nodes may lose memory by it. calm: it must not meet such a fault. outside: the
-	// lock's assumptions do not hold while it lasts, or after it.
+	// forgets: the fault may delete memory of nodes. calm: it must not meet such a fault. outside: the lock's
+	// assumptions do not hold while it lasts or afterwards.
 	forgets, calm, outside bool
-	shuts                  bool // a name may be granted to nobody for long by it
-	needs                  int  // so many nodes at least
-	ours                   bool // it is about Holdfast's own clients
+	shuts                  bool // for a long time no client may get a name
+	needs                  int  // the least number of nodes
+	ours                   bool // it concerns only Holdfast's own clients
 
-	// begin chooses whom it hits, and reserves them, under the arena's mu; nil if there is
-	// nobody free. What it returns does the fault from beginning to end.
+	// begin chooses the targets and reserves them, under the arena's mu. It returns nil if none is free. The returned
+	// deed runs the fault from begin to end.
 	begin func(a *arena, r *rand.Rand) *deed
 }
 
-// deed is a fault that is ready to happen.
+// deed is a fault that is ready to run.
 type deed struct {
-	nodes []*node            // that may not vote meanwhile
-	do    func() (took bool) // whether it had any effect
+	nodes []*node            // nodes that may not vote meanwhile
+	do    func() (took bool) // it had an effect
 }
 
 var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, misfitKinds)
 
-// Kinds are the names of all kinds of faults, those outside of the assumptions last.
+// Kinds returns the names of all kinds of faults, those outside of the assumptions last.
 func Kinds() (list []string) {
 	for _, outside := range []bool{false, true} {
 		for _, k := range kinds {
@@ -60,7 +60,7 @@ func (p Plan) deck() (deck []*kind) {
 	return deck
 }
 
-// Faults are the names of the kinds of faults that such a run inflicts, in the order of [Kinds].
+// Faults returns the names of the kinds of faults in such a run, in the order of [Kinds].
 func (p Plan) Faults() (list []string) {
 	for _, k := range p.withDefaults().deck() {
 		list = append(list, k.name)
@@ -74,28 +74,28 @@ func (p Plan) outside() bool {
 	return slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.outside })
 }
 
-// timely reports whether it can be demanded how soon names are granted.
+// timely reports whether the run may require prompt grants.
 func (p Plan) timely() bool {
 	return !slices.ContainsFunc(p.deck(), func(k *kind) bool { return k.shuts })
 }
 
-// card is a fault to come: its kind, and the seed of all that is chosen in it.
+// card is a future fault: its kind, and the seed of all its choices.
 type card struct {
 	kind  *kind
 	seed  uint64
-	tries int // that had no effect
+	tries int // tries without effect
 }
 
-// mostTries is how often a fault is tried that has no effect: what it needs is not always there.
+// mostTries limits the tries of a fault without effect: its conditions are not always true.
 const mostTries = 5
 
-// again is the card for another try.
+// again returns the card for another try.
 func (c card) again() card {
 	return card{c.kind, rand.New(rand.NewPCG(c.seed, 1)).Uint64(), c.tries + 1}
 }
 
-// deal is a round of faults: each kind once. Runs with the same kinds and the same seed are dealt the
-// same rounds, whatever lock they are about.
+// deal returns a round of faults: each kind once. Runs with the same kinds and the same seed have the same rounds, for
+// any lock.
 func (a *arena) deal() (round []card) {
 	for _, k := range a.plan.deck() {
 		round = append(round, card{kind: k, seed: a.rng.Uint64()})
@@ -104,8 +104,8 @@ func (a *arena) deal() (round []card) {
 	return round
 }
 
-// torment inflicts faults until the time is over, and returns when the last has ended. Kinds come in
-// rounds, in another order each time; faults overlap.
+// torment runs faults until the time is over, and returns when the last has ended. Each kind comes once per round, in a
+// new order each time. Faults overlap.
 func (a *arena) torment(until time.Time) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -120,13 +120,13 @@ func (a *arena) torment(until time.Time) {
 				return
 			}
 		}
-		// The first that can happen now; the others keep their places.
+		// This finds the first fault that can begin now. The others keep their places.
 		pause := 50 * time.Millisecond
 		for i, c := range round {
 			if d := a.begin(c); d != nil {
 				under.Go(func() { d.do() })
 				round = slices.Delete(round, i, i+1)
-				if c.tries == 0 { // another try is no fault more
+				if c.tries == 0 { // another try is not an additional fault
 					pause = between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
 				}
 				break
@@ -136,7 +136,7 @@ func (a *arena) torment(until time.Time) {
 	}
 }
 
-// begin lets a fault begin, if it can.
+// begin begins a fault if it can.
 func (a *arena) begin(c card) *deed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,7 +170,7 @@ func (a *arena) begin(c card) *deed {
 		if a.plan.Verbose {
 			a.t.Logf("%7.3f  %s %v", a.since(in.From), k.name, in.Nodes)
 		}
-		// Also where a fault fails the test and ends its goroutine.
+		// This also runs if a fault fails the test and ends its goroutine.
 		defer func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
@@ -195,7 +195,8 @@ func (a *arena) since(at int64) float64 { return time.Duration(at - a.began).Sec
 
 func (in injury) String() string { return fmt.Sprintf("%s %v", in.Kind, in.Nodes) }
 
-// outsideKinds are the faults of a run outside of the assumptions: most of those, and what may then do harm.
+// outsideKinds are the faults of a run outside of the assumptions: most of the outside kinds, and faults that can then
+// do harm.
 var outsideKinds = []string{
 	"clocks of a majority step together", "clocks of a majority step each its own way", "FLUSHALL and a false voucher",
 	"client killed", "client frozen", "server killed, AOF cut back", "partition",

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Faults of clients.
+// clientKinds are faults of clients.
 
 var clientKinds = []kind{
 	{name: "client killed", begin: onClient(func(a *arena, r *rand.Rand, slot int, p *process) {
@@ -32,7 +32,7 @@ func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand
 		if p == nil {
 			return nil
 		}
-		a.slots[slot] = nil // nobody else's meanwhile
+		a.slots[slot] = nil // no other fault uses the slot meanwhile
 		return &deed{do: func() bool {
 			f(a, r, slot, p)
 			a.mu.Lock()
@@ -45,8 +45,8 @@ func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand
 	}
 }
 
-// Clients that must be refused. They come while no node has lost its memory: one that has
-// takes the configuration of whoever is first.
+// These clients must be refused. They come while no node has lost its memory: such a node takes the configuration of
+// the first client.
 
 const (
 	aliased   = "one server under two addresses"
@@ -80,7 +80,7 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 			a.processes = append(a.processes, p)
 			a.mu.Unlock()
 			time.Sleep(2*time.Second + between(r, 0, time.Second))
-			for end := time.Now().Add(patience); !p.answered() && time.Now().Before(end); { // by nodes that other faults keep busy
+			for end := time.Now().Add(patience); !p.answered() && time.Now().Before(end); { // other faults keep nodes busy
 				time.Sleep(50 * time.Millisecond)
 			}
 			if err := p.leave(20 * time.Second); err != nil {
@@ -91,14 +91,14 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 	}
 }
 
-// answered reports whether a misfit was refused, or got a lock.
+// answered reports whether a misfit was refused or got a lock.
 func (p *process) answered() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.events, func(e Event) bool { return e.What == tried || e.What == has })
 }
 
-// allVoted waits until every node has decided under what configuration it votes.
+// allVoted waits until every node has chosen the configuration under which it votes.
 func (a *arena) allVoted(within time.Duration) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		voted := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Faults of servers' wall clocks.
+// clockKinds are faults of servers' wall clocks.
 
 var clockKinds = []kind{
 	{name: "clock steps", needs: 3, begin: onClocks(false, 0.5, func(a *arena, r *rand.Rand, n *node) {
@@ -28,14 +28,16 @@ var clockKinds = []kind{
 		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
 		time.Sleep(between(r, time.Second, 6*time.Second))
 	})},
-	// At each instant only a minority is wrong. But an attempt is no instant: what it goes by is read within a second and
-	// granted within W, and in that time a majority may have been wrong, one after the other. Its stamp is then of their
-	// time, and they grant it. So exclusion, whose argument needs a node that was right among those that granted, is
-	// promised only where those that were wrong at any time of an attempt are a minority. A stamp of the past
-	// is harmless to a name that was locked before, as all are here: a majority has seen a higher token, which takes no clock.
-	// One of the future stays as a token that nobody follows, and shuts the name until then. Hence it is
-	// inflicted only when asked for by name; believers and tokens are judged then as ever (never were two found to hold
-	// one lock by it), and how soon a name is granted is not.
+	// At each instant only a minority is wrong. But an attempt is longer than an instant: its clocks are read within a
+	// second, and it is granted within W. In that time a majority may have been wrong, one after the other. Its stamp
+	// then has their time, and they grant it. The argument for exclusion needs a node that was right among the nodes
+	// that granted. So exclusion is promised only if the nodes that were wrong at any time of an attempt are a
+	// minority.
+	//
+	// A stamp of the past does no harm to a name that was locked before, as all names here were: a majority has seen a
+	// higher token, which needs no clock. A stamp of the future stays as a token that no client follows, and shuts the
+	// name until then. So this fault runs only when it is named. Beliefs and tokens are then judged as usual, and how
+	// soon a name is granted is not. The fault never made two clients hold one lock.
 	{name: "wrong clocks take turns", needs: 3, outside: true, shuts: true, begin: inTurn},
 	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
@@ -47,7 +49,7 @@ var clockKinds = []kind{
 	})},
 }
 
-// leap is by how much a clock is wrong. Some steps come often, so that clocks that are wrong one after the
+// leap returns by how much a clock is wrong. Some steps are frequent, so that clocks that become wrong one after the
 // other agree with each other.
 func (a *arena) leap(r *rand.Rand) time.Duration {
 	if r.IntN(3) == 0 {
@@ -61,8 +63,8 @@ func (a *arena) leap(r *rand.Rand) time.Duration {
 	return d
 }
 
-// onClocks makes a fault of clocks: of a minority, counting those that are wrong already, or of
-// a bare majority. With the probability alike they err in the same way, and agree with each other.
+// onClocks makes a fault of clocks. It hits a minority, including those that are wrong already, or a bare majority.
+// With the probability alike the clocks err in the same way and agree with each other.
 func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		wrong := 0
@@ -83,7 +85,7 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 		struck, seeds := map[*node]node{}, map[*node]uint64{}
 		seed, same := r.Uint64(), r.Float64() < alike
 		for _, n := range taken {
-			// A copy: the server may be replaced meanwhile, by one whose clock is right.
+			// This is a copy: another server may replace the server meanwhile, and its clock is right.
 			if struck[n], seeds[n] = *n, seed; !same {
 				seeds[n] = r.Uint64()
 			}
@@ -100,8 +102,8 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 	}
 }
 
-// inTurn makes a minority of the clocks wrong, then at once another one by as much, and so on: at no
-// instant a majority is, but who remembers what each of them showed last sees one.
+// inTurn makes a minority of the clocks wrong, then at once another minority by the same amount, and so on. A majority
+// is never wrong at one instant. A client that remembers the last time of each clock sees a wrong majority.
 func inTurn(a *arena, r *rand.Rand) *deed {
 	for _, n := range a.nodes {
 		if n.busy.clock {

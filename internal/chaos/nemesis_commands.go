@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Faults of single commands, while those beside them pass.
+// commandKinds are faults of single commands, while commands beside them pass.
 
 var commandKinds = []kind{
 	{name: "commands delayed", begin: onNetwork(treated(func(r *rand.Rand) redistest.Treatment {
@@ -24,11 +24,11 @@ var commandKinds = []kind{
 	}))},
 }
 
-// treated treats one in four of the commands that locks are made of. What opens a
-// connection is left alone: it would only be slow.
+// treated treats one in four of the locks' commands. It leaves the commands that open a connection alone, because a
+// fault there only makes it slow.
 func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest.Proxy) bool {
 	return func(r *rand.Rand, p *redistest.Proxy) bool {
-		// Its own generator: the proxy calls when it likes.
+		// It has its own generator, because the proxy calls it at any time.
 		own, took := rand.New(rand.NewPCG(r.Uint64(), 0)), false
 		p.Treat(func(command []string) redistest.Treatment {
 			if len(command) == 0 || own.IntN(4) > 0 {
@@ -42,7 +42,7 @@ func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest
 			return redistest.Treatment{}
 		})
 		time.Sleep(between(r, 500*time.Millisecond, 4*time.Second))
-		p.Treat(nil) // from here on nobody writes took
+		p.Treat(nil) // from here on nothing writes took
 		return took
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Faults of what servers remember.
+// memoryKinds are faults of servers' memory.
 
 var memoryKinds = []kind{
 	{name: "FLUSHALL", forgets: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool { return a.do(n.server, "FLUSHALL") != nil })},
@@ -28,7 +28,7 @@ var memoryKinds = []kind{
 	})},
 	{name: "some keys evicted", forgets: true, begin: onProcesses(evictedInPart)},
 
-	// A voucher is an operator's word that no lock is alive.
+	// A voucher is an operator's statement that no lock is alive.
 	{name: "FLUSHALL and a false voucher", forgets: true, outside: true, ours: true, begin: onProcesses(func(a *arena, _ *rand.Rand, n *node) bool {
 		flushed := a.do(n.server, "FLUSHALL") != nil
 		info, _ := a.do(n.server, "INFO", "server").(string)
@@ -42,7 +42,7 @@ var memoryKinds = []kind{
 	})},
 }
 
-// stat is a number that INFO tells, 0 if it does not.
+// stat returns a number of INFO, 0 if INFO does not have it.
 func (a *arena) stat(s *redistest.Server, section, name string) int {
 	info, _ := a.do(s, "INFO", section).(string)
 	_, rest, _ := strings.Cut(info, "\n"+name)

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Faults of the network between some clients and some nodes.
+// networkKinds are faults of the network between some clients and some nodes.
 
 var networkKinds = []kind{
 	{name: "partition", begin: onNetwork(connected(func(r *rand.Rand, p *redistest.Proxy) {
@@ -43,7 +43,7 @@ var networkKinds = []kind{
 	}))},
 }
 
-// connected is a fault of the connections there are; where there are none it has no effect.
+// connected makes a fault of the present connections. Without connections it has no effect.
 func connected(f func(*rand.Rand, *redistest.Proxy)) func(*rand.Rand, *redistest.Proxy) bool {
 	return func(r *rand.Rand, p *redistest.Proxy) bool {
 		some := p.Connections() > 0
@@ -52,7 +52,7 @@ func connected(f func(*rand.Rand, *redistest.Proxy)) func(*rand.Rand, *redistest
 	}
 }
 
-// onNetwork makes a fault of the ways from one side's clients, or from all, to some nodes.
+// onNetwork makes a fault between some nodes and the clients of one side, or all clients.
 func onNetwork(f func(*rand.Rand, *redistest.Proxy) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		first, n := r.IntN(sides), a.howMany(r)

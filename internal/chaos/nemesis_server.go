@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Faults of server processes.
+// serverKinds are faults of server processes.
 
 var serverKinds = []kind{
 	{name: "server killed, empty again", forgets: true, begin: onProcesses(killed(emptied))},
@@ -51,7 +51,7 @@ var serverKinds = []kind{
 	})},
 }
 
-// onProcesses makes a fault of one to all nodes' server processes, all at the same time.
+// onProcesses makes a fault of one or more nodes' server processes, all at the same time.
 func onProcesses(f func(*arena, *rand.Rand, *node) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		taken := a.take(r, a.howMany(r), processPart)
@@ -69,8 +69,8 @@ func onProcesses(f func(*arena, *rand.Rand, *node) bool) func(*arena, *rand.Rand
 	}
 }
 
-// killed is a fault in which a server is killed, and starts again from what back has left of its files. It took
-// effect if back did to them what it is for.
+// killed makes a fault that kills a server and starts it again from the files that back has left. The fault had an
+// effect if back changed the files as intended.
 func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool)) func(*arena, *rand.Rand, *node) bool {
 	return func(a *arena, r *rand.Rand, n *node) bool {
 		args, did := back(r, n.server, n.server.Kill)
@@ -95,7 +95,7 @@ func emptied(_ *rand.Rand, s *redistest.Server, kill func()) (args []string, did
 	return serverArgs, true
 }
 
-// cutBack leaves what was on disk some time before, as a machine does that lost its power.
+// cutBack leaves the data that was on disk some time ago, as a power failure does.
 func cutBack(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	path, before := growingAOF(s)
 	time.Sleep(between(r, 100*time.Millisecond, 1500*time.Millisecond))
@@ -106,7 +106,7 @@ func cutBack(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did
 	return serverArgs, did
 }
 
-// growingAOF is the file that is appended to, and its length.
+// growingAOF returns the file to which the server appends, and its length.
 func growingAOF(s *redistest.Server) (path string, size int64) {
 	list, _ := filepath.Glob(filepath.Join(aofDir(s), "*.incr.aof"))
 	slices.SortFunc(list, func(a, b string) int { return len(a) - len(b) })
@@ -120,7 +120,7 @@ func growingAOF(s *redistest.Server) (path string, size int64) {
 	return path, size
 }
 
-// snapshot leaves an RDB file that was written some time before.
+// snapshot leaves an RDB file of some time ago.
 func snapshot(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	_, _ = s.Do("SAVE") // fails while the AOF is rewritten: then an older snapshot is loaded, or none
 	time.Sleep(between(r, 100*time.Millisecond, 3*time.Second))
@@ -130,8 +130,8 @@ func snapshot(r *rand.Rand, s *redistest.Server, kill func()) (args []string, di
 	return append(slices.Clone(serverArgs), "--appendonly", "no"), err == nil
 }
 
-// promoted puts a replica in the place of a node's server, as a failover does: with what it had
-// received until then. Half of the times the former server comes back in the same way.
+// promoted replaces a node's server by a replica, as a failover does. The replica has the data that it had received. In
+// half of the cases the former server comes back in the same way.
 func promoted(a *arena, r *rand.Rand, n *node) bool {
 	old, fresh := n.server, startServer(a.t)
 	fresh.Step(n.skew)
@@ -154,7 +154,7 @@ func promoted(a *arena, r *rand.Rand, n *node) bool {
 	return true
 }
 
-// follow makes s a replica of master and waits until it has its data.
+// follow makes s a replica of master and waits until it has the data.
 func (a *arena) follow(s, master *redistest.Server) bool {
 	a.do(s, "REPLICAOF", "127.0.0.1", fmt.Sprint(master.Port()))
 	for range 200 {
@@ -166,8 +166,7 @@ func (a *arena) follow(s, master *redistest.Server) bool {
 	return false
 }
 
-// replace promotes a replica and puts it in the node's place. Sometimes it stopped to follow
-// its master before.
+// replace promotes a replica and puts it in the node's place. Sometimes the replica stops following its master earlier.
 func (a *arena) replace(r *rand.Rand, n *node, s *redistest.Server) {
 	a.do(s, "REPLICAOF", "NO", "ONE")
 	if r.IntN(2) == 0 {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Locks are compared under the same run: that they are dealt the same faults, and each kind equally often, is what
-// makes the comparison one.
+// Locks are compared under the same run. The comparison is valid because each lock gets the same faults, and each kind
+// equally often.
 func TestRunsWithOneSeedAreDealtTheSameFaults(t *testing.T) {
 	rounds := func(p Plan) (list []card) {
 		a := &arena{plan: p.withDefaults(), rng: rand.New(rand.NewPCG(p.Seed, 0))}
@@ -39,7 +39,8 @@ func TestRunsWithOneSeedAreDealtTheSameFaults(t *testing.T) {
 	}
 }
 
-// What only Holdfast has an answer to, and what needs a minority, is not inflicted where there is none.
+// Faults that only Holdfast can answer are left out for other locks. Faults that need a minority are left out where
+// there is none.
 func TestFaultsThatDoNotApplyAreLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		plan Plan
@@ -60,7 +61,7 @@ func TestFaultsThatDoNotApplyAreLeftOut(t *testing.T) {
 	}
 }
 
-// A fault that is dealt is drawn once: one that hits nobody would wait for ever, and its round with it.
+// Each dealt fault can begin. A fault without a target would wait forever, and its round with it.
 func TestEachFaultThatIsDealtCanBegin(t *testing.T) {
 	for _, nodes := range []int{1, 2, 3, 5} {
 		p := Plan{Locker: "plain", Nodes: nodes, Outside: true}.withDefaults()
@@ -79,8 +80,8 @@ func TestEachFaultThatIsDealtCanBegin(t *testing.T) {
 	}
 }
 
-// What a fault needs is not always there: nobody may be connected, or nothing to be evicted. Then it comes again, with
-// other choices, and what is dealt after it stays the same.
+// The conditions of a fault are not always true: no client may be connected, or no key may be evictable. The fault then
+// comes again with other choices, and the later faults stay the same.
 func TestAFaultWithoutEffectIsTriedAgain(t *testing.T) {
 	old := kinds
 	t.Cleanup(func() { kinds = old })

@@ -10,20 +10,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// sides are the parts of the network in which clients stand. Each has proxies of its own to every node,
-// so that a node can be cut off from some clients and not from others.
+// sides is the number of parts of the network. Each part has its own proxies to every node. So a node can be cut off
+// from some clients and not from others.
 const sides = 2
 
-// node is one place of the node set; its server changes when a replica is put in its place.
+// node is one place of the node set. Its server changes when a replica replaces it.
 type node struct {
 	t       testing.TB
 	server  *redistest.Server
 	proxies [sides]*redistest.Proxy
-	skew    time.Duration // by which its clock, while right, differs from real time
-	busy    busy          // what faults have hold of
+	skew    time.Duration // the difference between its right clock and real time
+	busy    busy          // the parts that faults use
 }
 
-// busy says which parts of a node a fault uses: two faults of one part would undo each other.
+// busy says which parts of a node a fault uses. Two faults of one part would undo each other.
 type busy struct {
 	process, clock bool
 	network        [sides]bool

@@ -13,30 +13,29 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The end of a run is where it shows what clients leave behind: nobody comes after them who would clear it away, and
-// no lease is over by itself yet. So they are told to end in two steps. First their loops do, and say farewell with
-// attempts that are cut short at any moment, while commands overtake each other and a minority of the nodes gets out
-// of reach. Their lockers stay open for as long as they may take to bring the nodes what these did
-// not hear of, and are closed then.
+// The end of a run shows the traces that clients leave. No later client removes them, and no lease has ended by itself
+// yet. So clients end in two steps. First their loops end, with attempts that are cut short at any moment. Meanwhile
+// commands overtake each other, and a minority of the nodes becomes unreachable. The lockers stay open as long as they
+// may need to bring missed commands to the nodes. Then they are closed.
 
 const (
-	// parting is for how long each loop makes attempts that are cut short.
+	// parting is how long each loop makes attempts that are cut short.
 	parting = 400 * time.Millisecond
-	// What a node does not answer is given up after nodeTimeout, and sent again after resend, the lock's own
-	// pause between two tries to deliver a release (internal/fanout).
+	// A client gives up an unanswered command after nodeTimeout, and sends it again after resend. This is the lock's
+	// own pause between two tries to deliver a release (internal/fanout).
 	nodeTimeout = 300 * time.Millisecond
 	resend      = 200 * time.Millisecond
-	// lost is for how long commands get lost: so long that a client has taken those for lost that came before, too,
-	// and what it sends thereupon is lost as well.
+	// lost is how long commands are lost. Within this time a client takes earlier commands for lost too, and its
+	// repeated commands are also lost.
 	lost = nodeTimeout + 100*time.Millisecond
-	// grace is how soon nothing may be left of a client that wants nothing any more, once every node can be
-	// reached: it may have to be sent twice, the first time because a connection was in truth dead. It is half of the
-	// TTL of a run, so that what is left behind then is there for as long again.
+	// grace is how long a trace of a client may remain after it wants nothing and every node is reachable. A command
+	// may have to be sent twice, the first time on a dead connection. It is half of the TTL of a run. So a trace that
+	// remains then stays as long again.
 	grace = 2 * (resend + nodeTimeout)
 )
 
-// part makes attempts that are cut short, for names that all want and for one of its own, which is always free. One that
-// wins all the same is given back at once.
+// part makes attempts that are cut short, for the common names and for one of its own, which is always free. An attempt
+// that still wins is released at once.
 func (c *client) part(loop int, n int64) error {
 	own := fmt.Sprintf("farewell-%d-%d", c.Client, loop)
 	for end := time.Now().Add(parting); time.Now().Before(end); n++ {
@@ -49,7 +48,7 @@ func (c *client) part(loop int, n int64) error {
 		stop()
 		switch {
 		case err != nil:
-		case e.Name == own: // nobody else can believe in it
+		case e.Name == own: // no other client can rely on it
 			if err := held.Unlock(context.Background()); err != nil {
 				c.say.note("unlock: failed")
 			}
@@ -63,8 +62,7 @@ func (c *client) part(loop int, n int64) error {
 	return nil
 }
 
-// part has the loops of all clients end, and returns what was still there a grace after they had. The lockers are
-// still open then.
+// part ends the loops of all clients. It returns the traces that exist a grace later, while the lockers are still open.
 func (a *arena) part() (left []string) {
 	for _, p := range a.staying() {
 		p.stop()
@@ -87,7 +85,7 @@ func (a *arena) part() (left []string) {
 	}
 }
 
-// staying are the clients that are to end by themselves.
+// staying returns the clients that must end by themselves.
 func (a *arena) staying() (list []*process) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -99,8 +97,8 @@ func (a *arena) staying() (list []*process) {
 	return list
 }
 
-// hinder makes commands overtake each other while the clients part, and loses those to a minority of the nodes from
-// some moment on: from one of each node's two sides after the other.
+// hinder makes commands overtake each other while the clients end. From some moment on it loses the commands to a
+// minority of the nodes: on one side of each node and then on the other.
 func (a *arena) hinder() {
 	for _, n := range a.nodes {
 		for _, p := range n.proxies {

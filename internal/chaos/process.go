@@ -23,19 +23,19 @@ type process struct {
 	role   Role
 	cmd    *exec.Cmd
 	stdin  *os.File
-	stderr bytes.Buffer // once gone is closed
+	stderr bytes.Buffer // readable after gone is closed
 	gone   chan struct{}
 
 	mu     sync.Mutex
 	events []Event
-	frozen []span // when it was stopped; the last may be open
-	stood  []span // when it got no processor, as it says itself
-	killed int64  // 0: it was not
-	idle   int64  // since when its loops have ended; 0: they have not
-	inside int    // how many of its loops hold a lock, as far as was heard
+	frozen []span // times of its stops; the last may last still
+	stood  []span // times without a processor, by its own report
+	killed int64  // when it was killed; 0: never
+	idle   int64  // since when its loops have ended; 0: they run
+	inside int    // the number of its loops that hold a lock, by the events so far
 }
 
-// span is a stretch of time; to is 0 while it lasts.
+// span is a time span. to is 0 while it lasts.
 type span struct{ from, to int64 }
 
 func startProcess(t testing.TB, r Role) *process {
@@ -54,7 +54,7 @@ func startProcess(t testing.TB, r Role) *process {
 		t.Fatal(err)
 	}
 	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, &p.stderr
-	// The clients share two CPUs or so with the servers: more threads only get in each other's way.
+	// The clients share about two CPUs with the servers, so more threads would only disturb each other.
 	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0")
 	if err := redistest.StartChild(p.cmd); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func (p *process) hear(e Event) {
 	}
 }
 
-// selfPause is for how long a client that stopped itself stands still.
+// selfPause is how long a client that stopped itself stays stopped.
 const selfPause = 4 * time.Second
 
 func (p *process) holds() bool {
@@ -137,20 +137,20 @@ func (p *process) kill() {
 	<-p.gone
 }
 
-// stop has its loops end, and its locker stay open.
+// stop ends its loops. Its locker stays open.
 func (p *process) stop() {
 	p.thaw()
 	_, _ = p.stdin.Write([]byte("\n")) // fails if it is gone
 }
 
-// leave has it end by itself. An error is one of the harness, not of the lock.
+// leave makes it end by itself. An error is one of the harness, not of the lock.
 func (p *process) leave(within time.Duration) error {
 	p.thaw()
 	_ = p.stdin.Close()
 	select {
 	case <-p.gone:
 	case <-time.After(within):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it says where it stands
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it prints its goroutines
 		select {
 		case <-p.gone:
 		case <-time.After(5 * time.Second):

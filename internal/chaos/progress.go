@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// settling is how much longer than a fault its consequences last: the quarantine of a node
-// that forgot, the claim of a waiter that stood still, and what clients take to notice.
+// settling is how much longer than a fault its consequences last: the quarantine of a node that forgot, the claim of a
+// paused waiter, and the time until clients notice.
 func (p Plan) settling() time.Duration { return p.quarantine() + 2*time.Second }
 
-// sick are the stretches in which no majority of the nodes was well.
+// sick returns the times in which no majority of the nodes was well.
 func (a *arena) sick() (list []span) {
 	type turn struct {
 		at   int64
@@ -51,7 +51,7 @@ func (a *arena) sick() (list []span) {
 	return list
 }
 
-// outside is how much of a stretch lies in none of the spans, which are in order.
+// outside returns how much of a time is in none of the sorted spans.
 func outside(from, to int64, spans []span) time.Duration {
 	left := to - from
 	for _, s := range spans {
@@ -62,8 +62,8 @@ func outside(from, to int64, spans []span) time.Duration {
 	return time.Duration(left)
 }
 
-// starvation is the longest time for which a wish lasted while a majority was well and its own process
-// ran. One pause may lie in the sickness as well; what is left is then too short, never too long.
+// starvation returns the longest time of a wish while a majority was well and its own process ran. A pause during
+// sickness is subtracted twice. The result may be too short, but never too long.
 func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest time.Duration, hungriest wish, median time.Duration) {
 	sick := a.sick()
 	var waits []time.Duration

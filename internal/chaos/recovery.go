@@ -10,19 +10,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// What is promised for the time after the last fault: a name that somebody wants is granted as soon as what the
-// dead may have left on it is over, a TTL after the healing at the latest, and a majority of the nodes votes. A
-// node that lost its memory does so a quarantine after somebody found out, who asks once a second.
+// These are the promises for the time after the last fault. A name that a client wants is granted after two conditions
+// hold. The locks of dead clients on it are over: at the latest a TTL after the healing. A majority of the nodes votes.
+// A node that lost its memory votes a quarantine after a client found the loss. Clients ask once a second.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// hurry is for what processes take beside that in which they only wait. A dozen of them and the servers share
-	// the processors with other tests under the race detector; to meet a node anew, to ask and to be answered
-	// is a dozen turns of one or the other, each of which may have to wait for all the rest.
+	// hurry is the working time of processes beside their waits. A dozen of them and the servers share the processors
+	// with other tests under the race detector. To meet a node again, to ask and to get an answer takes about a dozen
+	// turns. Each turn may have to wait for all other processes.
 	hurry = 2 * time.Second
 )
 
-// bound is how soon each name must be granted after the faults.
+// bound returns how soon each name must be granted after the faults.
 func (r *Report) bound() time.Duration {
 	d := r.Plan.TTL
 	if r.Forgot {
@@ -31,7 +31,7 @@ func (r *Report) bound() time.Duration {
 	return d + recoversIn + hurry + r.Stalled
 }
 
-// forgetful reports whether no majority of the nodes votes, because they lost their memory.
+// forgetful reports whether no majority of the nodes votes because of lost memory.
 func (a *arena) forgetful() bool {
 	votes := 0
 	for _, n := range a.nodes {
@@ -46,8 +46,8 @@ func (a *arena) forgetful() bool {
 	return votes <= len(a.nodes)/2
 }
 
-// recovered is how long the name took that took longest: from the healing, or since somebody wanted it, or since
-// somebody who is alive gave it back, if that was later. dead are clients that were killed.
+// recovered returns the longest time until a name was granted. It counts from the latest of three events: the healing,
+// the first wish, and a release by a live client. dead are clients that were killed.
 func recovered(names []string, healed int64, all []belief, wishes []wish, dead map[int]bool) (longest time.Duration, which string) {
 	for _, name := range names {
 		// The first grant after the healing.
@@ -58,7 +58,7 @@ func recovered(names []string, healed int64, all []belief, wishes []wish, dead m
 			}
 		}
 		if at < 0 {
-			continue // said elsewhere
+			continue // reported elsewhere
 		}
 		from := at
 		for _, w := range wishes {
@@ -79,7 +79,7 @@ func recovered(names []string, healed int64, all []belief, wishes []wish, dead m
 	return longest, which
 }
 
-// recovers fills in what came of the time after the faults.
+// recovers fills in the results of the time after the faults.
 func (a *arena) recovers(r *Report, all []belief, wishes []wish) {
 	dead := map[int]bool{}
 	for _, p := range a.processes {

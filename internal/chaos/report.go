@@ -13,69 +13,69 @@ import (
 	"time"
 )
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Plan   Plan
 	Length time.Duration
 
-	Faults   map[string]int // that took effect, by kind
-	Vain     map[string]int // that had no effect
-	Rounds   int            // in which each kind was dealt
-	Refusals map[string]int // by what was said
+	Faults   map[string]int // faults with effect, by kind
+	Vain     map[string]int // faults without effect
+	Rounds   int            // rounds, in each of which every kind was dealt
+	Refusals map[string]int // by the words of the refusal
 
 	Grants, Losses       int
 	Overlaps, Inversions int
-	ByFault              map[string]int // overlaps, by the fault that began last before
+	ByFault              map[string]int // overlaps, by the last fault that began before
 	Clashes              []string       // each overlap and inversion
 
 	Open, Guarded, Counter Writes
-	Stopped                int // how often a client stopped itself between its last look and its write
+	Stopped                int // how often a client stopped itself between its last check and its write
 
 	MisfitsRefused, MisfitsGranted map[string]int
-	MisfitsUnsure                  map[string]int // attempts that came to nothing for another reason
+	MisfitsUnsure                  map[string]int // attempts that failed for another reason
 
 	LongestWait  time.Duration // while a majority was well
-	Hungriest    string        // who that was
+	Hungriest    string        // the client of that wait
 	MedianWait   time.Duration
-	Untold       int           // leases that began before a process that ran had noticed that the one before was over
+	Untold       int           // leases that began before a running process noticed the end of the previous one
 	LatestNotice time.Duration // by how much a running process noticed its deadline too late
 	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
-	Slowest      time.Duration // of these names the slowest: since the faults, or since it was wanted and nobody alive had it
+	Slowest      time.Duration // the slowest name: since the faults, or since it was wanted without a live holder
 	SlowestName  string
-	Forgot       bool          // no majority of the nodes voted when the faults ended: they had lost their memory
-	Stalled      time.Duration // how late the harness itself was meanwhile
+	Forgot       bool          // no majority of the nodes voted at the end of the faults: they had lost their memory
+	Stalled      time.Duration // how late the harness itself was
 	Ghosts       []string
 
 	Windows, Illegal, Unknown int    // of the linearizability checker
-	Kept                      string // where the history of a bad run is
+	Kept                      string // the folder with the history of a bad run
 
 	healed int64 // when the faults ended
 }
 
-// Writes is what became of writes to a resource.
+// Writes is the result of writes to a resource.
 type Writes struct{ Acked, Refused, Lost int }
 
 func (r *Report) writes(kind string) *Writes {
 	return map[string]*Writes{open_: &r.Open, guarded: &r.Guarded, counter: &r.Counter}[kind]
 }
 
-// starved is what a wait may take while a majority is well. Those before it may die, each for a TTL, and
-// dead clients take their names with them all the time.
+// starved returns the longest allowed wait while a majority is well. Earlier waiters may die, each for a TTL, and dead
+// clients keep their names all the time.
 func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
 
-// margin is how long after a lease's deadline another may begin at the earliest: a process that ran must have been
-// told of its loss by then. It is stated here a second time, not taken from the lock.
+// margin returns the shortest allowed time between a lease's deadline and the next lease. A running process must know
+// of its loss by then. The formula is repeated here, not taken from the lock.
 func (p Plan) margin() time.Duration { return 4*p.Window + p.TTL/100 + 2*time.Millisecond }
 
-// A round of all kinds takes so long at least, and each fault in it, however close to each other they are to be: they
-// wait for nodes that others have hold of, and some must not meet.
+// A round of all kinds takes at least this long, and so does each fault in it, however short Every is. Faults wait for
+// nodes that other faults use, and some must not meet.
 const (
 	shortestRound = 20 * time.Second
 	shortestPause = 2 * time.Second
 )
 
-// due is how often each kind of fault must have taken effect: all but a tenth of the rounds for which there was
-// time, if that was two at least. What did not happen proves nothing.
+// due returns how often each kind of fault must have had an effect: in nine tenths of the possible rounds, if there
+// were at least two. An event that did not happen proves nothing.
 func (r *Report) due() int {
 	round := max(time.Duration(len(r.Plan.deck()))*max(r.Plan.Every, shortestPause), shortestRound)
 	if r.Plan.For < 2*round {
@@ -84,7 +84,7 @@ func (r *Report) due() int {
 	return int(9 * r.Plan.For / round / 10)
 }
 
-// rare lists the kinds of faults that took effect less often than was due.
+// rare lists the kinds of faults that had an effect less often than due.
 func (r *Report) rare() (list []string) {
 	for _, k := range r.Plan.Faults() {
 		if n := r.Faults[k]; n < r.due() {
@@ -94,7 +94,7 @@ func (r *Report) rare() (list []string) {
 	return list
 }
 
-// some joins the first of many.
+// some joins the first few of a list.
 func some(list []string) string {
 	const most = 10
 	if n := len(list) - most; n > 0 {
@@ -103,7 +103,7 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Broken lists which promises did not hold.
+// Broken lists the promises that did not hold.
 func (r *Report) Broken() (list []string) {
 	say := func(bad bool, format string, args ...any) {
 		if bad {
@@ -152,8 +152,8 @@ func (r *Report) Demand(t testing.TB) {
 	}
 }
 
-// Tolerate is [Report.Demand] for a run outside of the assumptions: overlaps are counted and no
-// failure, and nor is what follows from them. What a token guards must hold all the same.
+// Tolerate does the same as [Report.Demand] for a run outside of the assumptions. It counts overlaps and their
+// consequences, and does not fail for them. Data that a token guards must still be right.
 func (r *Report) Tolerate(t testing.TB) {
 	t.Helper()
 	if r.Grants == 0 {
@@ -167,7 +167,7 @@ func (r *Report) Tolerate(t testing.TB) {
 	}
 }
 
-// Markdown is the report for people.
+// Markdown returns the report for people.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	p := r.Plan

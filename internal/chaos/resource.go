@@ -10,17 +10,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// What the lock protects.
+// This file has the resources that the lock protects.
 //
-// A register holds a list to which each holder appends an element of its own, by reading
-// it, working, and writing it back. As in a linked list only the last element is in the register; what
-// was before it is noted once. An element that was acknowledged and is not in the list at
-// the end is a lost update. There is an open register, and a guarded one that refuses a token
-// below the highest it has seen. The holder shows its token when it reads, before all else.
+// A register contains a list. Each holder appends its own element: it reads the list, works, and writes it back. As in
+// a linked list, the register stores only the last element. The element before it is noted once. An acknowledged
+// element that is missing at the end is a lost update. There is an open register, and a guarded one that refuses a
+// token below the highest it has seen. The holder shows its token with the read, before everything else.
 //
-// A counter is a number in a file, with the token and the element of the last write beside it; see [counterFile].
+// A counter is a number in a file, with the token and the element of the last write: see [counterFile].
 
-// The resources, as events call them.
+// These are the resources, as events name them.
 const (
 	open_   = "open"
 	guarded = "guarded"
@@ -38,7 +37,7 @@ func (r register) keys(name string) []string {
 	return []string{r.kind + ":last:" + name, r.kind + ":before:" + name, r.kind + ":token:" + name}
 }
 
-// A token of 0 is that of a lock that has none, and of the open register.
+// The token is 0 for a lock without tokens and for the open register.
 var (
 	readRegister = redis.NewScript(`
 		if ARGV[1] + 0 < (redis.call('GET', KEYS[3]) or 0) + 0 then return 'old' end
@@ -72,7 +71,7 @@ func (r register) write(ctx context.Context, name string, token int64, element, 
 	return err
 }
 
-// list is what a register holds at the end.
+// list returns the final elements of a register.
 func (r register) list(ctx context.Context, name string) (map[string]bool, error) {
 	keys := r.keys(name)
 	before, err := r.client.HGetAll(ctx, keys[1]).Result()

@@ -22,7 +22,7 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
 	o, g := register{c, open_}, register{c, guarded}
-	// Both read before either writes: the first write is lost from the open register.
+	// Both read before either writes, so the open register loses the first write.
 	for _, r := range []register{o, g} {
 		tokens := map[string]int64{"a": 0, "b": 0}
 		if r == g {
@@ -55,7 +55,7 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 
 func TestACounterTellsOfEachUpdateIfItWasLost(t *testing.T) {
 	for name, c := range map[string]struct {
-		writes []string // of an element, and whose write its writer had read
+		writes []string // pairs of an element and the element that its writer had read
 		want   []string
 	}{
 		"nothing":                    {nil, nil},
@@ -80,7 +80,7 @@ func TestACounterTellsOfEachUpdateIfItWasLost(t *testing.T) {
 				t.Errorf("%s: after write %d by %s it says %s", name, i, element, now.last)
 			}
 		}
-		// Of a writer that was killed before it wrote.
+		// This writer was killed before it wrote.
 		if err := f.note("killed", ""); err != nil {
 			t.Fatal(err)
 		}

@@ -16,24 +16,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Plan is what a run is to be.
+// Plan contains the settings of a run.
 type Plan struct {
 	Locker  string        // by name
-	For     time.Duration // how long faults go on
-	Seed    uint64        // of what is chosen; when things happen is chance all the same
+	For     time.Duration // how long faults continue
+	Seed    uint64        // of all choices; the times of events remain random
 	Nodes   int
 	Clients int
-	Loops   int // goroutines that lock, of each client
+	Loops   int // goroutines that lock, per client
 	Names   int
 	TTL     time.Duration
 	Window  time.Duration
-	Every   time.Duration // mean time between two faults
-	Kinds   []string      // nil: all that Outside allows
-	Most    bool          // faults that may take all servers always take a majority at least
+	Every   time.Duration // the mean time between two faults
+	Kinds   []string      // nil: all kinds that Outside allows
+	Most    bool          // faults that may hit all servers always hit at least a majority
 	Outside bool          // also faults outside of the assumptions
 	Pause   int           // see [Role]
-	Keep    string        // folder for what a failed run leaves; "": a new one
-	Verbose bool          // tell of each fault
+	Keep    string        // folder for the files of a failed run; "": a new one
+	Verbose bool          // log each fault
 }
 
 // withDefaults fills in what is zero.

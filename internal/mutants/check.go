@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// within is how long one check may take that says nothing else.
+// within is the longest time of a check that sets no other limit.
 const within = 60 * time.Second
 
-// bench builds and runs checks; what it builds is in dir.
+// bench builds and runs checks. dir contains its builds.
 type bench struct {
 	root, dir string
 	built     int
-	plain     map[string]string // test binaries of the tree as it is, by package
+	plain     map[string]string // test binaries of the unchanged tree, by package
 	passed    map[string]time.Duration
 }
 
@@ -29,7 +29,7 @@ func newBench(root, dir string) *bench {
 	return &bench{root: root, dir: dir, plain: map[string]string{}, passed: map[string]time.Duration{}}
 }
 
-// lay writes a weakened file and the overlay that puts it in its original's place.
+// lay writes a weakened file, and the overlay that replaces the original with it.
 func (b *bench) lay(m mutant) (overlay string, err error) {
 	text, err := m.apply(b.root)
 	if err != nil {
@@ -48,8 +48,8 @@ func (b *bench) lay(m mutant) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// build makes the test binary of a package, over an overlay if one is named. Apart from
-// running it, so that what does not compile is not taken for a check that failed.
+// build makes the test binary of a package, with an overlay if one is named. It is separate from the run, so that a
+// compile error does not look like a failed check.
 func (b *bench) build(ctx context.Context, pkg, overlay string) (binary string, err error) {
 	b.built++
 	binary = filepath.Join(b.dir, fmt.Sprint(b.built, ".test"))
@@ -65,7 +65,7 @@ func (b *bench) build(ctx context.Context, pkg, overlay string) (binary string, 
 	return binary, nil
 }
 
-// result is how a check ended.
+// result is the end of a check.
 type result struct {
 	failed bool // by itself, in time
 	output string
@@ -75,8 +75,8 @@ type result struct {
 // run runs a mutant's check in a test binary.
 func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error) {
 	pattern := "^" + strings.ReplaceAll(m.check, "/", "$/^") + "$"
-	// The binary's own timeout kills what hangs with all goroutines on show. Not a failure: the
-	// check has no bound of its own, and cannot tell what is wrong.
+	// The binary's own timeout kills a hanging check and prints all goroutines. It does not count as a failure: the
+	// check has no limit of its own, and cannot say what is wrong.
 	allowed := cmp.Or(m.within, within)
 	args := append([]string{"-test.run", pattern, "-test.count=1", "-test.v", "-test.timeout", allowed.String()}, strings.Fields(m.args)...)
 	bounded, cancel := context.WithTimeout(ctx, allowed+10*time.Second)
@@ -103,7 +103,7 @@ func (b *bench) run(ctx context.Context, binary string, m mutant) (result, error
 	return r, nil
 }
 
-// asItIs runs a mutant's check on the tree as it is, once for all mutants that name it.
+// asItIs runs a mutant's check on the unchanged tree, once for all mutants with this check.
 func (b *bench) asItIs(ctx context.Context, m mutant) error {
 	key := m.pkg + " " + m.check + " " + m.args
 	if _, done := b.passed[key]; done {
@@ -142,7 +142,7 @@ func (b *bench) weakened(ctx context.Context, m mutant) (r result, err error) {
 	return b.run(ctx, binary, m)
 }
 
-// kill runs a mutant's check with the weakening. The error is why the mutant survived.
+// kill runs a mutant's check with the weakening. The error says why the mutant survived.
 func (b *bench) kill(ctx context.Context, m mutant) (r result, line string, err error) {
 	if r, err = b.weakened(ctx, m); err != nil {
 		return r, "", err

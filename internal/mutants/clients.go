@@ -1,6 +1,6 @@
 package main
 
-// inClients are weakenings of what a client makes of the answers.
+// inClients are weakenings of the client's reaction to answers.
 var inClients = []mutant{{
 	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",
 	old: "if answer.Err != nil || len(load) == 0 {", new: "if len(load) == 0 {",

@@ -1,24 +1,22 @@
-// Command mutants weakens Holdfast one line at a time and demands that a named test
-// notices each: a promise whose mechanism can be taken away unseen is no promise.
+// Command mutants weakens Holdfast one line at a time. A named test must notice each weakening: a promise is worthless
+// if its mechanism can disappear unnoticed.
 //
 //	make mutants
 //	go run ./internal/mutants -run 'quarantine|guard'
 //
-// The list is data: see [mutant]. A changed file is laid over its original by go test
-// -overlay, Lua files included, so the tree itself is never changed. Each check runs once
-// as it is, and must pass; then with the weakening, and must fail within a minute, with
-// the words that the mutant names: a check that fails for another reason shows nothing.
+// The list is data: see [mutant]. A changed file replaces its original by go test -overlay, also for Lua files. The
+// tree itself is never changed. Each check runs once without the weakening, and must pass. Then it runs with the
+// weakening and must fail within a minute, with the words that the mutant names. A check that fails for another reason
+// shows nothing.
 //
-// HOW in the table it prints is "fails", or "bound" where the weakened lock waits for ever
-// and the check's own bound ends it. What does not compile, what the check has no bound for,
-// and a failure in other words kill nothing.
+// HOW in the printed table is "fails", or "bound" if the weakened lock waits forever and the check's own limit ends it.
+// Three results kill no mutant: a compile error, a hang without a limit of the check, and a failure in other words.
 //
-// With -sim the mistakes are others, and nothing is named that should notice: the simulation of
-// internal/sim is to find each by itself, and the table says after how many attempts it did.
+// With -sim the mistakes are different, and no check is named for them. The simulation of internal/sim must find each
+// by itself. The table says after how many attempts it did.
 //
 //	make sim-mutants
 //
-// Checks show the broken promise itself, on real redis-servers or in the core without I/O,
-// wherever there is one that does. Where only the comparison with the model of a node sees
-// a weakening, its check is in internal/nodemodel.
+// A check shows the broken promise itself, on real redis-servers or in the core without I/O, if such a check exists. If
+// only the comparison with the model of a node finds a weakening, its check is in internal/nodemodel.
 package main

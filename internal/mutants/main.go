@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// weaken has what matches one of names made how, and a table printed.
+// weaken runs how on the mutants whose name matches which, and prints a table.
 func weaken(ctx context.Context, which string, names []string, how func(*bench, *regexp.Regexp) error) error {
 	wanted, err := regexp.Compile(which)
 	if err != nil {

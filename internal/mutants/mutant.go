@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// mutant is a mistake somebody might make in one line, and the check that must notice.
+// mutant is a possible mistake in one line, and the check that must notice it.
 type mutant struct {
-	name    string // what is weakened, in words
+	name    string // the weakening, in words
 	promise string // the row of the table in docs/protocol.md that it breaks
 	file    string // from the module's root
-	old     string // stands in file exactly once, within one line
-	new     string // takes its place
+	old     string // occurs in file exactly once, within one line
+	new     string // replaces old
 	pkg     string // of the check, from the module's root
 	check   string // for -run: a test, or a part of one behind a slash
-	says    string // regular expression: what the check says when it fails because of this
+	says    string // regular expression for the check's message when it fails because of this
 	args    string // flags of the check, if it has any
-	hangs   bool   // what it does is wait for ever: the check has a bound of its own
+	hangs   bool   // the weakened lock waits forever: the check has its own limit
 
-	within time.Duration // how long the check may take; 0: as long as all others
+	within time.Duration // the longest time of the check; 0: the usual one
 }
 
-// test is the function behind the check.
+// test returns the function that contains the check.
 func (m mutant) test() string {
 	name, _, _ := strings.Cut(m.check, "/")
 	return name
 }
 
-// how is what the check does about it.
+// how returns how the check notices the mutant.
 func (m mutant) how() string {
 	if m.hangs {
 		return "bound"

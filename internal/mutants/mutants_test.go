@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// make mutants takes minutes; that the list still fits the code is seen here.
+// make mutants takes minutes. This test shows quickly that the list still fits the code.
 func TestEveryMutantFitsTheCode(t *testing.T) {
 	promises, err := os.ReadFile(filepath.Join(root, "docs", "protocol.md"))
 	if err != nil {
@@ -75,7 +75,7 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 	}
 }
 
-// What the documents say of the lists is counted.
+// The documents state the lengths of the lists.
 func TestTheDocumentsCountTheMutants(t *testing.T) {
 	for file, says := range map[string]string{
 		"README.md":                              fmt.Sprintf("%d bugs put in on purpose", len(mutants())),
@@ -91,7 +91,7 @@ func TestTheDocumentsCountTheMutants(t *testing.T) {
 	}
 }
 
-// tests are the names of a package's tests.
+// tests returns the names of a package's tests.
 func tests(t *testing.T, pkg string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
@@ -113,8 +113,8 @@ func tests(t *testing.T, pkg string) map[string]bool {
 	return names
 }
 
-// The bench itself: what is weakened and seen, what is weakened and not seen, and what
-// is no weakening at all.
+// The bench itself is tested with three cases: a noticed weakening, an unnoticed weakening, and a change that weakens
+// nothing.
 func TestOnlyAFailureWithTheRightWordsKills(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join("testdata", "gate"))
 	if err != nil {
@@ -125,7 +125,7 @@ func TestOnlyAFailureWithTheRightWordsKills(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		m    mutant
-		want string // in the error; "" if it is killed
+		want string // in the error; "" if the mutant is killed
 	}{
 		{"a weakening that shows", with(func(m *mutant) { m.new = "return n < 11" }), ""},
 		{"a weakening of an embedded file", with(func(m *mutant) {

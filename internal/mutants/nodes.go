@@ -1,6 +1,6 @@
 package main
 
-// The rows of the table of promises in docs/protocol.md.
+// These are the rows of the table of promises in docs/protocol.md.
 const (
 	exclusion = "at most one valid lease per name"
 	tokens    = "tokens grow from lease to lease, in the order of real time"
@@ -25,12 +25,12 @@ const (
 	goRedis   = "node/goredisnode"
 )
 
-// mutants is the whole list.
+// mutants returns the whole list.
 func mutants() (all []mutant) {
 	return append(append(append(all, onNodes...), admissions...), inClients...)
 }
 
-// onNodes are weakenings of what a node does that votes.
+// onNodes are weakenings of a voting node.
 var onNodes = []mutant{{
 	name: "scripts follow a request for an incarnation that ended", promise: memory, file: lua + "admit.lua",
 	old: "return redis.error_reply('OTHERRUN ' .. field('run_id')) end", new: "return 'OTHERRUN' end",
@@ -125,7 +125,7 @@ var onNodes = []mutant{{
 	pkg: rootPkg, check: "TestSpoiltWaitersAreSkipped/dead", says: "were not skipped at once",
 }}
 
-// admissions are weakenings of who may vote.
+// admissions are weakenings of the admission of nodes.
 var admissions = []mutant{{
 	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
 	old: "call('DEL', trust) -- a voucher is for one quarantine; for DEL as the first write see below", new: "",

@@ -14,8 +14,8 @@ const (
 	simWithin = 10 * time.Minute // for one weakening
 )
 
-// simulate makes the weakenings whose names match, each in as many simulated attempts at most, or its own,
-// from the world of seed first on, and prints a table of how many it took to break a promise.
+// simulate runs the weakenings whose names match, from the world of seed first on. Each has at most attempts simulated
+// attempts, or its own number. It prints a table with the number of attempts until a promise broke.
 func simulate(ctx context.Context, b *bench, which *regexp.Regexp, attempts, first int) error {
 	if attempts < 1 || first < 1 {
 		return fmt.Errorf("%d attempts from seed %d on: want at least 1 of both", attempts, first)
@@ -53,9 +53,9 @@ func simulate(ctx context.Context, b *bench, which *regexp.Regexp, attempts, fir
 
 const simRow = "%-54s %-34s %-16s %s\n"
 
-// finding is what the simulation says of a weakening.
+// finding is the simulation's result for a weakening.
 type finding struct {
-	attempts string // made until then
+	attempts string // until the promise broke
 	broke    string // the first promise broken; "" if none was
 }
 

@@ -1,13 +1,13 @@
 package main
 
-// simulated is a weakening that the simulation is to find by itself: nobody tells it where to
-// look. Its nodes are those of internal/nodemodel, so what scripts do is weakened there.
+// simulated is a weakening that the simulation must find by itself, without a named check. The nodes of the simulation
+// are those of internal/nodemodel. So weakenings of scripts are made there.
 type simulated struct {
 	name, file, old, new string // as of a mutant
 
-	// unseen is why the simulation does not find it, and something else does; "" if it does.
+	// unseen says why the simulation does not find it, and what does; "" if the simulation finds it.
 	unseen string
-	// attempts are what a rare one has, where the others have less; 0: as many as they.
+	// attempts is the number of attempts for a rare one; 0: the usual number.
 	attempts int
 }
 
@@ -105,7 +105,7 @@ var inSimulation = []simulated{{
 }, {
 	name: "a durable node votes although its clock took locks", file: "internal/nodemodel/admission.go",
 	old: "case a.until == 0 && (ahead || !whole):", new: "case known && a.until == 0 && !whole:",
-	attempts: 2_000_000, // a clock must leap while a durable node holds what is asked for next
+	attempts: 2_000_000, // a clock must leap while a durable node holds the name that is asked for next
 }, {
 	name: "evictions are ignored", file: "internal/nodemodel/admission.go",
 	old: "if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {", new: "if true {",

@@ -17,19 +17,19 @@ func (n *Node) hello() string {
 	return nodescript.Micros(n.now()) + n.Info.Run + "\n" + n.Info.Version + "\n" + a.id
 }
 
-// admission is what a node remembers of how it came to vote, or not to.
+// admission is the state that decides whether a node votes.
 type admission struct {
 	run, config string
-	until       int64 // votes from then on; 0 = it does
+	until       int64 // the node votes from then on; 0: it votes now
 	refreshed   int64 // the guard's last refresh
 	replid      string
 	evicted     string
 	why         string
 	challenge   string
-	id          string // of the server and what it keeps
+	id          string // of the server and its data
 }
 
-// never is until when a node does not vote whose quarantine has not begun.
+// never is the end of a quarantine that has not begun.
 const never = 9_999_999_999_999_999
 
 func (n *Node) remembered() (a admission, err error) {
@@ -49,8 +49,8 @@ func (n *Node) remembered() (a admission, err error) {
 	return a, nil
 }
 
-// evicted: since it was admitted the node was made to evict keys, and what has no record may
-// have been one of them. It votes no more until it is admitted anew.
+// evicted reports whether the node was set to evict keys since its admission. A name without a record may then have had
+// one. The node stops voting until it is admitted again.
 func (n *Node) evicted() bool {
 	if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
 		return false
@@ -59,7 +59,8 @@ func (n *Node) evicted() bool {
 	return true
 }
 
-// admit: may this incarnation vote under this configuration? args stamp - W, stamp + W, challenge, nonce.
+// admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
+// nonce.
 func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
 	if run != n.Info.Run {
 		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
@@ -86,14 +87,14 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 
 	now := n.now()
 	known := a.run == run
-	promoted := strings.Trim(n.Info.ReplID2, "0") != "" // it was a replica: its data came from another server
+	promoted := strings.Trim(n.Info.ReplID2, "0") != "" // the server was a replica: its data came from another server
 	copied := a.replid != n.Info.ReplID && promoted
 	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
 	changed := a.config != "" && a.config != config.String()
 	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
-	over := nodescript.GuardKept + config.Quarantine() // then every lock granted under the guard is over
+	over := nodescript.GuardKept + config.Quarantine() // by then every lock granted under the guard is over
 
-	// A request of long ago, while the clock is back there, would set the guard's end back.
+	// A request that comes very late, after the clock went back, must not set the guard's end back.
 	votes := func() (string, error) {
 		if now < a.refreshed-2*config.Window.Microseconds() {
 			return n.lost(config, "clock-back", false), nil
@@ -116,11 +117,11 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	if err != nil {
 		return "", err
 	}
-	// Without its guard it forgot locks, unless the guard was due to expire.
+	// A node without its guard forgot locks, unless the guard was due to expire.
 	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
-	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // of its time, when it booted
+	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // the clock was ahead when the server booted
 	switch {
-	case changed && !vouchedFor(mark): // however long it was idle
+	case changed && !vouchedFor(mark): // however long the node was idle
 		return "M" + mark + a.config, nil
 	case changed:
 		return n.lost(config, "configuration", true), nil
@@ -137,10 +138,10 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 			return amnesia("boot-clock")
 		}
 		return amnesia("guard")
-	case a.until == 0: // it lost nothing
+	case a.until == 0: // the node lost nothing
 		return votes()
 	}
-	// It does not vote: only who answers its challenge changes that.
+	// The node does not vote. Only an answer to its challenge changes that.
 	left, vouched := a.until-now, vouchedFor(a.challenge)
 	begins := left > full
 	switch {
@@ -158,14 +159,14 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	return n.quarantine(a, full, "clock-back"), nil
 }
 
-// mark names the node's memory as it is; args of a voucher for another configuration.
+// mark returns a name for the present memory of the node. It is an argument of a voucher for another configuration.
 func (n *Node) mark(a admission, guard string) string {
 	all := []string{a.challenge, n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), guard}
 	sum := sha1.Sum([]byte(strings.Join(all, " ")))
 	return hex.EncodeToString(sum[:])
 }
 
-// trust: an operator vouches for what has this challenge, or this mark. args ms, configuration, challenge or mark.
+// trust stores a voucher for a challenge or a mark. Its args are ms, configuration, challenge or mark.
 func (n *Node) trust(c node.Call) (string, error) {
 	guard, _, err := n.text(nodescript.GuardKey)
 	if err != nil {
@@ -181,7 +182,7 @@ func (n *Node) trust(c node.Call) (string, error) {
 	}
 	switch v := n.keys[nodescript.AdmissionKey]; {
 	case a.config == config && v.hash["until"] == "0":
-		return "R", nil // it votes
+		return "R", nil // the node votes
 	case c.Args[2] != names:
 		return "V", nil
 	case n.Full:
@@ -209,7 +210,8 @@ func (n *Node) vote(config nodescript.Config) {
 	n.setText(nodescript.KeptKey, n.Info.Run, floorDiv((nodescript.GuardKept+config.Quarantine()).Microseconds()+999))
 }
 
-// lost: it forgot, and its quarantine begins when somebody answers the challenge. A voucher for the configuration goes on.
+// lost notes a loss of memory. The quarantine begins when a client answers the challenge. A voucher for the
+// configuration stays valid.
 func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
 	delete(n.keys, nodescript.GuardKey)
 	delete(n.keys, nodescript.TrustKey)
@@ -240,7 +242,7 @@ func (n *Node) remember(config nodescript.Config, until, why, challenge string) 
 	})
 }
 
-// setFields is HSET; the key must not hold a string.
+// setFields does HSET. The key must not hold a string.
 func (n *Node) setFields(key string, fields map[string]string) {
 	v, there := n.keys[key]
 	if !there {
@@ -250,7 +252,7 @@ func (n *Node) setFields(key string, fields map[string]string) {
 	maps.Copy(v.hash, fields)
 }
 
-// refresh: args stamp - W, stamp + W.
+// refresh extends the life of the guard. Its args are stamp - W, stamp + W.
 func (n *Node) refresh(s script, c node.Call) (string, error) {
 	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err
@@ -263,7 +265,7 @@ func (n *Node) refresh(s script, c node.Call) (string, error) {
 		return "", err
 	}
 	if a.refreshed-n.now() > 2*s.config.Window.Microseconds() {
-		return "O" + nodescript.Micros(n.now()), nil // sent long ago, and the clock is back there
+		return "O" + nodescript.Micros(n.now()), nil // sent long ago: the clock went back
 	}
 	n.keys[nodescript.GuardKey].expires = n.Clock()/1000 + nodescript.GuardKept.Milliseconds()
 	n.setText(nodescript.KeptKey, s.run, floorDiv((nodescript.GuardKept+s.config.Quarantine()).Microseconds()+999))

@@ -18,26 +18,25 @@ var (
 	seed       = flag.Uint64("seed", 0, "its first seed; 0 = a new one each time")
 )
 
-// round is how many operations run from one empty server on.
+// round is the number of operations that begin with one empty server.
 const round = 250
 
-// TestServerDoesWhatTheModelSays runs random operations against redis-server and
-// the model and compares every reply and every key after each. By hand:
+// TestServerDoesWhatTheModelSays runs random operations against redis-server and the model. It compares every reply and
+// every key after each operation. By hand:
 //
 //	go test ./internal/nodemodel -run Model -operations 1000000 -timeout 1h
 func TestServerDoesWhatTheModelSays(t *testing.T) {
 	explore(t, newWorld(t), *operations)
 }
 
-// TestDurableServerDoesWhatTheModelSays is the same with a server that keeps its
-// data over restarts.
+// TestDurableServerDoesWhatTheModelSays does the same with a server that keeps its data over restarts.
 func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
 	w := newWorld(t, redistest.Durable())
 	w.data = true
 	explore(t, w, *operations/5)
 }
 
-// answers are those that random operations must bring about to be worth anything.
+// answers are the answers that a run of random operations must contain. Without them the run shows too little.
 var answers = []string{
 	"acquire G0", "acquire G1", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",
 	"acquire (NOSCRIPT)", "acquire (OOM)", "acquire (WRONGTYPE)",
@@ -55,7 +54,7 @@ func explore(t *testing.T, w *world, operations int) {
 		first = uint64(time.Now().UnixNano())
 	}
 	began, done := time.Now(), 0
-	// A run that should meet every answer goes on until it did: some are rare.
+	// A long run goes on until it has met every answer: some are rare.
 	for s := first; done < operations || len(w.missing()) > 0 && operations >= 10_000 && done < 20*operations; s++ {
 		ops, how := play(w, s, round)
 		done += len(ops)
@@ -76,12 +75,12 @@ func explore(t *testing.T, w *world, operations int) {
 	t.Logf("%d operations in %v, first seed %d", done, time.Since(began).Round(time.Millisecond), first)
 }
 
-// missing are the answers that did not come yet.
+// missing returns the answers that have not come yet.
 func (w *world) missing() []string {
 	return slices.DeleteFunc(slices.Clone(answers), func(a string) bool { return w.seen[a] > 0 })
 }
 
-// play draws operations from a seed until the two differ, n at most.
+// play draws at most n operations from a seed, until server and model differ.
 func play(w *world, seed uint64, n int) (ops []operation, how string) {
 	w.reset()
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), w: w}
@@ -96,7 +95,7 @@ func play(w *world, seed uint64, n int) (ops []operation, how string) {
 	return ops, how
 }
 
-// step does one operation on both, and says how they differ or which rule was broken.
+// step runs one operation on both sides. It returns how they differ or which rule broke.
 func (w *world) step(o operation) string {
 	var was sight
 	named := o.call != nil && len(o.call.Keys) > 0
@@ -132,7 +131,7 @@ func replay(w *world, ops []operation) (int, string) {
 	return len(ops), ""
 }
 
-// shrink drops what is not needed for the two to differ, in ever smaller pieces.
+// shrink removes operations that the difference does not need, in smaller and smaller pieces.
 func shrink(w *world, ops []operation) []operation {
 	for size := len(ops) / 2; size > 0; size /= 2 {
 		for i := 0; i+size <= len(ops); {

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// disaster is what seldom happens to a node, and must not break it.
+// disaster draws an event that is rare on a node and must not break it.
 func (g *generator) disaster() operation {
 	set := func(say string, model func(*Node), command ...string) operation {
 		return operation{say: say, do: func(w *world) (string, string) {
@@ -30,9 +30,9 @@ func (g *generator) disaster() operation {
 		return g.set(nodescript.GuardKey, "another configuration", time.Hour)
 	case p < 44:
 		return g.evict(pick(g, universe...))
-	case p < 54: // a memory that is full, and keeps what it has
+	case p < 54: // a full memory that keeps its keys
 		return g.memory(true, "noeviction")
-	case p < 62: // with room enough nothing is deleted, but it could be
+	case p < 62: // with enough room no key is deleted, but keys could be
 		return g.memory(false, "allkeys-lru")
 	case p < 82:
 		return g.clock(max(1, g.w.now+pick(g, int64(1), -1)*pick(g, hour, 2*hour, 3*hour, hour/2)+g.Int64N(3)-1))
@@ -58,8 +58,8 @@ func (g *generator) flush() operation {
 	}}
 }
 
-// evict makes the server evict for a moment: a key that is in the way and, so that it is known
-// which, key.
+// evict makes the server evict keys for a moment. It evicts a large victim key and, so that the test knows the evicted
+// key, key.
 func (g *generator) evict(key string) operation {
 	return operation{say: "evict " + key, do: func(w *world) (string, string) {
 		if w.model.Full || w.model.Info.Policy != "noeviction" {
@@ -72,14 +72,14 @@ func (g *generator) evict(key string) operation {
 	}}
 }
 
-// memory sets how much there is, and what happens at the end of it.
+// memory sets the size of the memory and the policy for a full memory.
 func (g *generator) memory(full bool, policy string) operation {
 	limit := int64(1 << 40)
 	if full {
 		limit = 1
 	}
 	return operation{say: fmt.Sprintf("full=%t policy=%s", full, policy), do: func(w *world) (string, string) {
-		// The policy first: in between, a full memory would delete.
+		// The policy comes first: otherwise a full memory would delete keys in between.
 		w.wire.must("CONFIG", "SET", "maxmemory", "0")
 		w.wire.must("CONFIG", "SET", "maxmemory-policy", policy)
 		w.wire.must("CONFIG", "SET", "maxmemory", strconv.FormatInt(limit, 10))

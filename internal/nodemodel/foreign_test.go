@@ -10,15 +10,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// write is somebody else's command.
+// write is a command of another program.
 func (g *generator) write() operation {
 	l := g.lock()
 	key, now := nodescript.RecordKey(l.Name), g.w.now
 	switch g.IntN(13) {
-	case 0: // as a hand-off will write it
+	case 0: // in the form of a hand-off
 		r := nodescript.Record{Seen: inRange(now - 2*W), Expiry: inRange(now + 1_000_000), Owner: pick(g, owners...), Waiting: true}
 		return g.set(key, r.String(), 2*time.Hour)
-	case 1: // a record that never was: any tokens, any expiry
+	case 1: // a record that never existed, with any tokens and any expiry
 		r := nodescript.Record{
 			Seen: pick(g, g.instant(l), g.stamp()), Token: pick(g, g.instant(l), g.stamp()), Expiry: pick(g, g.instant(l), inRange(now)),
 			Owner: g.owner(l), Waiting: g.IntN(2) == 0,
@@ -26,7 +26,7 @@ func (g *generator) write() operation {
 		return g.set(key, r.String(), pick[time.Duration](g, 0, time.Hour))
 	case 2:
 		return g.set(key, strings.Repeat("7", g.IntN(49)), time.Hour)
-	case 9: // longer than a record is, or as long
+	case 9: // longer than a record, or as long as one
 		r := nodescript.Record{Seen: g.stamp(), Token: g.stamp(), Expiry: g.instant(l), Owner: pick(g, intruders...)}
 		return g.set(key, r.String(), 3*time.Second)
 	case 3:
@@ -34,7 +34,7 @@ func (g *generator) write() operation {
 	case 4:
 		return g.hset(l.Name)
 	case 5:
-		if r := g.record(l); r.Owner != "" && g.IntN(2) == 0 { // it outlived its record, by clocks that moved
+		if r := g.record(l); r.Owner != "" && g.IntN(2) == 0 { // it outlived its record, because clocks moved
 			return g.set(l.Name, r.Owner, time.Minute)
 		}
 		return g.set(l.Name, pick(g, "", "foreign", strings.Repeat("f", 300), g.owner(l)), pick[time.Duration](g, 0, time.Millisecond, 3*time.Second))
@@ -47,7 +47,7 @@ func (g *generator) write() operation {
 			}
 			return told(real), map[bool]string{true: "OK", false: "<nil>"}[w.model.SetNX(l.Name, text, 3*time.Second)]
 		}}
-	case 7: // a queue with others in it
+	case 7: // a queue with other waiters
 		return g.zadd(queueKey(key), g.ticket(), pick(g, pick(g, owners...), pick(g, intruders[:4]...), pick(g, intruders...)))
 	case 8:
 		if g.IntN(2) == 0 {

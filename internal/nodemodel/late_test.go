@@ -6,9 +6,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Requests of admission that come late or twice, while a node's clock is back where it was when they were drawn.
+// These requests of admission come late or twice, while a node's clock is back at the time when they were drawn.
 
-// losses are what happens to a node that goes on under its run id.
+// losses are the events after which a node lost its memory but kept its run id.
 var losses = map[string]func(w *world){
 	"FLUSHALL":       func(w *world) { w.both((*Node).FlushAll, "FLUSHALL") },
 	"the guard gone": func(w *world) { w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey) },
@@ -17,9 +17,9 @@ var losses = map[string]func(w *world){
 
 const full = int64(10_250_000) // the quarantine of configs[0], µs
 
-const trusted = 9 * W // what a voucher leaves of it
+const trusted = 9 * W // the quarantine after a voucher
 
-// late asks with what was drawn at an earlier time, while the clock says that it is then.
+// late sends a request that was drawn at an earlier time, while the clock is back at that time.
 func (w *world) late(drawn int64, challenge string) (answer string) {
 	w.t.Helper()
 	now := w.now
@@ -51,7 +51,7 @@ func TestALateAdmitDoesNotShortenAQuarantine(t *testing.T) {
 			loses(w)
 			lost := w.now
 			w.late(drawn, old)
-			w.late(drawn, "") // the same, repeated
+			w.late(drawn, "") // the same request, repeated
 			w.votesNot(lost + full)
 		})
 		t.Run(what+", when the quarantine has begun", func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestALateAdmitDoesNotShortenAQuarantine(t *testing.T) {
 	}
 }
 
-// Who answered the challenge of one loss has not answered that of the next.
+// An answer to the challenge of one loss is no answer to the challenge of the next.
 func TestALateAnswerToAChallengeDoesNotShortenTheNextQuarantine(t *testing.T) {
 	for what, loses := range losses {
 		t.Run(what, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestALateAnswerToItsChallengeDoesNotShortenAQuarantine(t *testing.T) {
 	w.votesNot(lost + full)
 }
 
-// Two that find a loss at the same time answer one challenge.
+// Two clients that find a loss at the same time answer one challenge.
 func TestTwoThatAskAtOnceBeginOneQuarantine(t *testing.T) {
 	w := newWorld(t)
 	a, _ := w.ask(0, w.now, "")
@@ -129,7 +129,7 @@ func TestTwoThatAskAtOnceBeginOneQuarantine(t *testing.T) {
 	}
 }
 
-// A voucher is for what the operator was told of, and for nothing that is lost later.
+// A voucher covers the loss that the operator saw, and no later loss.
 func TestALateVoucherDoesNothingToALaterLoss(t *testing.T) {
 	for what, loses := range losses {
 		t.Run(what, func(t *testing.T) {
@@ -141,9 +141,9 @@ func TestALateVoucherDoesNothingToALaterLoss(t *testing.T) {
 			w.admits(0, "Qvouched")
 			w.at(w.now + trusted)
 			w.admits(0, "R")
-			w.trusts(0, old, "R") // late: it votes
+			w.trusts(0, old, "R") // late: the node votes
 			loses(w)
-			w.trust(0, old)  // before anybody found out
+			w.trust(0, old)  // before a client found the loss
 			w.admits(0, "Q") // and after
 			if w.challenge() == old {
 				t.Fatal("the node wrote the same challenge again")
@@ -193,7 +193,7 @@ func TestAVoucherReplacesAConfiguration(t *testing.T) {
 	w.admits(0, "M")
 }
 
-// A voucher shortens, and no repeated one prolongs.
+// A voucher shortens the quarantine. A repeated voucher does not prolong it.
 func TestARepeatedVoucherProlongsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.admits(0, "Qnew")

@@ -5,7 +5,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// stored is the record of a name as a node finds it.
+// stored is a record as it is stored on a node.
 type stored struct {
 	nodescript.Record
 	text    string
@@ -13,10 +13,10 @@ type stored struct {
 	corrupt bool // too short to be a record
 }
 
-// stays is the PX of a record.
+// stays returns the PX of a record.
 func stays(s script) int64 { return s.config.Stays().Milliseconds() }
 
-// live: somebody holds the name, or has a claim to it.
+// live reports whether an owner holds the name or has a claim to it.
 func (r stored) live(now int64) bool { return r.Owner != "" && now < r.Expiry }
 
 func (n *Node) record(key string) (r stored, err error) {
@@ -31,12 +31,12 @@ func (n *Node) record(key string) (r stored, err error) {
 	return r, nil
 }
 
-// plain is the plain key of a name as a node finds it; absent for a private lock.
+// plain is the plain key of a name as it is stored on a node. It is absent for a private lock.
 type plain struct {
 	key   string // "" = private
 	there bool
 	text  string
-	other bool // it holds another type
+	other bool // the key has another type
 }
 
 func (n *Node) plain(c node.Call) plain {
@@ -47,13 +47,13 @@ func (n *Node) plain(c node.Call) plain {
 	return plain{c.Keys[1], there, text, err != nil}
 }
 
-// foreign: it is there and belongs neither to owner nor to the owner before.
+// foreign reports whether the key exists and belongs neither to owner nor to the owner before.
 func (p plain) foreign(owner, before string) bool {
 	return p.there && (p.other || p.text == "" || p.text != owner && p.text != before)
 }
 
-// door answers a call that may not come in: the node does not vote under the
-// configuration of the script, or the stamp is more than W from its clock.
+// door answers a call that this node must refuse. Either the node does not vote under the configuration of the script,
+// or the stamp differs from its clock by more than W.
 func (n *Node) door(s script, stamp int64) (string, error) {
 	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err
@@ -83,8 +83,8 @@ func (n *Node) offClock(earliest, latest int64) string {
 	return ""
 }
 
-// leased is the highest token that may have been a lease's, if owner is to have the name
-// next. What an owner before it had may have been one.
+// leased returns the highest token that may have been an earlier lease, if owner gets the name next. The grant of an
+// owner before it may have been one.
 func (r stored) leased(owner string) int64 {
 	if r.Owner != "" && r.Owner != owner {
 		return max(r.Leased, r.Token)
@@ -92,7 +92,8 @@ func (r stored) leased(owner string) int64 {
 	return r.Leased
 }
 
-// acquire: args head of the record, ttl ms, "", a ticket, or from, which is longer, and owner.
+// acquire grants a free name. Its args are the head of the record, the TTL in ms, what it wants, and the owner. It
+// wants "", a ticket, or the owner that passes the lock, which is longer than a ticket.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err
@@ -125,7 +126,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	case !old.there && n.evicted():
 		return "N", nil
 	case n.Full && !old.Waiting:
-		return "", oom // what follows begins with a SET
+		return "", oom // the next write is a SET
 	}
 	mine.Leased = old.leased(mine.Owner)
 	p := n.plain(c)
@@ -133,8 +134,8 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
 	}
 	if old.Waiting && !live {
-		// Free, but somebody waits: the first of the queue is next. Who does not wait
-		// comes after all who do.
+		// The name is free, but owners wait: the first of the queue is next. A caller without a ticket comes after all
+		// waiters.
 		if ticket != "" {
 			if err := n.join(queue, ticket, mine.Owner); err != nil {
 				return "", err
@@ -162,14 +163,14 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	}
 	text := mine.String()
 	if old.there && len(old.text) == len(text) && nodescript.Micros(old.Seen)[:8] == text[:8] {
-		n.keys[c.Keys[0]].text = text // its PX stays as it is
+		n.keys[c.Keys[0]].text = text // its PX does not change
 	} else {
 		n.setText(c.Keys[0], text, stays(s))
 	}
 	return granted(mine.Waiting), nil
 }
 
-// granted is a yes that tells whether others wait.
+// granted returns the answer of a grant. It says whether others wait.
 func granted(waiting bool) string {
 	if waiting {
 		return "G1"
@@ -177,8 +178,7 @@ func granted(waiting bool) string {
 	return "G0"
 }
 
-// wait answers owner that somebody else has the name, and lets it join the queue if it
-// has a ticket.
+// wait answers that another owner has the name. An owner with a ticket joins the queue.
 func (n *Node) wait(c node.Call, old stored, owner, ticket string) (string, error) {
 	place := noRank
 	if ticket != "" {
@@ -198,7 +198,7 @@ func (n *Node) wait(c node.Call, old stored, owner, ticket string) (string, erro
 	return "H" + kind + nodescript.Micros(old.Expiry-n.now()) + place + old.Owner, nil
 }
 
-// left is how long a key will be there, as scripts print it.
+// left returns the remaining life of a key, as scripts print it.
 func (n *Node) left(key string) string {
 	v, there := n.keys[key]
 	if !there || v.expires == 0 {
@@ -211,7 +211,7 @@ func (n *Node) left(key string) string {
 	return nodescript.Micros(ms * 1000)
 }
 
-// extend: args owner, T, stamp + ttl, deadline + W, stamp.
+// extend moves the expiry of a lease. Its args are owner, T, stamp + ttl, deadline + W, stamp.
 func (n *Node) extend(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[4])); answer != "" || err != nil {
 		return answer, err
@@ -224,7 +224,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	}
 	here, leased := old.Owner == owner && old.Token == T, old.Leased
 	if !here && old.Owner != "" {
-		leased = max(leased, old.Token) // which may have been a lease
+		leased = max(leased, old.Token) // its grant may have been a lease
 	}
 	switch {
 	case old.corrupt:
@@ -234,20 +234,20 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	case here:
 		expiry = max(expiry, old.Expiry)
 	case old.live(now) && old.Owner != owner && old.Token != 0:
-		// What another has here is a part, as long as the owner believes.
+		// The other owner has a partial grant, as long as the caller may rely on its lease.
 		if old.Leased <= T && now <= number(c.Args[3]) {
 			n.wantBack(c, old, owner, T)
 		}
 		return "Ll" + old.Owner, nil
 	case leased > T, now > number(c.Args[3]):
-		// A later lease may have been here, or the owner itself no longer believes.
+		// A later lease may have been here, or the owner no longer relies on its lease.
 		return "Lg" + old.Owner, nil
 	}
 	p := n.plain(c)
 	if p.foreign(owner, old.Owner) {
 		return "Lf" + head(p.text, 256), nil
 	}
-	// A full memory takes nothing new; what is here already may stay.
+	// A full memory accepts no new key. Existing keys may stay.
 	if n.Full && !old.there && p.text != owner {
 		return "", oom
 	}
@@ -264,7 +264,8 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	return answer, nil
 }
 
-// wantBack gives a lease that cannot be repaired here yet the first place of the queue, and tells who has a part of the name.
+// wantBack gives a lease that cannot be repaired yet the first place of the queue. It also tells the owner of the
+// partial grant.
 func (n *Node) wantBack(c node.Call, old stored, owner string, T int64) {
 	queue := queueKey(c.Keys[0])
 	if n.place(queue, -T, owner) != nil {
@@ -278,7 +279,7 @@ func (n *Node) wantBack(c node.Call, old stored, owner string, T int64) {
 	n.keys[c.Keys[0]].text = old.String()
 }
 
-// floorDiv is µs in whole ms, rounded down also below zero.
+// floorDiv returns µs in whole ms, rounded down, also below zero.
 func floorDiv(us int64) int64 {
 	if us < 0 {
 		return -((-us + 999) / 1000)

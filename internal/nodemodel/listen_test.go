@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// A model that stands for a node in a simulation tells of hand-offs as a server does.
+// A model that replaces a node in a simulation sends hand-off messages as a server does.
 func TestListenHearsUntilTheNodeRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := New("model", func() int64 { return start }, Info{Run: "1"})

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Info is what INFO tells of a server, as far as a node's rules ask.
+// Info contains the values of a server's INFO that the rules of a node need.
 type Info struct {
 	Run             string // run id
 	Role            string // master or slave
@@ -22,18 +22,17 @@ type Info struct {
 	Evicted         int64  // evicted_keys
 	ReplID, ReplID2 string // replication ids; the second is zeros or empty if never promoted
 	AOF             bool   // aof_enabled
-	Booted          int64  // s since the epoch, by its clock of then: uptime_in_seconds counts from it
+	Booted          int64  // s since the epoch, by its clock at that time: uptime_in_seconds counts from it
 	Version         string // such as "Redis 7.0.15"
 }
 
-// Node is one node. The fields may be changed between calls; calls may come from
-// several goroutines.
+// Node is one node. A test may change the fields between calls. Calls may come from several goroutines.
 type Node struct {
 	Clock func() int64 // µs since the epoch
 	Info  Info
 	Full  bool // maxmemory is reached
 
-	// Challenge returns one that was never returned before. The scripts make theirs of what INFO counts.
+	// Challenge returns a value that it never returned before. The scripts compute theirs from counters of INFO.
 	Challenge func() string
 
 	addr    string
@@ -42,23 +41,23 @@ type Node struct {
 	mu        sync.Mutex
 	keys      map[string]*value
 	loaded    map[string]script // by digest
-	runs      []string          // every run id there was
+	runs      []string          // every run id so far
 	made      map[made]*nodescript.Scripts
 	listeners []*listener
-	news      []func() // published by the call that runs
+	news      []func() // published by the present call
 	closed    bool
 }
 
-// script is one of the scripts, made for a configuration and an incarnation.
+// script is one of the scripts, for one configuration and incarnation.
 type script struct {
 	op     nodescript.Op
 	config nodescript.Config
 	run    string
-	guard  string // what it expects to find at GuardKey
-	inside bool   // it was found there
+	guard  string // the value that it expects at GuardKey
+	inside bool   // GuardKey had this value
 }
 
-// made is what scripts are made for.
+// made is the configuration and incarnation of scripts.
 type made struct {
 	config nodescript.Config
 	run    string
@@ -73,7 +72,7 @@ func (n *Node) scripts(config nodescript.Config, run string) *nodescript.Scripts
 	return s
 }
 
-// New returns an empty node that understands scripts made for these configurations.
+// New returns an empty node that knows the scripts of these configurations.
 func New(addr string, clock func() int64, info Info, configs ...nodescript.Config) *Node {
 	n := &Node{Clock: clock, Info: info, addr: addr, configs: configs}
 	challenges := 0
@@ -111,8 +110,8 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It understands the texts of hello, inspect, peers, trust and admit. None of them but trust,
-// nor a load, needs memory. The loads follow the answer at once; [Node.Load] is for who has time pass in between.
+// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust and admit. Only trust needs memory;
+// the others and loads do not. The loads follow the answer at once. Use [Node.Load] if time passes between them.
 func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if err := ctx.Err(); err != nil {
 		return node.Reply{Err: node.NotSent(err)}
@@ -145,7 +144,8 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return r
 }
 
-// Load has the node know scripts. It understands those that are loaded behind one admit, all together; others it passes over.
+// Load makes the node know scripts. It knows the scripts that are loaded after one admit, all together, and ignores
+// others.
 func (n *Node) Load(ctx context.Context, load ...string) error {
 	if err := ctx.Err(); err != nil {
 		return node.NotSent(err)
@@ -180,7 +180,7 @@ func (n *Node) Close() {
 	n.disconnect()
 }
 
-// run is one command at one instant. What it publishes is heard right after it.
+// run runs one command at one instant. Listeners hear its messages right after it.
 func (n *Node) run(f func() (string, error)) node.Reply {
 	r, news := n.locked(f)
 	for _, tell := range news {
@@ -201,7 +201,7 @@ func (n *Node) locked(f func() (string, error)) (r node.Reply, news []func()) {
 	return r, news
 }
 
-// calls runs a call, or each of several that travel as one.
+// calls runs a call, or each of several calls that travel as one.
 func (n *Node) calls(s script, c node.Call) (string, error) {
 	each, err := nodescript.Apart(s.op, c)
 	if err != nil {
@@ -210,11 +210,11 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 	if len(each) == 1 {
 		return n.call(s, c)
 	}
-	if s.op != nodescript.Release { // which passes every door
+	if s.op != nodescript.Release { // release needs no guard
 		if answer, err := n.guarded(s); answer != "" || err != nil {
 			return answer, err
 		}
-		s.inside = true // for all of them
+		s.inside = true // for all calls
 	}
 	parts := make([]string, len(each))
 	for i, one := range each {
@@ -241,7 +241,7 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 	}
 }
 
-// now is the clock as answers tell it: sixteen digits, whatever it says.
+// now returns the clock as answers print it: always sixteen digits.
 func (n *Node) now() int64 {
 	if now := n.Clock(); now < 1e16 {
 		return now
@@ -249,7 +249,7 @@ func (n *Node) now() int64 {
 	return 9e15
 }
 
-// number reads a number of a call. Calls come from package nodescript, so it is one.
+// number reads a number of a call. Calls come from package nodescript, so it is always valid.
 func number(s string) int64 {
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {

@@ -11,20 +11,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// names of locks: plain ones, tagged ones, bytes. Two that would share a record
-// key if tags were not told apart.
+// names of locks: plain ones, tagged ones, bytes. Two of them would share a record key if tags were ignored.
 var names = []string{"x", "{x}", "a{t}b", "\x00\xff\r\n"}
 
-// longestOwner leaves room in a record for what leave puts behind it.
+// longestOwner leaves room in a record for the suffix that leave adds.
 const longestOwner = nodescript.MostOwner - len("~left")
 
-// owners of three clients, and two of none.
+// owners are owners of three clients, and two without a client.
 var owners = []string{
 	"web/1~k~Q", "web/2~m~R", "web/1~k~S", "web/2~m~T", "\x00'~\xff\r\x00~", "no client~", strings.Repeat("l", longestOwner),
 }
 
-// intruders are what somebody else may have stored for an owner: too long, of two lines, or text that reads like the
-// answers of other calls.
+// intruders are values that another program may have stored as an owner: too long, with two lines, or text that looks
+// like the answers of other calls.
 var intruders = []string{
 	"one~k~2\n1{x}:holdfast", "o\nne~k~2", "web/1~k~" + strings.Repeat("q", 249), strings.Repeat("~", 256), strings.Repeat("~", 257), strings.Repeat("l", 257), strings.Repeat("x", 77) + strings.Repeat("002G0", 185),
 	strings.Repeat("x", 900), strings.Repeat("001E", 2000), strings.Repeat("002G1", 16_000),
@@ -39,7 +38,7 @@ var universe = func() []string {
 	return keys
 }()
 
-// inboxes is every channel on which a hand-off may be told.
+// inboxes are all channels on which a hand-off may be announced.
 var inboxes = func() []string {
 	var channels []string
 	for _, o := range owners {
@@ -50,26 +49,25 @@ var inboxes = func() []string {
 	return channels
 }()
 
-// operation is one step on both sides. It can be repeated in another world.
+// operation is one step on both sides. Another world can repeat it.
 type operation struct {
 	say string
 	do  func(*world) (real, model string)
 
-	call *nodescript.Call // if it is one of a loaded script
+	call *nodescript.Call // set if it is a call of a loaded script
 }
 
-// generator draws operations. It looks at the model's state so that most of them
-// come near an edge.
+// generator draws operations. It reads the model's state, so that most operations come near an edge.
 type generator struct {
 	*rand.Rand
 	w    *world
-	home int // the configuration most clients have
+	home int // the configuration of most clients
 	then []operation
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
-// inRange keeps a time within what the protocol can express.
+// inRange limits a time to the range of the protocol.
 func inRange(us int64) int64 { return min(max(us, 1), 9e15) }
 
 func (g *generator) lock() nodescript.Lock {
@@ -88,7 +86,7 @@ func (g *generator) record(l nodescript.Lock) nodescript.Record {
 	return r.Record
 }
 
-// owner is often the one that is there.
+// owner often returns the present owner.
 func (g *generator) owner(l nodescript.Lock) string {
 	if o := g.record(l).Owner; o != "" && len(o) <= longestOwner && g.IntN(2) == 0 {
 		return o
@@ -96,7 +94,7 @@ func (g *generator) owner(l nodescript.Lock) string {
 	return pick(g, owners...)
 }
 
-// waiter is often the first of the queue.
+// waiter often returns the first of the queue.
 func (g *generator) waiter(l nodescript.Lock) string {
 	if q, _ := g.w.model.queue(queueKey(nodescript.RecordKey(l.Name))); len(q) > 0 && g.IntN(2) == 0 {
 		if o := q[g.IntN(g.IntN(len(q))+1)].owner; len(o) <= longestOwner {
@@ -106,18 +104,18 @@ func (g *generator) waiter(l nodescript.Lock) string {
 	return g.owner(l)
 }
 
-// ticket is old or new, and at times another's, too.
+// ticket returns an old or a new ticket, and sometimes a ticket that another waiter also has.
 func (g *generator) ticket() int64 {
 	return inRange(g.w.now - pick[int64](g, 0, 0, W, 1_000_000, 1_000_001, g.Int64N(3_000_000), -W))
 }
 
-// stamp is within the window of the clock, on its edge, or just outside.
+// stamp returns a time within the window of the clock, on its edge, or just outside.
 func (g *generator) stamp() int64 {
 	near := g.Int64N(2*W+1) - W
 	return inRange(g.w.now + pick(g, 0, near, near, near, near, near, -W, W, -W-1, W+1, -W+1, W-1))
 }
 
-// token is a stamp, or one near those of the record.
+// token returns a stamp, or a token near those of the record.
 func (g *generator) token(l nodescript.Lock) int64 {
 	r, s := g.record(l), g.stamp()
 	if far := r.Seen - g.w.now; (far > 2*W || far < -2*W) && g.IntN(5) > 0 {
@@ -130,7 +128,7 @@ func (g *generator) ttl() time.Duration {
 	return pick(g, 2*time.Second, 2*time.Second+time.Microsecond, 3*time.Second, 10*time.Second, 2999999*time.Microsecond)
 }
 
-// instant is one at which something begins or ends, give or take a bit.
+// instant returns a time near the begin or end of something.
 func (g *generator) instant(l nodescript.Lock) int64 {
 	r, now := g.record(l), g.w.now
 	at := []int64{now, now, now, r.Expiry, r.Seen, r.Seen + W, r.Seen - W, now + 2*hour}
@@ -166,7 +164,7 @@ func (g *generator) next() operation {
 		}
 		return g.admit()
 	}
-	if !g.w.model.Full && g.IntN(12) == 0 { // what one writes lets the next write too: not in the model
+	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
 	switch p := g.IntN(1000); {
@@ -211,12 +209,12 @@ func (g *generator) script(config int, c nodescript.Call) operation {
 	}
 }
 
-// together is several calls that travel as one, also for the same name.
+// together draws several calls that travel as one, sometimes for the same name.
 func (g *generator) together() operation {
 	draw, config := pick(g, g.acquire, g.acquire, g.release, g.extend), g.config()
 	var t nodescript.Together
 	for want := 2 + g.IntN(4); t.N < want; {
-		t.Add(*draw().call) // another number of keys: not this one
+		t.Add(*draw().call) // with another number of keys it is left out
 	}
 	return operation{
 		say: fmt.Sprintf("%d x %s%d %q %q", t.N, t.Op, config, t.Keys, t.Args),
@@ -240,7 +238,7 @@ func (g *generator) acquire() operation {
 	return g.script(g.config(), nodescript.AcquireCall(l, pick(g, owner, owner, g.waiter(l)), T, ttl))
 }
 
-// holder is who has the lock, and under which token; at times it is somebody else.
+// holder returns the owner that has the lock, and its token. Sometimes it returns another owner.
 func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
 	if r := g.record(l); r.Owner != "" && r.Token > 0 && g.IntN(3) > 0 {
 		return owned(r.Owner), r.Token
@@ -248,7 +246,7 @@ func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
 	return g.owner(l), g.token(l)
 }
 
-// owned is an owner as a client may have called itself that has a record.
+// owned returns an owner of a record as a client may have made it.
 func owned(owner string) string {
 	owner = strings.ReplaceAll(owner, "~left", "")
 	return owner[:min(len(owner), longestOwner)]
@@ -285,7 +283,7 @@ func (g *generator) quit() operation {
 	return g.script(g.config(), nodescript.QuitCall(l, g.waiter(l)))
 }
 
-// listen makes a client's inbox stand, or break.
+// listen makes a client subscribe to its inbox, or ends the subscription.
 func (g *generator) listen() operation {
 	return g.hears(pick(g, inboxes...), g.IntN(3) > 0)
 }
@@ -305,7 +303,7 @@ func (g *generator) admit() operation {
 	return g.asks(g.config(), pick(g, g.w.now, g.w.now, g.w.now, g.stamp()), g.IntN(4) > 0)
 }
 
-// peers reports some of six servers, whose addresses are spelled differently.
+// peers reports some of six servers. Their addresses are spelled differently.
 func (g *generator) peers() operation {
 	config := g.config()
 	var list []nodescript.Peer
@@ -350,7 +348,7 @@ func (g *generator) elapse() operation {
 
 func (g *generator) clock(us int64) operation {
 	if us = max(1, us); us > 9e15 && us < 1e16 {
-		us = 1e16 // no time that the protocol could express may lie ahead of the clock
+		us = 1e16 // no time within the protocol's range is ahead of this clock
 	}
 	return operation{say: fmt.Sprintf("clock %d", us), do: func(w *world) (string, string) { w.at(us); return "", "" }}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// SetNX is SET key text NX PX: what a foreign Redlock client sends.
+// SetNX does SET key text NX PX, as a foreign Redlock client does.
 func (n *Node) SetNX(key, text string, ttl time.Duration) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -21,7 +21,7 @@ func (n *Node) SetNX(key, text string, ttl time.Duration) bool {
 	return true
 }
 
-// Set is SET key text PX; without PX if ttl is 0.
+// Set does SET key text PX, without PX if ttl is 0.
 func (n *Node) Set(key, text string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -31,7 +31,7 @@ func (n *Node) Set(key, text string, ttl time.Duration) {
 	}
 }
 
-// Del is DEL key.
+// Del does DEL key.
 func (n *Node) Del(key string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,7 +41,7 @@ func (n *Node) Del(key string) bool {
 	return there
 }
 
-// CompareAndDelete deletes key if it holds text, as foreign Redlock clients give back.
+// CompareAndDelete deletes key if it holds text, as foreign Redlock clients do to release.
 func (n *Node) CompareAndDelete(key, text string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +54,7 @@ func (n *Node) CompareAndDelete(key, text string) bool {
 	return true
 }
 
-// ZAdd is ZADD NX, without a time to live; err is WRONGTYPE where the key holds no queue.
+// ZAdd does ZADD NX, without a time to live. The error is WRONGTYPE if the key holds no queue.
 func (n *Node) ZAdd(key string, ticket int64, owner string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,8 +62,7 @@ func (n *Node) ZAdd(key string, ticket int64, owner string) error {
 	return n.join(key, nodescript.Micros(ticket), owner)
 }
 
-// HSet is HSET key field text, as Redisson keeps its locks. It reports false where
-// the key holds another type.
+// HSet does HSET key field text, as Redisson stores its locks. It reports false if the key holds another type.
 func (n *Node) HSet(key, field, text string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,22 +74,22 @@ func (n *Node) HSet(key, field, text string) bool {
 	return true
 }
 
-// Serve makes a node vote as soon as it is asked: nothing was ever locked on it.
+// Serve makes a node vote at its first request, because it was never locked on.
 func (n *Node) Serve() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.setFields(nodescript.AdmissionKey, nodescript.Served(n.Info.Run, 0))
 }
 
-// FlushAll is FLUSHALL: every key is gone, the scripts stay.
+// FlushAll does FLUSHALL: all keys are deleted, and the scripts stay.
 func (n *Node) FlushAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.keys)
 }
 
-// Evict deletes the keys that which names and counts them, as a server does whose memory is
-// full and whose policy allows it.
+// Evict deletes the keys that which selects, and counts them. A server does this if its memory is full and its policy
+// allows it.
 func (n *Node) Evict(which func(key string) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -102,29 +101,28 @@ func (n *Node) Evict(which func(key string) bool) {
 	}
 }
 
-// EvictedKeys is evicted_keys of INFO.
+// EvictedKeys returns evicted_keys of INFO.
 func (n *Node) EvictedKeys() int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.Info.Evicted
 }
 
-// Fill says whether the memory is full.
+// Fill sets whether the memory is full.
 func (n *Node) Fill(full bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Full = full
 }
 
-// ScriptFlush is SCRIPT FLUSH.
+// ScriptFlush does SCRIPT FLUSH.
 func (n *Node) ScriptFlush() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.loaded)
 }
 
-// Restart begins a new incarnation. It forgets the scripts, and the keys too unless
-// they were on disk.
+// Restart begins a new incarnation. The node forgets the scripts. It also forgets the keys, unless they were on disk.
 func (n *Node) Restart(run, replid string, keepsData bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,15 +137,15 @@ func (n *Node) Restart(run, replid string, keepsData bool) {
 	n.runs = append(n.runs, run)
 }
 
-// Key is one key, as a test compares it with a server's.
+// Key is one key, in the form in which a test compares it with a server's key.
 type Key struct {
 	Name, Text string
-	Fields     []string // of a hash: field and text in turn, sorted by field; nil for others
-	Waiting    []string // of a queue: owner and ticket in turn, the first first; nil for others
+	Fields     []string // of a hash: alternating field and text, sorted by field; nil for others
+	Waiting    []string // of a queue: alternating owner and ticket, in order; nil for others
 	Expires    int64    // ms since the epoch; -1 = never
 }
 
-// Queue returns the owners in a queue, first the first.
+// Queue returns the owners in a queue, in order.
 func (n *Node) Queue(key string) (owners []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

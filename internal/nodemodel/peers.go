@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// member is a server whose place in the node set this node keeps.
+// member is a server that has a place in the node set on this node.
 type member struct{ seen, id, addr string }
 
-// members are those of the configuration's own list.
+// members returns the list of the configuration.
 func (n *Node) members(head string) (text string, all []member) {
 	text, _, _ = n.text(nodescript.PeersKey)
 	if lines, ours := strings.CutPrefix(text, head); ours {
@@ -23,7 +23,8 @@ func (n *Node) members(head string) (text string, all []member) {
 	return text, all
 }
 
-// peers: args stamp - W, stamp + W, configuration, nodes, µs kept, ms of the key, the node's id; id, seen, address of each.
+// peers reports servers. Its args are stamp - W, stamp + W, configuration, nodes, µs kept, ms of the key and the node's
+// id, and then id, seen and address of each server.
 func (n *Node) peers(c node.Call) (string, error) {
 	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
 		return answer, nil

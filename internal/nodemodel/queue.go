@@ -11,8 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// waiter is one place in a queue: the lowest ticket is first, and of equal ones the
-// owner that sorts first.
+// waiter is one place in a queue. The lowest ticket is first. Of equal tickets, the owner that sorts first is first.
 type waiter struct {
 	ticket int64
 	owner  string
@@ -22,10 +21,10 @@ func (a waiter) compare(b waiter) int {
 	return cmp.Or(cmp.Compare(a.ticket, b.ticket), strings.Compare(a.owner, b.owner))
 }
 
-// queueKey is where those wait who want the name of a record.
+// queueKey returns the key of the queue for the name of a record.
 func queueKey(record string) string { return record + ":queue" }
 
-// queue returns who waits, the first first; err is WRONGTYPE if the key holds no queue.
+// queue returns the waiters in order. The error is WRONGTYPE if the key holds no queue.
 func (n *Node) queue(key string) ([]waiter, error) {
 	v, there := n.keys[key]
 	if there && v.queue == nil {
@@ -37,8 +36,7 @@ func (n *Node) queue(key string) ([]waiter, error) {
 	return v.queue, nil
 }
 
-// join puts owner in the queue, unless it is there already. It does not say for how
-// long the queue lives.
+// join puts owner in the queue, unless it is in it already. It does not set the life of the queue.
 func (n *Node) join(key, ticket, owner string) error {
 	if q, _ := n.queue(key); rank(q, owner) >= 0 && !n.Full {
 		return nil
@@ -46,7 +44,7 @@ func (n *Node) join(key, ticket, owner string) error {
 	return n.place(key, number(ticket), owner)
 }
 
-// place gives owner a place in the queue, whatever its last one was. It is as join.
+// place gives owner a place in the queue and replaces its earlier place. Otherwise it works as join does.
 func (n *Node) place(key string, ticket int64, owner string) error {
 	if n.Full {
 		return oom
@@ -65,7 +63,7 @@ func (n *Node) place(key string, ticket int64, owner string) error {
 	return nil
 }
 
-// quit takes owner out of the queue. A queue of nobody is no key.
+// quit removes owner from the queue. An empty queue has no key.
 func (n *Node) quit(key, owner string) error {
 	q, err := n.queue(key)
 	if err != nil {
@@ -81,12 +79,12 @@ func (n *Node) quit(key, owner string) error {
 	return nil
 }
 
-// rank is how many wait before owner; -1: it does not wait.
+// rank returns the number of waiters before owner, -1 if owner does not wait.
 func rank(q []waiter, owner string) int {
 	return slices.IndexFunc(q, func(w waiter) bool { return w.owner == owner })
 }
 
-// printedRank is a rank as answers tell it.
+// printedRank returns a rank as answers print it.
 func printedRank(q []waiter, owner string) string {
 	if i := rank(q, owner); i >= 0 {
 		return fmt.Sprintf("%06d", min(i, 999_999))
@@ -96,10 +94,10 @@ func printedRank(q []waiter, owner string) string {
 
 const noRank = "------"
 
-// handOff gives a free name to the first of its queue that hears of it: a claim, which
-// does not count as a grant and does not raise or lower seen. Who does not hear is dropped.
-// The news begin with seen, which its next token must exceed. It returns to whom, or "".
-// A lease that is to be repaired is skipped if a later one may have been here.
+// handOff gives a free name, as a claim, to the first waiter of its queue that hears of it. It returns that owner, or
+// "". A claim is no grant and does not change seen. handOff drops a waiter that does not hear. The message begins with
+// seen, which the next token must exceed. A lease that waits for its repair is skipped if a later lease may have been
+// here.
 func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 	key := queueKey(c.Keys[0])
 	for {
@@ -108,7 +106,7 @@ func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 			return ""
 		}
 		first := q[0].owner
-		_ = n.quit(key, first) // it is a queue
+		_ = n.quit(key, first) // the key is a queue
 		over := q[0].ticket < 0 && -q[0].ticket < leased
 		if over || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(seen, first, c, false)) == 0 {
 			continue
@@ -124,8 +122,8 @@ func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
 	}
 }
 
-// news is what the inbox is told: the highest token seen, to whom, and of what; or that the part is wanted that was
-// granted to a token.
+// news returns a message to an inbox: the highest token seen, the owner, and the lock. If wanted, a holder asks for the
+// partial grant of this token.
 func news(token int64, owner string, c node.Call, wanted bool) string {
 	what := 0
 	if len(c.Keys) > 1 {
@@ -137,12 +135,13 @@ func news(token int64, owner string, c node.Call, wanted bool) string {
 	return fmt.Sprint(nodescript.Micros(token), owner, "\n", what, c.Keys[0])
 }
 
-// handable: a name can be handed to what is in the queue. Not to what is no owner: anybody may have put it there.
+// handable reports whether the name can go to an entry of the queue. An entry that is no owner gets nothing, because
+// anybody may have written it.
 func handable(owner string) bool {
 	return strings.Count(owner, "~") >= 2 && len(owner) <= nodescript.MostOwner && !strings.Contains(owner, "\n")
 }
 
-// client is the second part of an owner, label~client~rest.
+// client returns the second part of an owner, label~client~rest.
 func client(owner string) string {
 	if parts := strings.SplitN(owner, "~", 3); len(parts) == 3 {
 		return parts[1]
@@ -157,8 +156,8 @@ type listener struct {
 	broke   chan struct{}
 }
 
-// Subscribe makes on hear what is published to a channel, after the call that published
-// it, until stop is called or the node restarts.
+// Subscribe makes on hear the messages of a channel, after the call that published them. It ends when stop is called or
+// the node restarts.
 func (n *Node) Subscribe(channel string, on func(message string)) (stop func()) {
 	return n.subscribe(channel, on).stop(n)
 }
@@ -179,7 +178,7 @@ func (l *listener) stop(n *Node) func() {
 	}
 }
 
-// publish returns how many hear.
+// publish returns the number of listeners that hear the message.
 func (n *Node) publish(channel, message string) (heard int) {
 	for _, l := range n.listeners {
 		if l.channel == channel {
@@ -190,7 +189,7 @@ func (n *Node) publish(channel, message string) (heard int) {
 	return heard
 }
 
-// disconnect ends every subscription. n.mu is held.
+// disconnect ends every subscription. The caller holds n.mu.
 func (n *Node) disconnect() {
 	for _, l := range n.listeners {
 		close(l.broke)

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The red cases of the queue: whoever is told "it is yours" must be next, alive, and not
-// yet a holder; and nothing about the queue may keep a name from being given back.
+// These are the red cases of the queue. An owner that hears "it is yours" must be next, alive, and not yet a holder.
+// Nothing in the queue may prevent a release.
 
-// Owners whose clients are a, b and c.
+// ann, bob and cid are owners of the clients a, b and c.
 const (
 	ann, bob, cid = "web~a~1", "web~b~1", "web~c~1"
 	nobody        = ""
@@ -27,8 +27,7 @@ func pass(owner string, T int64, from string) nodescript.Call {
 
 func quit(owner string) nodescript.Call { return nodescript.QuitCall(lock, owner) }
 
-// waits is a voting world where ann has the lock since T, and bob and then cid wait.
-// All of them hear.
+// waits returns a voting world in which ann has the lock since T. bob and then cid wait. All of them hear.
 func waits(t *testing.T) (w *world, T int64) {
 	w = voting(t)
 	T = w.now
@@ -38,11 +37,11 @@ func waits(t *testing.T) (w *world, T int64) {
 	w.says("G0", acquire(ann, T))
 	w.says("Hl0000000010000000000000"+ann, queue(cid, T+1, T+9))
 	w.says("Hl0000000010000000000000"+ann, queue(bob, T+2, T+8)) // later, with the lower ticket
-	w.says("Hl0000000010000000000001"+ann, queue(cid, T+3, T+1)) // a ticket is kept
+	w.says("Hl0000000010000000000001"+ann, queue(cid, T+3, T+1)) // a waiter keeps its ticket
 	return w, T
 }
 
-// handed fails unless what comes next hands the name to owner, and claims it for 1 s.
+// handed fails unless the call hands the name to owner, with a claim of 1 s.
 func (w *world) handed(owner string, c nodescript.Call, want string) {
 	w.t.Helper()
 	seen := w.seenOf()
@@ -100,10 +99,10 @@ func TestReleaseHandsToTheLowestTicket(t *testing.T) {
 func TestHandOffIsNoGrant(t *testing.T) {
 	w, T := waits(t)
 	w.handed(bob, release(ann, T), "D")
-	w.says("S", acquire(bob, T)) // under a token seen before it, also for whom it is
+	w.says("S", acquire(bob, T)) // a token at or below the one seen is refused, also from the owner of the claim
 	w.says("Hc0000000001000000000000"+bob, queue(cid, T+5, T+9))
 	w.says("L", nodescript.LeaveCall(lock, bob, T+2, T+60_000_000))
-	w.says("Lg", extend(bob, T, T+5, T+5_000_000)) // a lease before it stays dead
+	w.says("Lg", extend(bob, T, T+5, T+5_000_000)) // a lease before it is not repaired
 	w.says("G1", acquire(bob, T+5))
 }
 
@@ -117,7 +116,7 @@ func TestClaimIsOverAfterASecond(t *testing.T) {
 	w.says("Hl", acquire(bob, w.now+1))
 }
 
-// Who does not hear is dropped at once: else each dead waiter would cost a second.
+// A waiter that does not hear is dropped at once. Otherwise each dead waiter would cost a second.
 func TestDeadWaitersArePassedOver(t *testing.T) {
 	w, T := waits(t)
 	w.listen(nodescript.Inbox("b"), false)
@@ -134,7 +133,7 @@ func TestDeadWaitersArePassedOver(t *testing.T) {
 	w.says("G0", acquire(ann, T+5))
 }
 
-// A dead holder releases nothing: the first who asks afterwards is told who is next.
+// A dead holder releases nothing. The first caller afterwards learns which waiter is next.
 func TestWhoAsksFirstAfterADeadHolderIsNotNext(t *testing.T) {
 	w, _ := waits(t)
 	w.at(w.now + 10_000_000)
@@ -145,10 +144,10 @@ func TestWhoAsksFirstAfterADeadHolderIsNotNext(t *testing.T) {
 
 	w, _ = waits(t)
 	w.at(w.now + 10_000_000)
-	w.says("G1", queue(bob, w.now, w.now)) // it is next itself
+	w.says("G1", queue(bob, w.now, w.now)) // this waiter is next
 	w.inQueue(cid)
 
-	w, _ = waits(t) // those before it are gone: it hears as they would
+	w, _ = waits(t) // the waiters before it are gone: it hears as they would
 	w.listen(nodescript.Inbox("b"), false)
 	w.at(w.now + 10_000_000)
 	w.handed(cid, queue(cid, w.now, w.now), "Hc0000000001000000------"+cid)
@@ -171,12 +170,12 @@ func TestReleaseGivesAClaimBack(t *testing.T) {
 	w.says("G0", acquire(ann, w.now+10))
 }
 
-// Who is handed the name and bids no more declines it: the next is told at once. A lease of the same owner
-// stays, because a renewal may have made one of the claim.
+// An owner that gets the claim after its attempt has ended declines it. The next waiter hears at once. A lease of the
+// same owner stays, because a renewal may have made the claim a lease.
 func TestAClaimThatIsDeclinedGoesToTheNext(t *testing.T) {
 	w, T := waits(t)
 	decline := func(owner string) nodescript.Call { return nodescript.DeclineCall(lock, owner) }
-	w.handed(nobody, decline(bob), "F") // it waits, and waits no more
+	w.handed(nobody, decline(bob), "F") // it leaves the queue
 	w.inQueue(cid)
 	w.says("Hl0000000010000000000000"+ann, queue(bob, T+4, T+8))
 	w.handed(nobody, decline(ann), "F")
@@ -192,7 +191,7 @@ func TestAClaimThatIsDeclinedGoesToTheNext(t *testing.T) {
 func TestQuitLeavesOnlyItsOwnPlace(t *testing.T) {
 	w, T := waits(t)
 	w.says("D", quit(bob))
-	w.says("D", quit(ann)) // it does not wait, and keeps the lock
+	w.says("D", quit(ann)) // it leaves the queue and keeps the lock
 	w.inQueue(cid)
 	w.says("E", extend(ann, T, T+5, T+5_000_000))
 	w.handed(cid, release(ann, T), "D")
@@ -216,14 +215,14 @@ func TestReleaseOfAWaiterLeavesTheQueue(t *testing.T) {
 
 func TestPassNeedsTheOneWhoHasIt(t *testing.T) {
 	w, T := waits(t)
-	w.says("Hl", pass("web~a~2", T+5, bob)) // which waits, and has nothing to pass
+	w.says("Hl", pass("web~a~2", T+5, bob)) // it waits, and has no lock to pass
 	w.says("Hl", pass("web~a~2", T+5, nobody))
 	w.says("G1", pass("web~a~2", T+5, ann))
 	w.inQueue(bob, cid)
 	w.says("Ll", extend(ann, T, T+6, T+5_000_000))
-	w.handed(nobody, release(ann, T+6), "F") // late: it is another's
+	w.handed(nobody, release(ann, T+6), "F") // late: another owner has the name
 	w.says("E", extend("web~a~2", T+5, T+7, T+5_000_000))
-	w.at(T + 20_000_000) // over: there is nothing to pass, and bob waits
+	w.at(T + 20_000_000) // the lease is over: there is no lock to pass, and bob waits
 	w.handed(bob, pass("web~a~3", w.now, "web~a~2"), "Hc")
 }
 
@@ -253,8 +252,7 @@ func TestForeignKeyIsNeverHandedOn(t *testing.T) {
 	w.handed(nobody, release(ann, T), "D")
 }
 
-// A queue key of another type must not keep a name from being given back, nor a
-// tombstone from being set.
+// A queue key of another type must prevent neither a release nor a tombstone.
 func TestQueueThatIsNoneKeepsNothingFromBeingGivenBack(t *testing.T) {
 	w, T := waits(t)
 	key := queueKey(nodescript.RecordKey(lock.Name))
@@ -273,8 +271,8 @@ func TestQueueThatIsNoneKeepsNothingFromBeingGivenBack(t *testing.T) {
 	w.says("G0", acquire(bob, T+8))
 }
 
-// A lease that a renewal brought to a node where its owner waited: at its release the
-// owner was the first of the queue, and got back what it gave.
+// A renewal brought a lease to a node where its owner waited. At the release the owner was the first of the queue. It
+// got back the name that it released.
 func TestNameIsNotHandedToTheOneWhoGivesItBack(t *testing.T) {
 	w, T := waits(t)
 	w.at(T + 10_000_000)
@@ -283,8 +281,8 @@ func TestNameIsNotHandedToTheOneWhoGivesItBack(t *testing.T) {
 	w.handed(cid, release(bob, w.now), "D")
 }
 
-// A claim is for a second of the node's own clock. One that was half a minute ahead, and was
-// set right, would have shut the name for so long.
+// A claim lasts a second of the node's own clock. A clock that was half a minute ahead and is set right would shut the
+// name for half a minute.
 func TestClockThatIsAheadHandsNothingOn(t *testing.T) {
 	w, T := waits(t)
 	w.at(T + 30_000_000)
@@ -321,7 +319,7 @@ func TestRenewalAndLeaveKeepTheFlag(t *testing.T) {
 	w.handed(bob, acquire(ann, w.now), "Hc")
 }
 
-// Private locks know no plain key, and hand on as others do.
+// Private locks have no plain key. They are handed on as others are.
 func TestPrivateLockHandsOn(t *testing.T) {
 	w := voting(t)
 	T := w.now
@@ -344,8 +342,8 @@ func TestFlushForgetsTheQueue(t *testing.T) {
 	w.says("G0", queue(cid, w.now, T+9))
 }
 
-// A record that is lost alone, which only an outsider can do, loses the flag with it: the
-// queue is not looked at until somebody joins it again. No lock is granted twice by that.
+// Only an outsider can delete a record alone. The flag is deleted with it, so the node ignores the queue until a waiter
+// joins it again. The node grants no lock twice because of that.
 func TestLostRecordForgetsWhoWaitsUntilTheyAskAgain(t *testing.T) {
 	w, T := waits(t)
 	w.both(func(n *Node) { n.Del(nodescript.RecordKey(lock.Name)) }, "DEL", nodescript.RecordKey(lock.Name))
@@ -355,9 +353,9 @@ func TestLostRecordForgetsWhoWaitsUntilTheyAskAgain(t *testing.T) {
 	w.handed(bob, release(ann, T+6), "D")
 }
 
-// A question that arrives after its own release finds a tombstone, and locks nothing; but
-// where somebody else has the name it joins the queue. Its client is told so by the rank,
-// and has to leave: else the name goes to nobody for a second.
+// A question that arrives after its own release finds a tombstone and locks nothing. If another owner has the name, the
+// question joins the queue. The rank in the answer tells the client, which must then leave. Otherwise the name goes to
+// a missing waiter for a second.
 func TestQuestionThatArrivesAfterItsReleaseIsToldThatItWaits(t *testing.T) {
 	w, T := waits(t)
 	w.says("F", release(bob, T+5))
@@ -368,8 +366,8 @@ func TestQuestionThatArrivesAfterItsReleaseIsToldThatItWaits(t *testing.T) {
 	w.handed(cid, release(ann, T), "D")
 }
 
-// A pattern subscription, as of an operator who looks on, hears as much as a waiter would:
-// while it stands, a dead waiter costs a claim.
+// A pattern subscription, for example of an operator who watches, hears as a waiter does. While it exists, each dead
+// waiter costs a claim.
 func TestOnlookerMakesDeadWaitersLookAlive(t *testing.T) {
 	w, T := waits(t)
 	w.listen(nodescript.Inbox("b"), false)
@@ -384,8 +382,7 @@ func TestOnlookerMakesDeadWaitersLookAlive(t *testing.T) {
 	}
 }
 
-// A node that keeps its data over a restart keeps the queue; those in it have to come back
-// before they are told anything.
+// A node that keeps its data over a restart keeps the queue. Its waiters hear nothing until they connect again.
 func TestQueueOutlivesARestartOfADurableNode(t *testing.T) {
 	w := newWorld(t, redistest.Durable())
 	w.data = true
@@ -412,8 +409,8 @@ func TestQueueOutlivesARestartOfADurableNode(t *testing.T) {
 	}
 }
 
-// Who locks a name in private does not look at its plain key, and hands it on all the
-// same. Who then looks finds the foreign lock: what was handed over is not a grant.
+// A private release does not read the plain key, and hands the name on. A waiter that uses the plain key finds the
+// foreign lock. The hand-off gave it no grant.
 func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
 	w, T := waits(t)
 	w.both(func(n *Node) { n.Set(lock.Name, "redlock", time.Hour) }, "SET", lock.Name, "redlock", "PX", "3600000")
@@ -424,8 +421,8 @@ func TestPrivateReleaseUnderAForeignKeyGrantsNothing(t *testing.T) {
 	w.says("Hf", queue(bob, T+5, T+8))
 }
 
-// What somebody has on a node that a lease lacks is a part. The holder's repair is refused, and comes before all who wait: the
-// name is handed to it when the part is given back.
+// An owner's grant on a node that a lease lacks is a partial grant. The node refuses the holder's repair, and puts it
+// before all waiters. When the partial grant is given back, the name goes to the holder.
 func TestARefusedRepairIsHandedTheNameFirst(t *testing.T) {
 	w, T := waits(t)
 	w.listen(nodescript.Inbox("d"), true)
@@ -438,7 +435,7 @@ func TestARefusedRepairIsHandedTheNameFirst(t *testing.T) {
 		t.Fatalf("news %q, want only %q", heard, news)
 	}
 	w.inQueue(dan, bob, cid)
-	w.says("G1", acquire(ann, T+4)) // who has the part may ask again
+	w.says("G1", acquire(ann, T+4)) // the owner of the partial grant may ask again
 	w.handed(dan, nodescript.AbortCall(lock, ann, T+4), "D")
 	w.says("Hc0000000001000000000000"+dan, queue(bob, T+5, T+8))
 	w.says("R", extend(dan, T-20, w.now, w.now))
@@ -446,7 +443,7 @@ func TestARefusedRepairIsHandedTheNameFirst(t *testing.T) {
 	w.handed(bob, release(dan, w.now), "D")
 }
 
-// A claim is no grant: a repair does not wait for it.
+// A claim is no grant, so a repair does not wait for it.
 func TestARepairGoesBeforeAClaim(t *testing.T) {
 	w, T := waits(t)
 	w.handed(bob, nodescript.AbortCall(lock, ann, T), "D")
@@ -454,7 +451,7 @@ func TestARepairGoesBeforeAClaim(t *testing.T) {
 	w.says("Hl0000000010000000000000web~d~1", queue(bob, T+5, T+8))
 }
 
-// A repair of a lease that is over has no place, or loses it to who had the next one.
+// The repair of an ended lease gets no place, or loses it to the owner of the next lease.
 func TestARefusedRepairOfALeaseThatIsOverWaitsForNothing(t *testing.T) {
 	w, T := waits(t)
 	w.listen(nodescript.Inbox("d"), true)
@@ -462,6 +459,6 @@ func TestARefusedRepairOfALeaseThatIsOverWaitsForNothing(t *testing.T) {
 	w.inQueue(bob, cid)
 	w.says("Ll"+ann, extend("web~d~1", T-20, w.now, w.now))
 	w.inQueue("web~d~1", bob, cid)
-	w.handed(bob, release(ann, T), "D") // it was a lease, a later one
+	w.handed(bob, release(ann, T), "D") // it was a later lease
 	w.inQueue(cid)
 }

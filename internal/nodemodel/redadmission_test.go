@@ -12,11 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The red cases of admission: a node that forgot a lock must not vote, one that
-// forgot nothing must not be kept from it.
+// These are the red cases of admission. A node that forgot a lock must not vote. A node that forgot nothing must vote.
 
-// A lock granted just before the guard is due to expire, a clock that leaps and
-// takes both, and comes back: at the due time the missing guard looks idle.
+// A lock is granted just before the guard is due to expire. The clock leaps, deletes both, and comes back. At the due
+// time the missing guard looks idle.
 func TestLeapJustBeforeTheGuardIsDueIsNotIdleness(t *testing.T) {
 	w := voting(t)
 	due := w.now + hour
@@ -45,13 +44,13 @@ func TestGuardThatIsGoneEarlyMeansAmnesia(t *testing.T) {
 	w.admits(0, "Qguard")
 	w.at(w.now + 1)
 	w.admits(0, "R")
-	// The quarantine is over and does not count for the next loss.
+	// The quarantine is over. It does not count for the next loss.
 	w.both(func(n *Node) { n.Del(nodescript.GuardKey) }, "DEL", nodescript.GuardKey)
 	w.admits(0, "Qguard")
 }
 
-// A node that is met anew has its leases renewed, and one that may have forgotten begins its quarantine, whether it
-// has memory or not.
+// With a full memory, a node after a restart can still renew its leases. A node that may have forgotten begins its
+// quarantine in any case.
 func TestFullMemoryAdmits(t *testing.T) {
 	w := voting(t)
 	w.both(func(n *Node) { n.Full, n.Info.MaxMemory = true, 1 }, "CONFIG", "SET", "maxmemory", "1")
@@ -92,8 +91,7 @@ func TestEvictionMeansAmnesia(t *testing.T) {
 	w.admits(0, "Qevicted")
 }
 
-// A server evicts what nobody uses: the record of an idle lock, not the guard, which every
-// call reads.
+// A server evicts unused keys: the record of an idle lock, but not the guard, which every call reads.
 func TestAnEvictedRecordIsNotTakenForOneThatNeverWas(t *testing.T) {
 	l := nodescript.Lock{Name: "x"}
 	record := nodescript.RecordKey(l.Name)
@@ -123,7 +121,7 @@ func TestAnEvictedRecordIsNotTakenForOneThatNeverWas(t *testing.T) {
 	})
 }
 
-// Of calls that travel together one finds out for all.
+// One of the calls that travel together finds the eviction for all.
 func TestNoneOfSeveralCallsIsGrantedAfterAnEviction(t *testing.T) {
 	w := voting(t)
 	var b nodescript.Together
@@ -145,11 +143,11 @@ func TestNoneOfSeveralCallsIsGrantedAfterAnEviction(t *testing.T) {
 	}
 }
 
-// evictsOne makes the server evict a key that is of no use, and perhaps others.
+// evictsOne makes the server evict a useless key, and perhaps others.
 func (w *world) evictsOne() {
 	w.t.Helper()
 	before := w.model.Info.Evicted
-	w.wire.must("SETRANGE", "victim", strconv.Itoa(1<<20), "v") // no long command, whose buffer would count and go
+	w.wire.must("SETRANGE", "victim", strconv.Itoa(1<<20), "v") // no long command: its buffer would also count
 	w.wire.must("PEXPIRE", "victim", "1")
 	used, _ := strconv.Atoi(w.wire.info()["used_memory"])
 	w.wire.must("CONFIG", "SET", "maxmemory-samples", "64", "maxmemory-policy", "volatile-ttl", "maxmemory", strconv.Itoa(used-1<<19))
@@ -160,7 +158,7 @@ func (w *world) evictsOne() {
 	if w.model.Info.Evicted == before {
 		w.t.Fatalf("nothing was evicted of %d bytes; the test does not show what it should", used)
 	}
-	for _, k := range w.model.Keys() { // the server chose what to evict
+	for _, k := range w.model.Keys() { // the server chose the evicted keys
 		if w.wire.must("EXISTS", k.Name) == int64(0) {
 			w.model.Del(k.Name)
 		}
@@ -170,8 +168,7 @@ func (w *world) evictsOne() {
 	}
 }
 
-// linked makes s follow master and waits until it does, with the world's clock running:
-// replication has timers.
+// linked makes s follow master and waits until it does. The world's clock runs, because replication has timers.
 func (w *world) linked(s, master *redistest.Server) {
 	w.t.Helper()
 	w.server.Step(time.Until(time.UnixMicro(w.now)))
@@ -183,10 +180,10 @@ func (w *world) linked(s, master *redistest.Server) {
 	w.model.Info = w.info()
 }
 
-// atOnce: Redis waits for more replicas before it sends its data.
+// atOnce makes Redis send its data to a replica without waiting for more replicas.
 var atOnce = redistest.Args("--repl-diskless-sync-delay", "0")
 
-// A first replica, redis-cli --rdb among them, gives a master a new replication id.
+// The first replica gives a master a new replication id. redis-cli --rdb is such a replica.
 func TestBackupOfANodeIsNoAmnesia(t *testing.T) {
 	w := voting(t, atOnce)
 	w.says("G", acquire("a", w.now))
@@ -198,8 +195,8 @@ func TestBackupOfANodeIsNoAmnesia(t *testing.T) {
 	w.admits(0, "R")
 }
 
-// A node that follows another server and is promoted again in the same process
-// keeps its run id, and may have got its own old admission back with old data.
+// A node follows another server and is promoted again in the same process. It keeps its run id, and may have received
+// its own old admission with old data.
 func TestFailbackIsAmnesia(t *testing.T) {
 	w := voting(t, atOnce)
 	other := redistest.Start(t, atOnce)
@@ -230,8 +227,8 @@ func TestRestartThatKeptItsData(t *testing.T) {
 	}
 }
 
-// A request for an incarnation that ended is answered with an error, so no scripts follow it: they would vote by the guard
-// that came back with the data. It changes nothing, neither on a node that may have forgotten nor on one that has not.
+// A request for an ended incarnation gets an error, so no scripts follow it. They would vote by the guard that came
+// back with the data. The request changes nothing, whether the node may have forgotten or not.
 func TestScriptsOfAnIncarnationThatEndedAreNotLoaded(t *testing.T) {
 	for what, call := range map[string]func(w *world) node.Call{
 		"admit": func(w *world) node.Call {
@@ -276,12 +273,12 @@ func TestDurableQuarantineGoesOnAfterARestart(t *testing.T) {
 	w.check("Q"+nodescript.Micros(w.now)+nodescript.Micros(6_250_000)+w.challenge()+"new", real, model)
 }
 
-// A durable node has all on disk, and loads as expired what was held if it boots with a clock
-// that is far ahead. Put right again it would vote, without the locks.
+// A durable node has all data on disk. If it boots with a clock far ahead, it loads held locks as expired. With the
+// right clock again it would vote without these locks.
 func TestDurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 	for _, c := range []struct {
 		what string
-		boot int64 // how far ahead
+		boot int64 // by how much the clock is ahead
 		down int64
 		want string
 	}{
@@ -307,7 +304,7 @@ func TestDurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 	}
 }
 
-// The same of a clock that leapt while the server ran, and was right when it started again.
+// The clock leapt while the server ran, and was right at its restart. The result is the same.
 func TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten(t *testing.T) {
 	for _, c := range []struct {
 		leap, later int64
@@ -315,7 +312,7 @@ func TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten(t *testing.T) {
 	}{
 		{3 * hour, 1_000_000, "Qguard"},
 		{3 * hour, hour, "Qguard"},
-		{3 * hour, hour + 10_250_000, "R"}, // all is over
+		{3 * hour, hour + 10_250_000, "R"}, // every lock is over
 		{0, hour, "R"},
 	} {
 		w := newWorld(t, redistest.Durable())
@@ -329,7 +326,7 @@ func TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten(t *testing.T) {
 	}
 }
 
-// trusts leaves a voucher on both.
+// trusts stores a voucher on both sides.
 func (w *world) trusts(config int, names, want string) {
 	w.t.Helper()
 	real, model := w.trust(config, names)

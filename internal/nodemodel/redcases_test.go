@@ -9,15 +9,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// The red cases: each is a mistake that broke a lock once, in the literature, in
-// another library or in a draft of this one. They run through the scripts on a real
-// server and on the model.
+// These are the red cases. Each is a mistake that once broke a lock: in the literature, in another library, or in a
+// draft of this one. They run through the scripts on a real server and on the model.
 
 const window = 250 * time.Millisecond
 
 var lock, private = nodescript.Lock{Name: "x"}, nodescript.Lock{Name: "x", Private: true}
 
-// voting is a world whose node votes.
+// voting returns a world whose node votes.
 func voting(t *testing.T, opts ...redistest.Option) *world {
 	w := newWorld(t, opts...)
 	w.vote(0)
@@ -31,7 +30,7 @@ func (w *world) vote(config int) {
 	w.admits(config, "R")
 }
 
-// check fails unless both sides answered so, and agree in every key.
+// check fails unless both sides gave the wanted answer and agree in every key.
 func (w *world) check(want, real, model string) {
 	w.t.Helper()
 	if how := w.differ(real, model); how != "" {
@@ -70,7 +69,7 @@ func (w *world) stored(l nodescript.Lock) nodescript.Record {
 	return r
 }
 
-// both does the same to the server and the model.
+// both does the same to the server and to the model.
 func (w *world) both(model func(*Node), command ...string) {
 	w.t.Helper()
 	w.wire.must(command...)
@@ -95,8 +94,8 @@ func TestClaimIsNoGrant(t *testing.T) {
 	w.both(func(n *Node) { n.Set(nodescript.RecordKey("x"), claim, time.Hour) }, "SET", nodescript.RecordKey("x"), claim, "PX", "3600000")
 
 	w.says("Hc", acquire("b", w.now))
-	w.says("S", acquire("a", w.now-1)) // its own claim is no answer to a command sent before it
-	// An extend that took the claim for its lease would keep a dead lease alive.
+	w.says("S", acquire("a", w.now-1)) // its own claim does not answer a command that was sent before it
+	// An extend that took the claim for its lease would revive an ended lease.
 	w.says("Lg", extend("a", w.now-2, w.now, w.now))
 	w.says("G", acquire("a", w.now))
 }
@@ -109,33 +108,33 @@ func TestOneAttemptHasOneToken(t *testing.T) {
 	if r := w.stored(lock); r.Token != w.now+1 || r.Seen != w.now+1 {
 		t.Fatalf("after the second round the node keeps %+v", r)
 	}
-	w.says("S", acquire("a", w.now)) // the first again, late
-	// An extend of the first round's token is no extend of the lease.
+	w.says("S", acquire("a", w.now)) // the first command again, late
+	// An extend of the first round's token does not extend the lease.
 	w.says("Lg", extend("a", w.now, w.now+2, w.now+5_000_000))
 	w.says("E", extend("a", w.now+1, w.now+2, w.now+5_000_000))
 }
 
-// A stamp that right nodes take is within W of one of them, and that within W of any other: it may be 2 W
-// ahead of this one.
+// A stamp that right nodes accept is within W of one of them. That node is within W of any other. So the stamp may be 2
+// W ahead of this node.
 func TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead(t *testing.T) {
 	w := voting(t)
 	T := w.now + 2*W
 	w.says("O", acquire("a", T))
 	w.says("F", nodescript.AbortCall(lock, "a", T))
 	w.at(T - W + 1)
-	w.says("S", acquire("a", T)) // it comes once more, on another connection
+	w.says("S", acquire("a", T)) // it comes again, on another connection
 	w.at(T)
 	w.says("G", acquire("b", T+2))
 
-	// A client that is wrong shuts the name for nobody.
+	// A client with a wrong clock shuts the name for nobody.
 	w.says("F", nodescript.AbortCall(lock, "c", T+hour))
 	w.says("Hl", acquire("d", T+3))
 	w.says("D", release("b", T+2))
-	w.says("S", acquire("d", T+3)) // this one it may follow: within W of its clock
+	w.says("S", acquire("d", T+3)) // a client may follow this stamp: it is within W of its clock
 }
 
-// What UnlockAt keeps taken for less than a command is on its way is free again when a late one of the
-// lease comes: it does not bring the lease back for a whole TTL.
+// UnlockAt may keep a name for less time than a command needs to arrive. The name is then free when a late command of
+// the lease comes. That command must not restore the lease for a whole TTL.
 func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 	for _, l := range []nodescript.Lock{lock, private} {
 		w := voting(t)
@@ -147,11 +146,11 @@ func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 		w.at(sent + 200_000)
 		w.says("Lg", nodescript.ExtendCall(l, "a", T, sent, T+10_000_000, 10*time.Second, window))
 
-		// Nor does a late acquire, of a lease that was left within the window.
+		// The same is true for a late acquire, of a lease that was left within the window.
 		T = w.now
 		w.says("G0", nodescript.AcquireCall(l, "b", T, 10*time.Second))
 		w.says("D", nodescript.LeaveCall(l, "b", T, T+50_000))
-		// It ends its own lease and those before it, and none that comes later.
+		// It ends its own lease and all earlier leases, and no later one.
 		if r := w.stored(l); r.Seen != T+1 || r.Leased != T+1 {
 			t.Fatalf("of a lease %d that was left the node keeps %+v", T, r)
 		}
@@ -161,23 +160,23 @@ func TestALateCommandDoesNotBringBackWhatWasLeft(t *testing.T) {
 	}
 }
 
-// A node that lost a lease, or missed it, is free for whoever asks. What is given back there because
-// the others hold it was no lease: the one that is can still be repaired.
+// A node that lost or missed a lease is free for any caller. A caller may give its grant back because the other nodes
+// hold the lease. Its grant was no lease. The real lease can still be repaired.
 func TestWhatNeverWonKeepsNoLeaseAway(t *testing.T) {
 	w := voting(t)
 	w.says("G", acquire("b", w.now+1)) // a, with T = now, has the other nodes
 	w.says("Ll", extend("a", w.now, w.now+2, w.now+5_000_000))
 	w.says("D", nodescript.AbortCall(lock, "b", w.now+1))
-	w.says("S", acquire("b", w.now+1)) // a late one of those given back finds its tombstone all the same
+	w.says("S", acquire("b", w.now+1)) // a late command of a stamp that was given back also finds its tombstone
 	w.says("R", extend("a", w.now, w.now+3, w.now+5_000_000))
 	w.says("E", extend("a", w.now, w.now+4, w.now+5_000_000))
 	w.says("Hl", acquire("c", w.now+5))
-	// A lease that was one ends it.
+	// A later lease ends it.
 	w.says("D", release("a", w.now+4))
 	w.says("G", acquire("c", w.now+6))
 	w.says("D", release("c", w.now+6))
 	w.says("Lg", extend("a", w.now, w.now+7, w.now+5_000_000))
-	// And so does one that nobody gave back, also when its time is over and another's attempt came between.
+	// So does a lease that was never released, also after its end and after another owner's attempt.
 	w.says("G", acquire("d", w.now+8))
 	w.at(w.now + 11_000_000)
 	w.says("G", acquire("e", w.now))
@@ -242,7 +241,7 @@ func TestExtendThatArrivesAfterItsReleaseRepairsNothing(t *testing.T) {
 	if v := w.wire.must("GET", "x"); v != nil {
 		t.Fatalf("the plain key is back: %v", v)
 	}
-	// Also on a node that did not have the lease, and that an attempt of somebody else passed by.
+	// This also holds on a node that did not have the lease and that saw another owner's attempt.
 	w.says("G", acquire("b", w.now+10))
 	w.says("D", nodescript.AbortCall(lock, "b", w.now+10))
 	w.says("F", release("c", w.now+8))
@@ -286,7 +285,7 @@ func TestPoisonIsReportedNotAdopted(t *testing.T) {
 func TestExpiredOwnersPlainKeyIsOverwritten(t *testing.T) {
 	w := voting(t)
 	w.says("G", acquire("a", w.now))
-	w.both(func(n *Node) { n.Set("x", "a", time.Hour) }, "SET", "x", "a", "PX", "3600000") // it will outlive its lease
+	w.both(func(n *Node) { n.Set("x", "a", time.Hour) }, "SET", "x", "a", "PX", "3600000") // it outlives its lease
 	w.at(w.now + 10_000_000)
 	w.says("G", acquire("b", w.now))
 	if v := w.wire.must("GET", "x"); v != "b" {

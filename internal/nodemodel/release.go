@@ -5,7 +5,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// release: args owner, highest stamp, the same + 1, "1" if none of them ever won.
+// release gives a name back. Its args are owner, highest stamp, the same + 1, and "1" if no stamp ever won.
 func (n *Node) release(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner := c.Args[0]
@@ -20,10 +20,10 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		n.evicted()
 	}
 	if old.Waiting {
-		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever is there: the name is given back
+		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever the key holds, the name is released
 	}
-	// The tombstone: a stamp that right nodes take is at most 2 W ahead of the clock. One that is further
-	// ahead is not followed, but what was granted here is covered.
+	// This is the tombstone. A stamp that right nodes accept is at most 2 W ahead of the clock. A node does not follow
+	// a stamp further ahead, but covers its own grant.
 	above, W := number(c.Args[2]), s.config.Window.Microseconds()
 	tomb, leased := above, old.Leased
 	if number(c.Args[1]) > now+2*W {
@@ -34,7 +34,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		tomb = max(tomb, old.Token+1)
 	}
 	if c.Args[3] == "0" && (mine || tomb == above) {
-		// A lease ends itself and those before it: none is repaired here any more.
+		// A lease ends itself and all earlier leases: this node repairs none of them any more.
 		leased = max(leased, tomb)
 	}
 	tomb = max(tomb, old.Seen)
@@ -45,14 +45,14 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		}
 		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Leased: leased}.String()
 		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
-			v.text = text + old.text[len(text):] // written over the beginning
+			v.text = text + old.text[len(text):] // it overwrites the beginning
 			if p.text != owner {
 				n.lengthen(c.Keys[0], stays(s))
 			}
 			return "D", nil
 		}
 		n.keepText(c.Keys[0], text, stays(s), p.text != owner)
-		// By a clock that says the lease is long over, or the claim, nothing is handed on.
+		// If the lease or claim seems to have ended long ago by this clock, the name is not handed on.
 		sane := now-above <= s.config.Quarantine().Microseconds() || now < old.Expiry
 		if old.Waiting && (!p.there || p.text == owner) && sane {
 			n.handOff(s, c, tomb, leased)
@@ -60,7 +60,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		return "D", nil
 	}
 	if p := n.plain(c); old.Owner != owner && p.text == owner {
-		delete(n.keys, p.key) // somebody deleted the record alone
+		delete(n.keys, p.key) // somebody deleted only the record
 	}
 	if tomb > old.Seen || leased > old.Leased {
 		text := nodescript.Record{Seen: tomb, Leased: leased}.String()
@@ -72,7 +72,8 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	return "F", nil
 }
 
-// leave: args owner, T, taken until, the name it is kept under.
+// leave ends a lease and keeps the name taken. Its args are owner, T, the end, and the owner under which the name stays
+// taken.
 func (n *Node) leave(s script, c node.Call) (string, error) {
 	now := n.now()
 	owner, T, until, left := c.Args[0], number(c.Args[1]), number(c.Args[2]), c.Args[3]
@@ -96,7 +97,7 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 	return "D", nil
 }
 
-// leaveQueue: args owner.
+// leaveQueue removes an owner from the queue. Its arg is owner.
 func (n *Node) leaveQueue(c node.Call) (string, error) {
 	if err := n.quit(queueKey(c.Keys[0]), c.Args[0]); err != nil {
 		return "", err

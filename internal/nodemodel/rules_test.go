@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// rules are what no script may break, whatever it meets. They are checked on the model
-// after every call of a random history; that the server does the same, the comparison shows.
+// rules are conditions that no script may break. They are checked on the model after every call of a random history.
+// The comparison shows that the server does the same.
 
-// sight is what a node keeps of a name.
+// sight is the data that a node stores for a name.
 type sight struct {
 	record stored
 	plain  plain
@@ -20,7 +20,7 @@ type sight struct {
 }
 
 func (n *Node) sight(keys []string) (s sight) {
-	n.Keys() // what is over is gone
+	n.Keys() // removes expired keys
 	s.now = n.now()
 	s.record, _ = n.record(keys[0])
 	if len(keys) > 1 {
@@ -32,8 +32,8 @@ func (n *Node) sight(keys []string) (s sight) {
 	return s
 }
 
-// broken says which rule a call broke, or "". heard are the owners that were told of a hand-off,
-// wanted the news that a part is wanted back.
+// broken returns the rule that a call broke, or "". heard are the owners that got a claim message. wanted are the
+// messages that ask for a partial grant.
 func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted []string) string {
 	is := w.model.sight(c.Keys)
 	owner := c.Args[0]
@@ -89,7 +89,7 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 	}
 	for _, passed := range before[:place] {
 		if passed.ticket < 0 && -passed.ticket < is.record.Leased {
-			continue // it would repair a lease that is over
+			continue // it would repair an ended lease
 		}
 		_, hears := w.stops[nodescript.Inbox(client(passed.owner))]
 		if hears && handable(passed.owner) && !(c.Op == nodescript.Release && passed.owner == owner) {

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The time of a record in use is not set with every lock. Whatever came before, it outlasts
-// each lease that is granted or renewed, and each release, by RecordKept.
+// A lock does not always set the expiry of its record anew. Still the record outlasts each granted or renewed lease,
+// and each release, by RecordKept.
 func TestARecordOutlastsWhatItTells(t *testing.T) {
 	const steps = 20_000
 	now, config := int64(start), configs[0]

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// value is what a key holds: a hash, or a queue, whichever is not nil; or else a string.
+// value is the value of a key: a hash or a queue if that is not nil, else a string.
 type value struct {
 	text    string
 	hash    map[string]string
@@ -14,11 +14,10 @@ type value struct {
 	expires int64 // ms since the epoch; 0 = never
 }
 
-// forever is the time left of a key that does not expire, as scripts print it.
+// forever is the remaining life of a key that does not expire, as scripts print it.
 const forever = "9999999999999999"
 
-// sweep deletes what is over. Redis's rule: a key lives through the whole
-// millisecond of its expiry.
+// sweep deletes expired keys. By Redis's rule, a key lives through the whole millisecond of its expiry.
 func (n *Node) sweep() {
 	ms := n.Clock() / 1000
 	for k, v := range n.keys {
@@ -32,8 +31,8 @@ func (n *Node) setText(key, text string, ms int64) {
 	n.keys[key] = &value{text: text, expires: n.Clock()/1000 + ms}
 }
 
-// keepText is setText for a key that may be there: then it lives for as long as it did. longer says that it may live longer
-// by this clock, which no stamp confirms.
+// keepText sets the string of a key. An existing key keeps its expiry. With longer it may live longer by this clock,
+// which no stamp confirms.
 func (n *Node) keepText(key, text string, ms int64, longer bool) {
 	v, there := n.keys[key]
 	if !there {
@@ -46,14 +45,14 @@ func (n *Node) keepText(key, text string, ms int64, longer bool) {
 	}
 }
 
-// lengthen is PEXPIRE with GT.
+// lengthen does PEXPIRE with GT.
 func (n *Node) lengthen(key string, ms int64) {
 	if v := n.keys[key]; v.expires != 0 {
 		v.expires = max(v.expires, n.Clock()/1000+ms)
 	}
 }
 
-// text returns a key's string; err is WRONGTYPE if it holds something else.
+// text returns a key's string. The error is WRONGTYPE if the key holds another type.
 func (n *Node) text(key string) (text string, there bool, err error) {
 	v, there := n.keys[key]
 	if there && (v.hash != nil || v.queue != nil) {

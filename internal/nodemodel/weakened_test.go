@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// weakenings are mistakes somebody might make in the scripts, one line each. What
-// each would break is told in docs/verification.md and shown in redcases_test.go.
+// weakenings are possible mistakes in the scripts, one line each. docs/verification.md says what each would break, and
+// redcases_test.go shows it.
 var weakenings = []struct{ what, from, to string }{
 	{"a report by who does not know that the node lost its memory", "if not met and ARGV[7] ~= '' then", "if false then"},
 	{"a report by who has not met the node", "if met and was ~= head .. members then", "if was ~= head .. members then"},
@@ -216,12 +216,12 @@ var weakenings = []struct{ what, from, to string }{
 	{"the list of members needs memory", "call('DEL', list)", ""},
 }
 
-// worlds bounds the search for one mistake, which stops at the first difference. A change of what is drawn changes
-// how long the rare ones take: most need one world, the rarest 70.
+// worlds limits the search for one mistake, which stops at the first difference. A change of the random draws changes
+// how long the rare mistakes take. Most need one world, the rarest 70.
 const worlds = 200
 
-// TestWeakenedScriptsAreFound: the comparison with the model is worth as much as the
-// mistakes it finds. Each is made on the server's side only, and must show.
+// TestWeakenedScriptsAreFound checks the comparison with the model: it must find these mistakes. Each is made only in
+// the server's scripts.
 func TestWeakenedScriptsAreFound(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/verification.md")
 	if err != nil {
@@ -249,7 +249,7 @@ func TestWeakenedScriptsAreFound(t *testing.T) {
 					break
 				}
 				if seed == 100 && !found {
-					break // in all of that some script would have had it
+					break // by now some script would have contained the text
 				}
 			}
 			if !found {

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// wire speaks RESP2 on one connection. A client library would be slower and might
-// repeat, reorder or prettify; here every byte counts.
+// wire speaks RESP2 on one connection. A client library would be slower, and might repeat, reorder or reformat
+// commands. Here every byte counts.
 type wire struct {
 	t testing.TB
 	c net.Conn
@@ -31,7 +31,7 @@ func dial(t testing.TB, s *redistest.Server) *wire {
 	return &wire{t: t, c: c, r: bufio.NewReaderSize(c, 1<<16)}
 }
 
-// send queues a command; flush sends what is queued.
+// send queues a command. flush sends the queued commands.
 func (w *wire) send(args ...string) {
 	w.b = fmt.Appendf(w.b, "*%d\r\n", len(args))
 	for _, a := range args {
@@ -63,7 +63,7 @@ func (w *wire) must(args ...string) any {
 	return v
 }
 
-// reply reads one: string, int64, nil, []any or *node.Error.
+// reply reads one reply: string, int64, nil, []any or *node.Error.
 func (w *wire) reply() any {
 	line, err := w.r.ReadString('\n')
 	if err != nil || len(line) < 3 {

@@ -20,29 +20,28 @@ import (
 const (
 	W     = int64(250_000)
 	hour  = int64(3_600_000_000)
-	start = int64(1_790_000_000_123_456) // what both clocks say at first
+	start = int64(1_790_000_000_123_456) // the time of both clocks at the start
 )
 
-// configs are those of the clients in a world: the node set's own, one whose
-// operator declared it durable, a stranger's.
+// configs are the configurations of the clients in a world: the node set's own, a durable one, and a stranger's.
 var configs = []nodescript.Config{
 	{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "it's"},
 	{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "it's", Durable: true},
 	{N: 5, MaxTTL: 4 * time.Second, Window: 250 * time.Millisecond, Cluster: "other"},
 }
 
-// world is a real server and the model, side by side, under one frozen clock.
+// world is a real server and the model, under one frozen clock.
 type world struct {
 	t      testing.TB
 	server *redistest.Server
 	wire   *wire
 	model  *Node
 	inbox  *wire             // listens on the server
-	stops  map[string]func() // what both listen to, by channel: ends it on the model
-	heard  []string          // what the model's listeners heard since the last comparison
-	from   string            // who had the name before the last call
+	stops  map[string]func() // the channels to which both listen; the function ends it on the model
+	heard  []string          // messages that the model's listeners heard since the last comparison
+	from   string            // the owner before the last call
 	now    int64
-	names  string          // what a voucher or a late request names
+	names  string          // the name in a voucher or a late request
 	given  map[string]bool // challenges
 	data   bool            // the server keeps its data over a restart
 	texts  map[made]*nodescript.Scripts
@@ -58,7 +57,7 @@ func newWorld(t testing.TB, opts ...redistest.Option) *world {
 	return w
 }
 
-// reset makes both empty.
+// reset empties both sides.
 func (w *world) reset() {
 	w.now, w.names, w.given = start, "", map[string]bool{}
 	for channel := range w.stops {
@@ -93,7 +92,7 @@ func (w *world) scripts(config int) *nodescript.Scripts {
 	return w.texts[key]
 }
 
-// listen subscribes to a channel on both, or ends that.
+// listen subscribes to a channel on both sides, or ends the subscription.
 func (w *world) listen(channel string, on bool) {
 	stop, is := w.stops[channel]
 	switch {
@@ -107,13 +106,13 @@ func (w *world) listen(channel string, on bool) {
 	}
 }
 
-// news returns what was heard on both sides since the last time.
+// news returns the messages that both sides heard since the last time.
 func (w *world) news() (real, model []string) {
 	model, w.heard = w.heard, nil
 	if len(w.stops) == 0 {
 		return nil, model
 	}
-	w.inbox.send("PING") // its answer comes after what was published before
+	w.inbox.send("PING") // its reply comes after all earlier messages
 	w.inbox.flush()
 	for {
 		m := w.inbox.reply().([]any)
@@ -124,7 +123,7 @@ func (w *world) news() (real, model []string) {
 	}
 }
 
-// said is a reply as both sides' are compared: of an error only the code.
+// said returns a reply in the form that is compared: of an error only the code.
 func said(r node.Reply) string {
 	if r.Err != nil {
 		return "(" + node.Code(r.Err) + ")"
@@ -139,7 +138,7 @@ func told(v any) string {
 	return fmt.Sprint(v)
 }
 
-// call runs a loaded script on both.
+// call runs a loaded script on both sides.
 func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	s := w.scripts(config)
 	if len(c.Keys) > 0 {
@@ -172,8 +171,7 @@ func (w *world) evalSHA(s *nodescript.Scripts, c nodescript.Call) (real any, mod
 	return real, w.model.EvalSHA(context.Background(), []node.Call{{SHA: s.SHA(c.Op), Keys: c.Keys, Args: c.Args}})[0]
 }
 
-// together runs several calls of a loaded script as one, on both. Of an answer that is an
-// error only the code is compared.
+// together runs several calls of a loaded script as one, on both sides. Of an error only the code is compared.
 func (w *world) together(config int, t *nodescript.Together) (real, model string) {
 	r, m := w.evalSHA(w.scripts(config), nodescript.Call{Op: t.Op, Keys: t.Keys, Args: t.Args})
 	reply := node.Reply{}
@@ -200,7 +198,7 @@ func (w *world) parts(t *nodescript.Together, r node.Reply) string {
 	return strings.Join(all, "\n")
 }
 
-// admit asks both to vote, and again if they answer a challenge.
+// admit asks both sides to vote, and asks again if they answer a challenge.
 func (w *world) admit(config int, stamp int64) (real, model string) {
 	real, model = w.ask(config, stamp, "")
 	if real == model && real[0] == 'C' {
@@ -209,19 +207,19 @@ func (w *world) admit(config int, stamp int64) (real, model string) {
 	return real, model
 }
 
-// challenge is what both would have answered.
+// challenge returns the challenge that both sides would answer.
 func (w *world) challenge() string {
 	a, _ := w.model.remembered()
 	return a.challenge
 }
 
-// ask asks both to vote, and loads the scripts as a driver does. The model takes over the challenge that the server made, if it is a new
-// one: time stands still, and all requests have the same nonce.
+// ask asks both sides to vote, and loads the scripts as a driver does. If the server's challenge is new, the model
+// adopts it: time is frozen, and all requests have the same nonce.
 func (w *world) ask(config int, stamp int64, challenge string) (real, model string) {
 	return w.askFor(w.scripts(config), nodescript.AdmitCall(stamp, configs[config].Window, challenge, "nonce"))
 }
 
-// askFor is the same for scripts that may be those of an incarnation that has ended.
+// askFor does the same for scripts that may belong to an ended incarnation.
 func (w *world) askFor(s *nodescript.Scripts, c node.Call) (real, model string) {
 	w.wire.send("EVAL", w.weaken(s.Admit), "0", c.Args[0], c.Args[1], c.Args[2], c.Args[3])
 	w.wire.flush()
@@ -260,7 +258,7 @@ func (w *world) load(s *nodescript.Scripts) {
 	}
 }
 
-// trust leaves a voucher on both.
+// trust stores a voucher on both sides.
 func (w *world) trust(config int, names string) (real, model string) {
 	c := nodescript.TrustCall(configs[config], names)
 	real = told(w.wire.do(append([]string{"EVAL", w.weaken(nodescript.TrustText()), "0"}, c.Args...)...))
@@ -276,15 +274,15 @@ func (w *world) count(op, answer string, letters int) {
 	w.seen[op+" "+answer[:min(letters, len(answer))]]++
 }
 
-// eval runs hello, inspect or peers on both.
+// eval runs hello, inspect or peers on both sides.
 func (w *world) eval(text string, c node.Call) (real, model string) {
 	args := append([]string{"EVAL", w.weaken(text), strconv.Itoa(len(c.Keys))}, c.Keys...)
 	args = append(args, c.Args...)
 	return told(w.wire.do(args...)), said(w.model.Eval(context.Background(), text, c))
 }
 
-// at sets both clocks. What is over by then is gone on both, also if the clock is
-// set back at once: Redis deletes it in the background, some time.
+// at sets both clocks and deletes expired keys on both sides. They are deleted even if the clock is set back at once:
+// Redis deletes them in the background at any time.
 func (w *world) at(us int64) {
 	w.now = us
 	w.server.SetClock(us)
@@ -355,7 +353,7 @@ func (k Key) same(o Key) bool {
 		slices.Equal(k.Fields, o.Fields) && slices.Equal(k.Waiting, o.Waiting)
 }
 
-// differ says how the two differ, or "".
+// differ returns how the two sides differ, or "".
 func (w *world) differ(real, model string) string {
 	here, there := w.news()
 	if real != model {
@@ -383,7 +381,7 @@ func (w *world) differ(real, model string) string {
 	return text
 }
 
-// version is the server's own. Valkey names that of the Redis whose commands it has, too.
+// version returns the server's own version. Valkey also names the version of the Redis whose commands it has.
 func version(info map[string]string) string {
 	if v := info["valkey_version"]; v != "" {
 		return "Valkey " + v

@@ -16,21 +16,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// URL is redis://127.0.0.1:port, without a password.
+// URL returns redis://127.0.0.1:port, without a password.
 func (s *Server) URL() string { return "redis://" + s.Addr() }
 
-// Addr is 127.0.0.1:port.
+// Addr returns 127.0.0.1:port.
 func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
-// Port is constant over [Server.Restart].
+// Port returns the port. It does not change at a [Server.Restart].
 func (s *Server) Port() int { return s.port }
 
-// SocketURL is unix:// and the path of the socket, for a server with [UnixSocket].
+// SocketURL returns unix:// and the path of the socket, for a server with [UnixSocket].
 func (s *Server) SocketURL() string { return "unix://" + s.socketPath() }
 
 func (s *Server) socketPath() string { return filepath.Join(s.dir, "redis.sock") }
 
-// Log is what the server has written so far, over all restarts.
+// Log returns the server's output so far, over all restarts.
 func (s *Server) Log() string {
 	b, _ := os.ReadFile(filepath.Join(s.dir, "redis.log"))
 	return string(b)
@@ -38,8 +38,8 @@ func (s *Server) Log() string {
 
 func tail(log string) string { return log[max(0, len(log)-1500):] }
 
-// Do runs a raw command on a connection of its own, outside of any proxy, and
-// never twice. Replies are those of RESP2: string, int64, nil, []any.
+// Do runs a raw command on its own connection, without a proxy, and never twice. Replies have the types of RESP2:
+// string, int64, nil, []any.
 func (s *Server) Do(args ...any) (any, error) {
 	s.mu.Lock()
 	c := s.client
@@ -54,7 +54,7 @@ func (s *Server) Do(args ...any) (any, error) {
 	return v, err
 }
 
-// MustDo is [Server.Do] where an error fails the test.
+// MustDo does the same as [Server.Do]. An error fails the test.
 func (s *Server) MustDo(t testing.TB, args ...any) any {
 	t.Helper()
 	v, err := s.Do(args...)
@@ -76,16 +76,15 @@ var handedOut = struct {
 	ports map[int]bool
 }{ports: map[int]bool{}}
 
-// freePort looks below the ephemeral range. In it, the kernel may hand the port of
-// a killed server to some outgoing connection, even to one that dials this very
-// port and so is connected to itself.
+// freePort returns a free port below the ephemeral range. Inside that range, the kernel may give the port of a killed
+// server to an outgoing connection. A connection that dials this very port may then be connected to itself.
 //
-// Nor does it hand out a port twice: that of a killed server is free until the server is back, and whoever
-// still calls it must not reach somebody else's.
+// freePort never returns a port twice. The port of a killed server is free until the server is back. A caller of that
+// port must not reach another server.
 func freePort() int {
 	handedOut.Lock()
 	defer handedOut.Unlock()
-	if len(handedOut.ports) > 9000 { // of a process that starts so many, the first are long gone
+	if len(handedOut.ports) > 9000 { // in a process that starts so many, the first are gone
 		clear(handedOut.ports)
 	}
 	for {
@@ -102,9 +101,8 @@ func freePort() int {
 	}
 }
 
-// Eventually polls ok until it is true and fails the test if that takes longer than
-// within. It pauses for a twentieth of the time that it waits already, 2 to 25 ms: tests
-// that wait for seconds leave the processor to others.
+// Eventually polls ok until it is true. It fails the test after within. Its pause is a twentieth of the time waited so
+// far, from 2 to 25 ms: tests that wait for seconds leave the processor to others.
 func Eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for began := time.Now(); !ok(); {

@@ -17,8 +17,8 @@ import (
 //go:embed clockshim.c.txt
 var clockSource []byte
 
-// clockLibrary compiles the shim once per test process. It is kept in memory, and
-// each server gets a copy in its own directory, so that no file outlives a test.
+// clockLibrary compiles the shim once per test process. The result stays in memory. Each server gets a copy in its own
+// directory, so no file outlives a test.
 var clockLibrary = sync.OnceValues(func() ([]byte, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		return nil, fmt.Errorf("redistest: the clock shim needs a C compiler; run: make deps")
@@ -55,20 +55,18 @@ func (s *Server) clockEnv() []string {
 	return []string{"LD_PRELOAD=" + filepath.Join(s.dir, "clockshim.so"), "CLOCKSHIM=" + s.clockPath()}
 }
 
-// Step makes the server's wall clock differ from the real one by d. Steps do not add
-// up, and a clock stopped by [Server.SetClock] runs again. The clock keeps its setting
-// over restarts.
+// Step sets the difference between the server's wall clock and the real time to d. Steps do not add up. A clock that
+// [Server.SetClock] stopped runs again. The setting survives restarts.
 func (s *Server) Step(d time.Duration) {
 	s.t.Helper()
-	// The offset first: the running clock must not show for an instant what neither
-	// the old nor the new setting says.
+	// The offset comes first: the running clock must never show a time of neither the old nor the new setting.
 	s.setWord(0, d.Microseconds())
 	s.setWord(1, 0)
 	s.setWord(2, 0)
 }
 
-// Rate has the server's wall clock run at f times its pace from now on, beginning with
-// what it shows. [Server.Step] ends that.
+// Rate makes the server's wall clock run at f times its speed from now on, beginning with its present time.
+// [Server.Step] ends this.
 func (s *Server) Rate(f float64) {
 	s.t.Helper()
 	s.setWord(2, 0) // before the instant from which it counts
@@ -76,14 +74,13 @@ func (s *Server) Rate(f float64) {
 	s.setWord(2, int64((f-1)*1e6))
 }
 
-// SetClock stops the server's wall clock at exactly this many microseconds since the
-// epoch.
+// SetClock stops the server's wall clock at exactly us, in µs since the epoch.
 func (s *Server) SetClock(us int64) {
 	s.t.Helper()
 	s.setWord(1, us)
 }
 
-// ResetClock gives the server the real clock again.
+// ResetClock sets the server's clock to the real time again.
 func (s *Server) ResetClock() {
 	s.t.Helper()
 	s.Step(0)

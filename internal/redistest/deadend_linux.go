@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DeadEnd is an address (host:port) where dialling hangs, as behind a firewall that
-// drops every packet: a listener that accepts nothing, with its queue full.
+// DeadEnd returns an address (host:port) where dialling hangs, as behind a firewall that drops every packet. It is a
+// listener that accepts no connection, with a full queue.
 func DeadEnd(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort())))
@@ -21,7 +21,7 @@ func DeadEnd(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Listening once more shortens the queue.
+	// A second call of listen shortens the queue.
 	if cerr := raw.Control(func(fd uintptr) { err = syscall.Listen(int(fd), 0) }); cerr != nil || err != nil {
 		t.Fatal(cerr, err)
 	}

@@ -1,15 +1,13 @@
-// Package redistest runs real redis-server processes for tests and does to them
-// what production does: kills, restarts, freezes them, shifts their clocks, and
-// breaks the network in front of them.
+// Package redistest runs real redis-server processes for tests. It does to them what happens in production: it kills,
+// restarts and freezes them, shifts their clocks, and breaks their network.
 //
 //	s := redistest.Start(t)
 //	s.MustDo(t, "SET", "k", "v")
 //	s.Freeze() // the process stops; its connections stay open
 //	s.Thaw()
 //
-// Servers bind loopback only, keep nothing on disk unless [Durable], and are gone
-// when the test ends, also when the test binary itself is killed. [NewProxy] stands
-// in front of a server to delay, swallow, cut and reorder traffic.
+// Servers bind loopback only and store nothing on disk unless [Durable]. They end with the test, also if the test
+// binary is killed. [NewProxy] adds a proxy before a server to delay, swallow, cut and reorder traffic.
 //
-// It is for Linux. Elsewhere everything but Freeze, the clock and [DeadEnd] works.
+// The package is for Linux. On other systems everything works except Freeze, the clock and [DeadEnd].
 package redistest

@@ -12,9 +12,8 @@ type process struct {
 	exited chan struct{} // closed when the process is reaped
 }
 
-// spawner runs functions on one operating system thread that never ends: the
-// kernel kills a child with Pdeathsig when the *thread* that made it ends, and Go
-// ends threads as it likes.
+// spawner runs functions on one operating system thread that never ends. The kernel kills a child with Pdeathsig when
+// the thread that made it ends, and Go may end any thread.
 var spawner = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
@@ -26,8 +25,8 @@ var spawner = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-// StartChild starts a command that dies with this process, also if it is frozen then. (On
-// Linux; elsewhere it lives on.)
+// StartChild starts a command that dies with this process, also if the command is frozen. (This works on Linux only;
+// elsewhere the command lives on.)
 func StartChild(cmd *exec.Cmd) error {
 	dieWithParent(cmd)
 	started := make(chan error)
@@ -35,7 +34,7 @@ func StartChild(cmd *exec.Cmd) error {
 	return <-started
 }
 
-// spawn starts a program that dies with this one; its output is appended to log.
+// spawn starts a program that dies with this one. Its output is appended to log.
 func spawn(log string, env []string, name string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -50,7 +49,7 @@ func spawn(log string, env []string, name string, args ...string) (*process, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // "signal: killed" is how they all end
+		_ = cmd.Wait() // they all end with "signal: killed"
 		close(p.exited)
 	}()
 	return p, nil

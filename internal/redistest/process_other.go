@@ -17,7 +17,7 @@ var errNeedsLinux = errors.New("needs Linux")
 func freeze(*os.Process) error { return errNeedsLinux }
 func thaw(*os.Process) error   { return errNeedsLinux }
 
-// DeadEnd is an address where dialling hangs. It needs Linux.
+// DeadEnd returns an address where dialling hangs. It needs Linux.
 func DeadEnd(t testing.TB) string {
 	t.Helper()
 	t.Fatal("redistest: DeadEnd: ", errNeedsLinux)

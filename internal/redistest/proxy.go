@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Proxy stands between clients and a server and breaks the network between them.
-// Its settings may be changed at any time, also under traffic. With none set it
-// forwards everything, each direction in order.
+// Proxy forwards traffic between clients and a server, and breaks the network between them. A test may change its
+// settings at any time, also under traffic. By default it forwards everything, each direction in order.
 type Proxy struct {
 	t      testing.TB
 	addr   string
@@ -29,14 +28,13 @@ type Proxy struct {
 	closed   bool
 }
 
-// NewProxy listens on a loopback port and forwards to targetAddr (host:port), which
-// is dialled anew for each connection. It ends with the test.
+// NewProxy listens on a loopback port and forwards to targetAddr (host:port). It dials a new connection to targetAddr
+// for each client connection. It ends with the test.
 func NewProxy(t testing.TB, targetAddr string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, target: targetAddr, done: make(chan struct{}), links: map[*link]struct{}{}}
 	p.change = sync.NewCond(&p.mu)
-	// Not a port of the kernel's choice, for the reason given at freePort: Cut gives
-	// the port up and must get it back.
+	// The kernel does not choose the port, for the reason at freePort: Cut gives up the port and must get it back.
 	for tries := 0; ; tries++ {
 		p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort()))
 		err := p.listen(p.addr)
@@ -51,30 +49,29 @@ func NewProxy(t testing.TB, targetAddr string) *Proxy {
 	return p
 }
 
-// URL is redis://127.0.0.1:port.
+// URL returns redis://127.0.0.1:port.
 func (p *Proxy) URL() string { return "redis://" + p.addr }
 
-// Addr is 127.0.0.1:port.
+// Addr returns 127.0.0.1:port.
 func (p *Proxy) Addr() string { return p.addr }
 
-// DelayRequests holds each request back for d, DelayReplies each reply. It is a
-// delay and not a rate: what follows is not slowed down further.
+// DelayRequests delays each request by d; DelayReplies delays each reply. It is a delay and not a rate: later traffic
+// is not slowed further.
 func (p *Proxy) DelayRequests(d time.Duration) { p.set(func() { p.delay[requests] = d }) }
 
-// DelayReplies is described at [Proxy.DelayRequests].
+// DelayReplies delays each reply: see [Proxy.DelayRequests].
 func (p *Proxy) DelayReplies(d time.Duration) { p.set(func() { p.delay[replies] = d }) }
 
-// BlackHole makes the network swallow everything in both directions. Connections
-// stay open and new ones are accepted. When it ends, connections that lost bytes
-// break, because a stream with a hole in it is none.
+// BlackHole makes the network swallow everything in both directions. Connections stay open, and new ones are accepted.
+// At its end, connections that lost bytes break, because a stream with a gap is useless.
 func (p *Proxy) BlackHole(on bool) { p.swallowing(on, on) }
 
-// DropReplies is [Proxy.BlackHole] for replies only: requests arrive and are
-// executed, their senders never hear of it.
+// DropReplies does the same as [Proxy.BlackHole] for replies only. The server executes requests, and their senders get
+// no answer.
 func (p *Proxy) DropReplies(on bool) { p.swallowing(false, on) }
 
-// DropRequests is [Proxy.BlackHole] for requests only: nothing new arrives, but what was
-// asked before is still answered, and what was published is still heard.
+// DropRequests does the same as [Proxy.BlackHole] for requests only. No new request arrives. Earlier requests are still
+// answered, and published messages still arrive.
 func (p *Proxy) DropRequests(on bool) { p.swallowing(on, false) }
 
 func (p *Proxy) swallowing(request, reply bool) {
@@ -112,8 +109,7 @@ func (p *Proxy) Cut(on bool) {
 	}
 }
 
-// Break ends the connections there are, as a router that lost its table does. New
-// ones pass.
+// Break ends the present connections, as a router that lost its table does. New ones pass.
 func (p *Proxy) Break() {
 	p.set(func() {
 		for l := range p.links {
@@ -122,8 +118,8 @@ func (p *Proxy) Break() {
 	})
 }
 
-// Redirect makes connections lead to another server from now on, as those of a name
-// do that resolves anew. The ones there are break.
+// Redirect makes new connections lead to another server, as for a host name that resolves to a new address. The present
+// connections break.
 func (p *Proxy) Redirect(targetAddr string) {
 	p.set(func() {
 		p.target = targetAddr
@@ -133,9 +129,9 @@ func (p *Proxy) Redirect(targetAddr string) {
 	})
 }
 
-// StallExisting holds back the requests of all connections there are now, also when
-// their clients close them, until [Proxy.Release] delivers them. Connections made
-// later pass: so a command arrives late, after others that were sent later.
+// StallExisting holds back the requests of all present connections until [Proxy.Release] delivers them. It holds them
+// even if their clients close the connections. Later connections pass. So a command arrives late, after commands that
+// were sent later.
 func (p *Proxy) StallExisting() {
 	p.set(func() {
 		for l := range p.links {
@@ -144,7 +140,7 @@ func (p *Proxy) StallExisting() {
 	})
 }
 
-// Release delivers what [Proxy.StallExisting] held back.
+// Release delivers the requests that [Proxy.StallExisting] held back.
 func (p *Proxy) Release() {
 	p.set(func() {
 		for l := range p.links {
@@ -153,7 +149,7 @@ func (p *Proxy) Release() {
 	})
 }
 
-// Connections is how many clients are connected, or were and left something stalled.
+// Connections returns the number of connected clients, including closed connections with stalled requests.
 func (p *Proxy) Connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +163,7 @@ func (p *Proxy) set(f func()) {
 	p.change.Broadcast()
 }
 
-// listen needs mu, or a proxy nobody else knows yet.
+// listen needs mu, or a proxy that no other goroutine knows yet.
 func (p *Proxy) listen(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -7,29 +7,27 @@ import (
 	"time"
 )
 
-// Single commands: what a proxy does to one request and not to those beside it.
+// This file treats single commands: it changes one request and leaves the others alone.
 
-// Treatment is what becomes of one command. The zero value forwards it.
+// Treatment says how to treat one command. The zero value forwards it.
 type Treatment struct {
-	// Delay holds the command back for so long, and with it what its client sends later
-	// on this connection; commands of other connections overtake it. It arrives also
-	// if its client hangs up.
+	// Delay holds back the command, and all later commands of its connection. Commands of other connections overtake
+	// it. It arrives even if its client closes the connection.
 	Delay time.Duration
 
-	// Overtaken holds it back until so many commands on other connections have passed,
-	// Delay at the longest.
+	// Overtaken holds back the command until this many commands on other connections have passed, but no longer than
+	// Delay.
 	Overtaken int
 
-	// Copies are sent so much later than it was, each on a connection of its own; what
-	// the server answers to them is swallowed.
+	// Copies are sent this much later than the command, each on its own connection. The answers to them are dropped.
 	Copies []time.Duration
 }
 
-// Treat has f decide about each command that begins from now on; nil ends that. f must not
-// call the proxy. Connections that do not speak RESP are left alone.
+// Treat makes f decide about each command from now on. nil ends this. f must not call the proxy. Connections that do
+// not use RESP are left alone.
 func (p *Proxy) Treat(f func(command []string) Treatment) { p.set(func() { p.treat = f }) }
 
-// enqueue puts what was read into a pipe's queue. It needs mu.
+// enqueue puts bytes from a connection into a pipe's queue. The caller holds mu.
 func (p *Proxy) enqueue(q *pipe, data []byte) {
 	due := time.Now().Add(p.delay[q.direction])
 	if q.direction == replies {
@@ -61,7 +59,7 @@ func (p *Proxy) enqueue(q *pipe, data []byte) {
 	}
 }
 
-// copy sends a command once more. Nobody hears the answer.
+// copy sends a command once more. Its answer is dropped.
 func (p *Proxy) copy(command []byte, due time.Time) {
 	if !p.sleepUntil(due) {
 		return
@@ -83,7 +81,7 @@ func (p *Proxy) copy(command []byte, due time.Time) {
 	}
 }
 
-// wait holds a chunk back until it is due; false means that the link broke.
+// wait holds back a chunk until it is due. It returns false if the link broke.
 func (p *Proxy) wait(q *pipe, c chunk) bool {
 	if !c.overtaken {
 		return p.sleepUntil(c.due)
@@ -96,13 +94,13 @@ func (p *Proxy) wait(q *pipe, c chunk) bool {
 	return !q.ended && !p.closed
 }
 
-// cutter cuts a stream of requests where commands end.
+// cutter splits a stream of requests into commands.
 type cutter struct {
 	rest []byte
-	raw  bool // not RESP, or not as a client writes it: never cut again
+	raw  bool // not RESP, or not in the form of a client: never split again
 }
 
-// all returns every command that is there as a whole, and how many these are.
+// all returns every complete command, and their number.
 func (c *cutter) all() (whole []byte, n int64) {
 	for {
 		one, _ := c.next()
@@ -113,7 +111,7 @@ func (c *cutter) all() (whole []byte, n int64) {
 	}
 }
 
-// next returns a command and its words; nothing if it has not come as a whole.
+// next returns a command and its words. It returns nothing if the command is incomplete.
 func (c *cutter) next() (one []byte, words []string) {
 	size := 0
 	if !c.raw {
@@ -126,7 +124,7 @@ func (c *cutter) next() (one []byte, words []string) {
 	return one, words
 }
 
-// command finds the end of the first command in b: 0 if that is not there yet.
+// command returns the size of the first command in b, 0 if it is incomplete.
 func command(b []byte) (size int, words []string, malformed bool) {
 	line := func(kind byte) (n int, ok bool) {
 		if size >= len(b) {

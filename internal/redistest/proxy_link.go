@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// The directions of a link.
+// These are the directions of a link.
 const (
 	requests = iota
 	replies
 )
 
-// link is one connection through a [Proxy]: two pipes that end independently, so
-// that what a client sent before it hung up still arrives. Its fields are guarded by
-// the proxy's mu.
+// link is one connection through a [Proxy]. Its two pipes end independently, so the requests of a client arrive even
+// after it closes. The proxy's mu guards its fields.
 type link struct {
 	client, server net.Conn // server is nil if the link began in a black hole
 	stalled        bool
-	lost           bool // a hole is in one of the streams
+	lost           bool // one of the streams has a gap
 	ended          bool
 }
 
@@ -33,14 +32,14 @@ func (l *link) end() {
 type chunk struct {
 	data  []byte
 	due   time.Time
-	after int64 // with overtaken: until so many commands have passed, due at the latest
+	after int64 // with overtaken: until this many commands have passed, due at the latest
 	// overtaken: see [Treatment].
 	overtaken bool
-	commands  int64 // how many it contains
+	commands  int64 // the number of commands in it
 }
 
-// pipe is one direction of a link. A reader fills its queue at once, so that the
-// sender never notices what is held back; a writer empties it when allowed to.
+// pipe is one direction of a link. A reader fills its queue at once, so the sender does not notice any delay. A writer
+// empties it when it may.
 type pipe struct {
 	*link
 	direction int
@@ -65,7 +64,7 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.listener != via || p.target != target { // accepted, and cut or redirected since
+	if p.closed || p.listener != via || p.target != target { // accepted, but cut or redirected since
 		l.end()
 		return
 	}
@@ -89,8 +88,7 @@ func (p *Proxy) run(l *link) {
 	p.wg.Go(func() { p.read(down, l.server) })
 	p.wg.Go(func() {
 		if p.write(up, l.server) {
-			// The client hung up and everything it sent is delivered: the server
-			// learns it, answers what it has and hangs up too.
+			// The client closed, and all its requests are delivered. The server learns this, answers, and closes too.
 			_ = l.server.(*net.TCPConn).CloseWrite()
 		}
 	})
@@ -113,8 +111,7 @@ func (p *Proxy) read(q *pipe, from net.Conn) {
 	}
 }
 
-// write forwards the queue until its source is at its end, and reports whether that
-// was reached.
+// write forwards the queue until the end of its source. It reports whether it reached the end.
 func (p *Proxy) write(q *pipe, to net.Conn) bool {
 	for {
 		c, ok := p.next(q)
@@ -124,8 +121,8 @@ func (p *Proxy) write(q *pipe, to net.Conn) bool {
 		if p.swallowed(q) {
 			continue
 		}
-		// An error here means that the receiver is gone. The queue is emptied all
-		// the same: a server must not be held up by a client that hung up.
+		// An error means that the receiver is gone. The queue is still emptied: a closed client must not block a
+		// server.
 		_, _ = to.Write(c.data)
 		if c.commands > 0 {
 			p.set(func() { p.passed += c.commands })
@@ -133,7 +130,7 @@ func (p *Proxy) write(q *pipe, to net.Conn) bool {
 	}
 }
 
-// next waits for something to forward.
+// next waits for a chunk to forward.
 func (p *Proxy) next(q *pipe) (c chunk, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +139,7 @@ func (p *Proxy) next(q *pipe) (c chunk, ok bool) {
 			c, q.queue = q.queue[0], q.queue[1:]
 			return c, true
 		}
-		if q.eof && !p.swallow[q.direction] { // a black hole swallows the hang-up too
+		if q.eof && !p.swallow[q.direction] { // a black hole also swallows the close
 			return c, false
 		}
 		p.change.Wait()
@@ -150,7 +147,7 @@ func (p *Proxy) next(q *pipe) (c chunk, ok bool) {
 	return c, false
 }
 
-// stall waits while the link is held back; false means that it broke.
+// stall waits while the link is held back. It returns false if the link broke.
 func (p *Proxy) stall(q *pipe) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,7 +19,7 @@ func behind(t *testing.T) (*Server, *Proxy) {
 	return s, NewProxy(t, s.Addr())
 }
 
-// dial returns a client that has one connection and does as it is told.
+// dial returns a client with one connection that never retries by itself.
 func dial(t *testing.T, p *Proxy) *redis.Client {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{
@@ -86,7 +86,7 @@ func TestDropRepliesLetsRequestsThrough(t *testing.T) {
 	s, p := behind(t)
 	c := dial(t, p)
 	p.DropReplies(true)
-	if err := c.Incr(within(t, time.Second), "n").Err(); !node.Timeout(err) { // time enough to be sent
+	if err := c.Incr(within(t, time.Second), "n").Err(); !node.Timeout(err) { // enough time to send it
 		t.Errorf("a reply came: %v", err)
 	}
 	Eventually(t, patience, "the request arrives", func() bool { return s.MustDo(t, "GET", "n") == "1" })

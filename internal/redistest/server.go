@@ -19,12 +19,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// patience bounds every wait of this package. It is long because two cores may run
-// a whole test suite under the race detector.
+// patience limits every wait of this package. It is long, because two cores may run a whole test suite under the race
+// detector.
 const patience = 20 * time.Second
 
-// Server is one redis-server process. Its methods are safe for concurrent use and
-// fail the test they were started for.
+// Server is one redis-server process. Its methods are safe for concurrent use. They fail the test for which the server
+// was started.
 type Server struct {
 	t       testing.TB
 	cfg     config
@@ -48,7 +48,7 @@ func Start(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// StartN runs n servers, in parallel because each takes a while to answer.
+// StartN runs n servers in parallel, because each needs a while to answer.
 func StartN(t testing.TB, n int, opts ...Option) []*Server {
 	t.Helper()
 	servers, errs := make([]*Server, n), make([]error, n)
@@ -57,22 +57,22 @@ func StartN(t testing.TB, n int, opts ...Option) []*Server {
 		wg.Go(func() { servers[i], errs[i] = start(t, opts...) })
 	}
 	wg.Wait()
-	// Fatal here and not in the goroutines: it must run on the test's own.
+	// Fatal must run on the test's own goroutine, not on these.
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	return servers
 }
 
-// program is the server that is tested with: redis-server, or what SERVER names in the environment, such
-// as valkey-server.
+// program returns the server program for the tests: redis-server, or the value of SERVER in the environment, such as
+// valkey-server.
 func program() string { return cmp.Or(os.Getenv("SERVER"), "redis-server") }
 
 func start(t testing.TB, opts ...Option) (*Server, error) {
 	if _, err := exec.LookPath(program()); err != nil {
 		return nil, fmt.Errorf("%s is not installed; run: make deps SERVER=%[1]s", program())
 	}
-	// Not t.TempDir: with a long test name a socket's path exceeds 107 bytes.
+	// t.TempDir is not used: with a long test name the path of a socket exceeds 107 bytes.
 	dir, err := os.MkdirTemp("", "redistest-")
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func start(t testing.TB, opts ...Option) (*Server, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	// Another process may take the port between our look and the server's bind.
+	// Another process may take the port between this check and the server's bind.
 	for range 10 {
 		s.port, s.tlsPort = freePort(), freePort()
 		if err = s.launch(true); !errors.Is(err, errPortTaken) {
@@ -136,7 +136,7 @@ func (s *Server) arguments() []string {
 
 var errPortTaken = errors.New("redistest: port taken")
 
-// launch starts the process and, if ready is set, waits until it serves commands.
+// launch starts the process. With ready it waits until the process serves commands.
 func (s *Server) launch(ready bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,8 +156,7 @@ func (s *Server) launch(ready bool) error {
 	return nil
 }
 
-// await returns when it is this process that answers: on a port somebody else took,
-// a stranger would.
+// await returns when this very process answers. If another process took the port, a foreign server would answer.
 func (s *Server) await(p *process, ready bool) error {
 	self := fmt.Sprintf("process_id:%d\r\n", p.pid())
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -165,7 +164,7 @@ func (s *Server) await(p *process, ready bool) error {
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		info := ""
-		// A look first: go-redis writes a line to stderr for each refused dial.
+		// This probe comes first, because go-redis writes a line to stderr for each refused dial.
 		if probe, err := net.Dial("tcp", s.Addr()); err == nil {
 			_ = probe.Close()
 			info, _ = s.client.Do(context.Background(), "INFO").Text()
@@ -186,7 +185,7 @@ func (s *Server) await(p *process, ready bool) error {
 	return fmt.Errorf("redistest: redis-server does not answer: %s", tail(s.Log()))
 }
 
-// Kill ends the process at once (SIGKILL) and waits until it is gone.
+// Kill ends the process at once (SIGKILL) and waits for its end.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,14 +201,14 @@ func (s *Server) stop() {
 	s.proc, s.client = nil, nil
 }
 
-// Restart kills the server if it runs and starts it on the same port and directory.
-// Data survives only in a [Durable] server.
+// Restart kills the server if it runs, and starts it on the same port and directory. Only a [Durable] server keeps its
+// data.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.restart(true)
 }
 
-// RestartWith is [Server.Restart] with other arguments in place of those of [Args], also for
+// RestartWith does the same as [Server.Restart], with other arguments instead of those of [Args]. They also apply to
 // later restarts.
 func (s *Server) RestartWith(args ...string) {
 	s.t.Helper()
@@ -220,11 +219,11 @@ func (s *Server) RestartWith(args ...string) {
 	s.restart(true)
 }
 
-// Dir is where the server keeps its files. They may be changed while it is killed.
+// Dir returns the directory with the server's files. A test may change them while the server is killed.
 func (s *Server) Dir() string { return s.dir }
 
-// RestartLoading is [Server.Restart] without waiting until the data is loaded: the
-// server answers, possibly with LOADING.
+// RestartLoading does the same as [Server.Restart], but does not wait until the data is loaded. The server may answer
+// with LOADING.
 func (s *Server) RestartLoading() {
 	s.t.Helper()
 	s.restart(false)
@@ -238,11 +237,11 @@ func (s *Server) restart(ready bool) {
 	}
 }
 
-// Freeze stops the process as a hung machine would (SIGSTOP): its kernel still
-// accepts connections and bytes, nothing answers.
+// Freeze stops the process as on a hung machine (SIGSTOP). Its kernel still accepts connections and bytes, but nothing
+// answers.
 func (s *Server) Freeze() { s.signal(freeze, "freeze") }
 
-// Thaw ends [Server.Freeze]: what was sent in between is executed now.
+// Thaw ends [Server.Freeze]. The server then executes the requests that came in between.
 func (s *Server) Thaw() { s.signal(thaw, "thaw") }
 
 func (s *Server) signal(send func(*os.Process) error, what string) {

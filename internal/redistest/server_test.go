@@ -96,8 +96,8 @@ func TestPasswordSocketAndTLS(t *testing.T) {
 	}
 }
 
-// A test binary that is killed takes its servers along: it runs this test once more
-// as a child, which starts a server and waits to be killed.
+// A test binary that is killed takes its servers with it. The test runs itself as a child, which starts a server and
+// waits to be killed.
 func TestServersDieWithTheTestBinary(t *testing.T) {
 	if os.Getenv("REDISTEST_ORPHAN") != "" {
 		fmt.Println("addr", Start(t).Addr())
@@ -105,7 +105,7 @@ func TestServersDieWithTheTestBinary(t *testing.T) {
 	}
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), "REDISTEST_ORPHAN=1", "TMPDIR="+t.TempDir()) // it cannot clean up
+	cmd.Env = append(os.Environ(), "REDISTEST_ORPHAN=1", "TMPDIR="+t.TempDir()) // the child cannot clean up
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// TLSURL is rediss://127.0.0.1:port, for a server with [TLS].
+// TLSURL returns rediss://127.0.0.1:port, for a server with [TLS].
 func (s *Server) TLSURL() string {
 	return "rediss://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.tlsPort))
 }
 
-// TLSConfig trusts the certificate of a server with [TLS], and nothing else.
+// TLSConfig returns a configuration that trusts only the certificate of a server with [TLS].
 func (s *Server) TLSConfig() *tls.Config { return s.tlsConf.Clone() }
 
 func (s *Server) prepareTLS() error {

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// act is what one goroutine of a client does.
+// act runs the locks of one goroutine of a client.
 func (w *world) act(a *Actor) {
 	for _, op := range a.Ops {
 		time.Sleep(max(op.Pause, op.At-w.now()))
@@ -42,8 +42,8 @@ func (w *world) act(a *Actor) {
 			if wanted == 0 {
 				wanted = w.now()
 			}
-			// Not before the locks of the dead are over and lost memories forgiven: until then
-			// it may be told that there is no quorum.
+			// This waits until the locks of dead clients are over and lost memories have no effect any more. Before
+			// that, a client may be told that there is no quorum.
 			if w.lock(h, a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}, wanted) {
 				break
 			}
@@ -51,7 +51,7 @@ func (w *world) act(a *Actor) {
 	}
 }
 
-// lock makes one call, and holds what it got. It reports whether it got it.
+// lock makes one call and holds the lock if it got one. It reports whether it got it.
 func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	if h == nil {
 		return true
@@ -109,14 +109,14 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	return true
 }
 
-// hold keeps a lease for a while, and gives it back.
+// hold keeps a lease for a while and releases it.
 func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 	if w.keep(l, lease, op) {
 		w.giveBack(l, lease, op)
 	}
 }
 
-// keep holds a lease for a while, and reports whether it is still its holder's then.
+// keep holds a lease for a while. It reports whether the holder still has it then.
 func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 	h := l.h
 	pause := func(d time.Duration) bool {
@@ -128,7 +128,7 @@ func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 		case <-lease.Context().Done():
 			w.lost(l, context.Cause(lease.Context()))
 		case <-h.over:
-			if !h.gone() { // it is being closed, which ends the lease
+			if !h.gone() { // the client is being closed, which ends the lease
 				<-lease.Context().Done()
 				w.lost(l, context.Cause(lease.Context()))
 			}
@@ -164,7 +164,7 @@ func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 	return true
 }
 
-// giveBack ends a lease that its holder believes in.
+// giveBack ends a lease that its holder still relies on.
 func (w *world) giveBack(l *held, lease *holdfast.Lease, op Op) {
 	h := l.h
 	w.gives(l, op.Left)
@@ -184,7 +184,7 @@ func (w *world) giveBack(l *held, lease *holdfast.Lease, op Op) {
 	}
 }
 
-// told takes what an attempt of somebody who goes on waiting met.
+// told counts the error of an attempt by a waiter that continues to wait.
 func (w *world) told(err error) {
 	if o := outcome(err); o == Contended || o == OffClock {
 		w.count(o)
@@ -192,7 +192,7 @@ func (w *world) told(err error) {
 	w.twins(err)
 }
 
-// twins counts nodes of which a client found that they are others.
+// twins counts the nodes that a client identified as copies of other nodes.
 func (w *world) twins(err error) {
 	var held *holdfast.HeldError
 	var none *holdfast.UnavailableError
@@ -213,7 +213,7 @@ func (w *world) twins(err error) {
 	}
 }
 
-// split reports whether some nodes granted what others had given to somebody else.
+// split reports whether some nodes granted a name that other nodes gave to another owner.
 func split(nodes []holdfast.NodeAnswer) bool {
 	return slices.ContainsFunc(nodes, granted)
 }
@@ -223,7 +223,7 @@ func granted(n holdfast.NodeAnswer) bool {
 	return n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonGrantedLate
 }
 
-// outcome puts an error into one word.
+// outcome returns the outcome that describes an error.
 func outcome(err error) Outcome {
 	var held *holdfast.HeldError
 	var none *holdfast.UnavailableError
@@ -245,7 +245,7 @@ func outcome(err error) Outcome {
 	case errors.As(err, &held):
 		return HeldByOther
 	case !errors.As(err, &none):
-		return outcomes // of no kind that there should be
+		return outcomes // an error of no known kind
 	}
 	said := map[Outcome]int{}
 	for _, n := range none.Nodes {

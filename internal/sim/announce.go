@@ -2,13 +2,13 @@ package sim
 
 import "time"
 
-// A loss is announced at the lease's deadline, whether anybody else asks for the name or not.
+// A loss is announced at the lease's deadline, whether or not another client asks for the name.
 
-// prompt is how long after its deadline a lease is over for its holder, where its host did not sleep since the
-// lease was granted: its clock may run a hundredth faster than timers do.
+// prompt returns the longest delay between a deadline and its announcement, if the host did not sleep since the grant.
+// A clock may run a hundredth faster than timers.
 func prompt(ttl time.Duration) time.Duration { return ttl/100 + 5*time.Millisecond }
 
-// willAnnounce looks at a lease when it has to be over, until it is. w.mu is held.
+// willAnnounce checks a lease at the time when it must be over, and repeats until it is over. The caller holds w.mu.
 func (w *world) willAnnounce(l *held, after time.Duration) {
 	w.unique++
 	l.look = time.AfterFunc(after+time.Duration(1+w.unique%50_000), func() {
@@ -20,11 +20,11 @@ func (w *world) willAnnounce(l *held, after time.Duration) {
 	})
 }
 
-// announced checks that a holder whose deadline is past knows it; it returns after which time to look again, 0 if
-// there is nothing to look at any more. w.mu is held.
+// announced checks that a holder after its deadline knows of the loss. It returns the delay until the next check, 0 if
+// none is needed. The caller holds w.mu.
 func (w *world) announced(l *held) (again time.Duration) {
 	slack, past, awake := prompt(longest(w.plan)), -time.Until(l.lease.Deadline()), w.now()-l.h.woke
-	if l.since <= l.h.woke { // the timers that it had then stood still: it looks once a second
+	if l.since <= l.h.woke { // its timers at that time did not run: it looks once a second
 		slack = noticed
 	}
 	switch {

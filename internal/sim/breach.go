@@ -1,21 +1,21 @@
 package sim
 
-// breach is which promise a violation breaks.
+// breach is the promise that a violation breaks.
 type breach uint8
 
-// Breaches, the gravest first.
+// These are the breaches, the gravest first.
 const (
 	twoHolders        breach = iota
-	holderWithForeign        // a foreign client and one of ours
-	lossToldLate             // the next holder was granted the name before the last one knew
+	holderWithForeign        // a foreign client and a Holdfast client
+	lossToldLate             // the next holder got the name before the previous one knew of its loss
 	tokenNotAbove
 	freeWhileWaited
 	servedLate // out of turn
-	ghost      // something is left of what was given back
+	ghost      // a release left something on a node
 	neverGot
-	doesNotKnow        // that it lost a lease
-	otherConfiguration // a client with one was granted a name
-	nobodyFoundOut     // that a node had forgotten
+	doesNotKnow        // a client does not know that it lost a lease
+	otherConfiguration // a client with another configuration got a name
+	nobodyFoundOut     // no client found that a node had forgotten
 	beforeUnlockAt
 	lostForNothing
 	endedWrong
@@ -28,11 +28,11 @@ const (
 	breaches
 )
 
-// holdsForSpares reports whether b is judged where the lists of clients differ. Such clients share fewer nodes than the
-// other judges take for granted. And foreign clients report no members: with another list they exclude nobody.
+// holdsForSpares reports whether b is judged where clients have different lists. Such clients share fewer nodes than
+// the other judges assume. Foreign clients report no members: a foreign client with another list excludes no client.
 func (b breach) holdsForSpares() bool { return b == twoHolders || b == tokenNotAbove || b == ghost }
 
-// Breaks reports whether a result breaks the promise that another does.
+// Breaks reports whether r breaks the same promise as another result.
 func (r *Result) Breaks(same *Result) bool {
 	for b := range anyOther {
 		if same.broken[b] {

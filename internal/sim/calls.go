@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// asked notes the owners that calls of a client bid under.
+// asked notes the owners in the calls of a client.
 func (w *world) asked(h *host, calls []node.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,9 +23,9 @@ func (w *world) asked(h *host, calls []node.Call) {
 					h.owners[owner] = b
 					h.bids++
 				}
-				b.ended = false // it had only given a part back
+				b.ended = false // its release only gave back a partial grant
 				if from := h.owners[c.Args[i+2]]; from != nil {
-					from.ended = true // it passes its lease on
+					from.ended = true // this owner passes its lease
 				}
 			}
 		case extends(c):
@@ -36,7 +36,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 			}
 		case releases(c):
 			for i := 0; i < len(c.Args); i += width {
-				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) { // 0 declines: it should be over
+				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) { // 0 declines
 					b.ended = true
 				}
 			}
@@ -52,10 +52,10 @@ func (w *world) asked(h *host, calls []node.Call) {
 	}
 }
 
-// width is how many arguments an acquire and a release have, see package nodescript.
+// width is the number of arguments of an acquire and of a release: see package nodescript.
 const width = 4
 
-// acquires, releases and extends tell calls apart by their arguments.
+// acquires, releases and extends distinguish calls by their arguments.
 func acquires(c node.Call) bool {
 	return len(c.Args) > 0 && len(c.Args)%width == 0 && len(c.Args[0]) == 49 && len(c.Args[1]) < 16
 }
@@ -72,7 +72,7 @@ func lefts(c node.Call) bool {
 	return len(c.Args) == 4 && c.Args[3] == nodescript.LeftOwner(c.Args[0])
 }
 
-// answered counts what nodes answer.
+// answered counts the answers of nodes.
 func (w *world) answered(l *link, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +93,7 @@ func (w *world) answered(l *link, calls []node.Call, replies []node.Reply) {
 	}
 }
 
-// each hands out the answers of a call, of which there may be several, see
+// each calls to with each answer in the reply to a call. The reply may contain several answers: see
 // [nodescript.Together].
 func each(c node.Call, value string, to func(n int, answer string)) {
 	several := 1
@@ -112,9 +112,9 @@ func each(c node.Call, value string, to func(n int, answer string)) {
 	}
 }
 
-// took checks that a node that was told that a lock was given back, or left taken for a while, does not
-// grant or repair it again, when commands of it come late. Not one whose clock was far behind then: a
-// tombstone is set at most W ahead of it, and if it is put right, a late acquire passes.
+// took checks nodes that confirmed a release, or confirmed that a lock is left taken. They must not grant or repair the
+// lock again when its commands come late. The check leaves out a node whose clock was far behind at that time. Its
+// tombstone is at most W ahead of its clock, so a late acquire passes when the clock is set right.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +143,7 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	}
 }
 
-// one counts one answer. w.mu is held.
+// one counts one answer. The caller holds w.mu.
 func (w *world) one(c node.Call, n int, answer string) {
 	out := &w.result.Tally.Outcomes
 	if answer == "" {
@@ -174,7 +174,7 @@ func (w *world) one(c node.Call, n int, answer string) {
 	}
 }
 
-// traced writes a call down, for people.
+// traced writes a call to the trace, for people.
 func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 	for i, c := range p.calls {
 		what := "call"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// chance is a stream of random numbers (splitmix64). Streams are made from what they are for,
-// so that leaving one thing out of a plan changes no other's luck.
+// chance is a stream of random numbers (splitmix64). Each stream is made from its purpose. So a plan that leaves
+// something out does not change the luck of the rest.
 type chance struct{ state atomic.Uint64 }
 
 const golden = 0x9e3779b97f4a7c15
@@ -17,7 +17,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// luck is the beginning of the stream for what the numbers name.
+// luck returns the start of the stream that the numbers name.
 func luck(of ...uint64) uint64 {
 	x := uint64(golden)
 	for _, n := range of {
@@ -32,10 +32,10 @@ func newChance(of ...uint64) *chance {
 	return c
 }
 
-// next is safe for concurrent use.
+// next returns the next number. It is safe for concurrent use.
 func (c *chance) next() uint64 { return mix(c.state.Add(golden)) }
 
-// dice is a stream of one goroutine's own.
+// dice is a stream for one goroutine.
 type dice uint64
 
 func (d *dice) next() uint64 {
@@ -43,16 +43,16 @@ func (d *dice) next() uint64 {
 	return mix(uint64(*d))
 }
 
-// below draws from [0, n).
+// below returns a number from [0, n).
 func (d *dice) below(n time.Duration) time.Duration { return time.Duration(d.next() % uint64(n)) }
 
-// between draws from [a, b].
+// between returns a number from [a, b].
 func (d *dice) between(a, b time.Duration) time.Duration { return a + d.below(b-a+1) }
 
-// hit is true with probability p.
+// hit returns true with probability p.
 func (d *dice) hit(p float64) bool { return float64(d.next()>>11)/(1<<53) < p }
 
 func (d *dice) n(n int) int { return int(d.next() % uint64(n)) }
 
-// pick draws one of several.
+// pick returns one of several values.
 func pick[T any](d *dice, from ...T) T { return from[d.n(len(from))] }

@@ -6,15 +6,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Crowd worlds are about repair: one node has missed a lease behind which many wait, and a minority of the others gets sick.
-// The holder needs the node that missed it, of which those who wait ask for a part all the time. It must not lose the lease.
+// Crowd worlds check repair. One node missed a lease for which many clients wait, and a minority of the other nodes
+// gets sick. The holder needs the node that missed the lease. The waiters ask that node for a partial grant all the
+// time. The holder must not lose the lease.
 
-// isCrowd says which seeds make crowd worlds.
+// isCrowd reports whether a seed makes a crowd world.
 func isCrowd(seed uint64) bool {
 	return !hasLatecomers(seed) && !isTight(seed) && !isHiccup(seed) && luck(seed, 'c', 'w')%32 == 0
 }
 
-// drawCrowd makes the plan of such a world: a few leases of client 0, and those who wait behind them.
+// drawCrowd makes the plan of a crowd world: a few leases of client 0, and clients that wait for them.
 func drawCrowd(seed uint64) *Plan {
 	d := dice(luck(seed, 'c', 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 3, 3, 5), Window: pick[time.Duration](&d, 100, 250) * time.Millisecond, Names: []string{"name0"}}
@@ -22,7 +23,7 @@ func drawCrowd(seed uint64) *Plan {
 	p.MaxTTL = shortest * pick[time.Duration](&d, 1, 2, 4)
 	p.Slow = p.Window / pick[time.Duration](&d, 50, 100, 200)
 	p.Timeout = p.Window/4 + 8*p.Slow
-	for range p.N { // all vote from the beginning
+	for range p.N { // all nodes vote from the beginning
 		p.Clocks = append(p.Clocks, d.between(-rightClocks(p.Window), rightClocks(p.Window)))
 	}
 	fair := d.hit(0.5)
@@ -35,10 +36,10 @@ func drawCrowd(seed uint64) *Plan {
 	waiters := make([]Actor, len(p.Clients)-1)
 	at := time.Second
 	for range d.n(2) + 2 {
-		// The holder comes first, and does not reach the last node until others have it.
+		// The holder comes first. It does not reach the last node until other nodes have the lease.
 		missed := Fault{ID: len(p.Faults), Kind: pick(&d, Cut, CutOut), At: at, For: d.between(valid/2, 2*valid), Nodes: 1 << (p.N - 1), Clients: 1}
 		sick := Fault{ID: len(p.Faults) + 1, Kind: pick(&d, Hang, Cut, CutOut, CutBack), For: 3 * valid, Nodes: 1<<(p.N-1) - 1, Clients: all}
-		sick.Nodes &^= 1<<(p.N/2) - 1 // a majority is left, and the node that missed it is one of them
+		sick.Nodes &^= 1<<(p.N/2) - 1 // a majority is left, and the node that missed the lease is part of it
 		sick.At = missed.At + missed.For - d.below(valid/4)
 		hold := sick.At + sick.For - at
 		p.Faults = append(p.Faults, missed, sick)
@@ -54,7 +55,7 @@ func drawCrowd(seed uint64) *Plan {
 		a.ID, a.Client = i+1, i+1
 		p.Actors = append(p.Actors, a)
 	}
-	// What is none of a holder's business.
+	// These faults do not affect the holder.
 	for range d.n(3) {
 		f := Fault{ID: len(p.Faults), Kind: pick(&d, Inbox, News, Delay), P: 0.2, At: d.below(p.Heal), Clients: others, Nodes: 1<<p.N - 1}
 		f.For = 1 + d.below(p.Heal-f.At)

@@ -2,12 +2,12 @@ package sim
 
 import "time"
 
-// A doze is a suspension as a client sees it: its timers stand still, and its clock does not. The timers of one client
-// cannot be stopped in a bubble, so all clients' hosts sleep at once, for minutes or hours, in no time at all:
-// the clocks of the nodes and of all clients leap by as much, and nothing else happens. It may come at any moment,
-// also when a client holds nothing. (In a [Suspend] of one client its clock stands meanwhile, and others go on.)
+// A doze is a suspension as a client sees it: its timers stop, and its clock does not. A bubble cannot stop the timers
+// of one client. So all clients' hosts sleep at once, for minutes or hours, and no virtual time passes. The clocks of
+// the nodes and of all clients leap by the same amount, and nothing else happens. A doze may come at any moment, also
+// when a client holds no lock. (In a [Suspend] of one client its clock stops, and the others continue.)
 
-// drawDozes adds dozes to one world in eight, by a chance of their own: all else stays as it was drawn.
+// drawDozes adds dozes to one world in eight. It uses a stream of its own, so the rest of the plan does not change.
 func (p *Plan) drawDozes() {
 	d := dice(luck(p.Seed, 'z'))
 	if !d.hit(0.125) {
@@ -21,7 +21,7 @@ func (p *Plan) drawDozes() {
 	}
 }
 
-// doze has all hosts sleep.
+// doze makes all hosts sleep.
 func (w *world) doze(d time.Duration) {
 	for _, s := range w.servers {
 		s.leap(d)
@@ -33,8 +33,8 @@ func (w *world) doze(d time.Duration) {
 		if h.dead {
 			continue
 		}
-		for _, l := range h.leases { // above 0 in any case: it slept
-			if h.asleep { // all clocks but its own go on: what it could believe is over that much sooner
+		for _, l := range h.leases { // above 0 in any case, because the host slept
+			if h.asleep { // all clocks except its own continue: its lease ends that much sooner
 				l.cap = max(l.cap-d, 1)
 			} else {
 				l.cap = max(now+time.Until(l.lease.Deadline()), 1)
@@ -42,7 +42,7 @@ func (w *world) doze(d time.Duration) {
 		}
 		h.woke = now
 	}
-	for _, n := range w.names { // what the nodes keep is over that much sooner
+	for _, n := range w.names { // the nodes' records end that much sooner
 		n.taken -= d
 		n.free = max(min(n.free, now), n.free-d)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// theme is what kinds of faults a world has.
+// themes are sets of kinds of faults. A world has the faults of one theme.
 var themes = [][]Kind{
 	{}, // none
 	{Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox},
@@ -17,11 +17,12 @@ var themes = [][]Kind{
 		Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox, Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang,
 		Step, Blip, Drift, Freeze, Pause, Suspend, Crash, Close, Twin,
 	},
-	// A stranger may be let in by a node that never met one of ours, or has forgotten us: here none does.
+	// A node that never met a client of this configuration, or has forgotten it, may admit a stranger. No node of this
+	// theme does.
 	{Stranger, Twin, Loss, Delay, Pause, Suspend, Crash, Close, ScriptFlush},
 }
 
-// Draw makes the plan of a seed.
+// Draw returns the plan of a seed.
 func Draw(seed uint64) *Plan {
 	if hasLatecomers(seed) {
 		return drawLatecomers(seed)
@@ -146,15 +147,15 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 		o.Extend = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
 	}
 	if d.hit(0.06) {
-		o.Left = 1 + d.below(pick(d, 2*p.Window, ttl/2)) // a command may be on its way for longer
+		o.Left = 1 + d.below(pick(d, 2*p.Window, ttl/2)) // a command may need longer than that to arrive
 	}
 	return o
 }
 
 func (p *Plan) drawFaults(d *dice) {
 	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6)])
-	// The promises allow any node to lose its memory, but for one that is declared durable: that forgets
-	// nothing and is never made to evict. And a minority of clocks may be wrong.
+	// The promises allow any node to lose its memory, except a node that is declared durable. A durable node forgets
+	// nothing and is never set to evict. A minority of clocks may be wrong.
 	liars := uint32(0)
 	for i := range (p.N - 1) / 2 {
 		liars |= 1 << i
@@ -173,7 +174,7 @@ func (p *Plan) drawFaults(d *dice) {
 	if len(kinds) == 0 {
 		return
 	}
-	if p.Durable && liars != 0 { // others forget at every restart
+	if p.Durable && liars != 0 { // with a wrong clock a durable node would forget at every restart
 		kinds = append(kinds, Boot, Boot)
 	}
 	most := pick(d, 4, 8, 16, 30, 60)
@@ -209,7 +210,7 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	case Step, Blip:
 		f.Nodes &= liars
 		f.By = time.Duration(d.n(2)*2-1) * d.between(p.Window/2, pick(d, 2*p.Window, 2*p.MaxTTL, 3*time.Hour))
-	case Boot: // mostly so far ahead that all it kept is over
+	case Boot: // mostly so far ahead that all its keys have expired
 		f.Nodes &= liars
 		f.By = pick[time.Duration](d, -1, 1, 1, 1) * d.between(p.Window, pick(d, p.MaxTTL, 4*time.Hour, 4*time.Hour))
 	case Drift:
@@ -229,12 +230,12 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	if (k == Step || k == Blip || k == Boot || k == Drift || k == Freeze) && f.Nodes == 0 {
 		f.Nodes = liars
 	}
-	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // over when all is healed
+	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // ends before everything is healed
 	return f
 }
 
-// drawSpare gives some clients another list than the rest have, where node 0, which all lists have, hears every report
-// and forgets none: what is kept from all that the lists share is not promised.
+// drawSpare gives some clients another list of nodes. All lists contain node 0, which hears every report and forgets
+// none. There is no promise if reports miss all the nodes that the lists share.
 func (p *Plan) drawSpare() {
 	d := dice(luck(p.Seed, 's'))
 	often := 0.8
@@ -248,7 +249,7 @@ func (p *Plan) drawSpare() {
 		}
 	}
 	if p.N == 1 || len(p.Faults) == 0 || !d.hit(often) {
-		return // where nothing goes wrong at all, more is promised than such clients get
+		return // without any faults, the promises are stronger than such clients can get
 	}
 	p.Spare = uint32(d.next()) & (1<<len(p.Clients) - 1)
 	defer p.drawFar()
@@ -263,14 +264,14 @@ func (p *Plan) drawSpare() {
 	}
 }
 
-// drawFar puts node 0 far from some clients of the two lists. Mostly a server of a list is out of reach at first. When it
-// comes up, the clients that have it are at work, and know nothing against it.
+// drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first.
+// When it starts, the clients that have it are at work, and nothing speaks against it.
 func (p *Plan) drawFar() {
 	d := dice(luck(p.Seed, 's', 'f'))
 	if p.Far = d.hit(0.4); !p.Far {
 		return
 	}
-	p.Timeout = max(p.Timeout, 2*p.Window) // node 0's answers are waited for
+	p.Timeout = max(p.Timeout, 2*p.Window) // clients wait for node 0's answers
 	p.Apart = p.N > 2 && p.N < 8 && d.hit(0.5)
 	up, rest := d.between(p.Heal/8, p.Heal/2), ^p.Spare&(1<<len(p.Clients)-1)
 	cut := func(nodes, clients uint32, at, until time.Duration) {
@@ -280,12 +281,12 @@ func (p *Plan) drawFar() {
 	}
 	switch between := p.N - 2; {
 	case d.hit(0.2):
-	case p.Apart: // without a minority of their nodes, whose places another list's servers get
+	case p.Apart: // without a minority of their nodes, whose places go to servers of another list
 		down := (p.N - 1) / 2
 		cut((1<<down-1)<<(p.N-down), rest, 0, up)
 	default:
 		cut(1<<p.N, p.Spare, 0, up)
-		if between > 0 { // the other list misses a node that both have
+		if between > 0 { // the other list misses a node that both lists contain
 			cut(1<<(1+d.n(between)), rest, up-d.below(min(p.MaxTTL, up)), up+d.below(p.MaxTTL))
 		}
 	}

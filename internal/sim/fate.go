@@ -2,23 +2,23 @@ package sim
 
 import "time"
 
-// fate is what becomes of a message on its way to a node.
+// fate is the fate of a message on its way to a node.
 type fate struct {
 	there time.Duration // until it arrives
 	lost  bool
-	again time.Duration // until it arrives once more; 0: it does not
-	kept  bool          // by a proxy, until a server runs
-	by    []Kind        // of what befell it
+	again time.Duration // until it arrives once more; 0: it arrives once
+	kept  bool          // a proxy keeps it until a server runs
+	by    []Kind        // the faults that hit it
 }
 
-// fate draws it.
+// fate draws the fate of a message.
 func (w *world) fate(l *link, s *server, control bool, now time.Duration, d *dice) (f fate) {
 	w.mu.Lock()
 	departs := max(now, l.h.held)
 	w.mu.Unlock()
 	f.there = departs - now + l.way + d.below(l.way/2+time.Microsecond)
 	if open := w.openAgain(l, s, false, departs); open > departs {
-		f.lost = d.hit(0.6) // the rest is in some buffer until then
+		f.lost = d.hit(0.6) // the others wait in a buffer until then
 		f.there += open - departs
 	}
 	if w.strikes(Loss, l, false, control, d) != nil {
@@ -40,7 +40,7 @@ func (w *world) fate(l *link, s *server, control bool, now time.Duration, d *dic
 	return f
 }
 
-// befalls counts what befell a message that was on its way: one that is lost is neither late nor doubled.
+// befalls counts the faults that hit a message. A lost message counts as neither late nor doubled.
 func (w *world) befalls(f fate, kinds uint32) {
 	w.mu.Lock()
 	for _, k := range f.by {
@@ -62,7 +62,7 @@ func (w *world) befalls(f fate, kinds uint32) {
 	}
 }
 
-// late is how much longer than usual a message takes.
+// late returns the extra time that a message takes.
 func (w *world) late(l *link, back, control bool, d *dice) time.Duration {
 	switch f := w.strikes(Delay, l, back, control, d); {
 	case f == nil:
@@ -75,12 +75,12 @@ func (w *world) late(l *link, back, control bool, d *dice) time.Duration {
 	return w.long(d)
 }
 
-// long is how long a message may take that is late.
+// long returns the time that a late message takes.
 func (w *world) long(d *dice) time.Duration {
 	return d.below(pick(d, w.plan.Window/2, w.plan.Window, 3*w.plan.Window, 2*w.plan.Timeout, w.plan.MaxTTL))
 }
 
-// wayBack is how long an answer takes.
+// wayBack returns the time that an answer takes.
 func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, bool) {
 	now, control := w.now(), p.control()
 	back := l.home + d.below(l.home/2+time.Microsecond)
@@ -95,7 +95,7 @@ func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, b
 	return back, f.lost
 }
 
-// openAgain is when a message may pass between a client and a node.
+// openAgain returns the time at which a message may pass between a client and a node.
 func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +115,7 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 	return open
 }
 
-// strikes is the fault of messages that hits this one; nil: none does.
+// strikes returns the message fault that hits this message, nil if none does.
 func (w *world) strikes(k Kind, l *link, back, control bool, d *dice) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()

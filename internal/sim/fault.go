@@ -7,44 +7,44 @@ import (
 	"time"
 )
 
-// Kind is what goes wrong.
+// Kind is a kind of fault.
 type Kind uint8
 
-// Kinds of faults. Those of messages act on what is sent while they last.
+// These are the kinds of faults. Message faults act on messages that are sent while they last.
 const (
-	Loss        Kind = iota // messages get lost
-	Delay                   // or take long
-	Duplicate               // or come twice
-	Relay                   // a proxy keeps messages, and hands them to the incarnation that runs by then
-	Tear                    // the commands of a batch travel on connections of their own
+	Loss        Kind = iota // messages are lost
+	Delay                   // messages take long
+	Duplicate               // messages come twice
+	Relay                   // a proxy keeps messages, and gives them to the incarnation that runs later
+	Tear                    // each command of a batch travels on its own connection
 	Cut                     // nothing passes between these clients and these nodes
 	CutOut                  // nothing passes to the nodes
 	CutBack                 // nothing passes from the nodes
 	Forget                  // a node crashes and comes back empty
-	Partial                 // or with some of its keys
-	Restart                 // or with all of them
-	Boot                    // or with all of them, and a wrong clock, which is put right later
+	Partial                 // a node crashes and comes back with some of its keys
+	Restart                 // a node crashes and comes back with all its keys
+	Boot                    // as Restart, with a wrong clock that is set right later
 	Flush                   // FLUSHALL
 	ScriptFlush             // SCRIPT FLUSH
-	Evict                   // keys evicted, the guard among them
-	Hang                    // a node stands still
+	Evict                   // keys are evicted, also the guard
+	Hang                    // a node is frozen
 	Step                    // a clock is moved
-	Blip                    // a clock is moved, and back
+	Blip                    // a clock is moved, and moved back
 	Drift                   // a clock runs at the wrong speed
-	Freeze                  // a clock stands
+	Freeze                  // a clock stops
 	Pause                   // a client's messages are held back, in both directions
 	Suspend                 // a client's host sleeps
-	Doze                    // all clients' hosts do: their timers stand, their clocks do not
+	Doze                    // all clients' hosts sleep: their timers stop, their clocks continue
 	Crash                   // a client vanishes
 	Close                   // a client is closed
 	Inbox                   // a client's subscriptions break
-	News                    // what is published to a client gets lost
+	News                    // messages that are published to a client are lost
 	Full                    // a node's memory is full
 	Stranger                // a client with another configuration comes
-	Voucher                 // nodes lose their memory while no lock is alive, and an operator says so
+	Voucher                 // nodes lose their memory while no lock is alive, and an operator vouches for that
 	Twin                    // an address of a client leads to another node's server
-	Latecomers              // FLUSHALL, and requests to admit a node come that were sent before
-	Crossing                // a node restarts with the guard and without locks, and they come with their scripts
+	Latecomers              // FLUSHALL, and then requests to admit the node that were sent before
+	Crossing                // as Latecomers with their scripts, after a restart with the guard but no locks
 	kinds
 )
 
@@ -57,23 +57,23 @@ var kindNames = [kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// forgets: the node may lose what it kept.
+// forgets reports whether a node may lose its keys.
 func (k Kind) forgets() bool {
 	return k == Forget || k == Partial || k == Flush || k == Latecomers || k == Crossing || k == Evict || k == Voucher
 }
 
-// Fault is one item of a schedule.
+// Fault is one entry of a schedule.
 type Fault struct {
-	ID      int // keeps its luck when others are left out
+	ID      int // decides its luck, also if other faults are left out
 	Kind    Kind
 	At, For time.Duration
-	Nodes   uint32 // which, as bits
+	Nodes   uint32 // the affected nodes, as bits
 	Clients uint32
-	P       float64       // of messages
-	Back    bool          // of messages: answers; else questions
-	Control bool          // of messages: control messages only, and long delays
-	Stays   bool          // of a clock step: it was wrong before, and is right now
-	By      time.Duration // how far a clock is moved, how late a message is; 0: drawn
+	P       float64       // probability for each message
+	Back    bool          // for messages: hits answers; else requests
+	Control bool          // for messages: hits control messages only, with long delays
+	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
+	By      time.Duration // how far a clock moves, or how late a message is; 0: drawn
 }
 
 func (f Fault) String() string {
@@ -98,7 +98,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// first is the lowest of the nodes or clients of a mask.
+// first returns the lowest node or client of a mask.
 func first(mask uint32) int { return bits.TrailingZeros32(mask) }
 
 func has(mask uint32, i int) bool { return mask>>i&1 != 0 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// foreign is one lock of a Redlock client that is not ours: SET NX PX on every node, in turn.
+// foreign makes one lock of a foreign Redlock client: SET NX PX on each node, one after the other.
 func (w *world) foreign(a *Actor, op Op) {
 	name := w.plan.Names[op.Name]
 	d := dice(luck(w.plan.Seed, 'o', uint64(a.ID), uint64(w.now())))
@@ -53,8 +53,8 @@ func (w *world) foreign(a *Actor, op Op) {
 	reach(func(s *server) { s.model.CompareAndDelete(name, value) })
 }
 
-// classic reports whether classic Redlock's assumptions hold in this world, which is all that
-// keeps foreigners and us apart: no clock is wrong, no node forgets, and we set the plain key.
+// classic reports whether the assumptions of classic Redlock hold in this world: no clock is wrong, no node forgets,
+// and clients set the plain key. Only these assumptions exclude foreign clients and Holdfast clients from each other.
 func (w *world) classic() bool {
 	for _, f := range w.plan.Faults {
 		switch f.Kind {
@@ -68,8 +68,8 @@ func (w *world) classic() bool {
 	return !w.plan.Clients[0].Private
 }
 
-// visit is a client with another configuration, which no node that votes under ours may let in.
-// Nor is it there before ours: who meets a new node first tells it the configuration.
+// visit runs a client with another configuration. No node that votes under the main configuration may admit it. The
+// client comes after the others: the first client of a new node sets its configuration.
 func (w *world) visit(f *Fault) {
 	if slices.ContainsFunc(w.servers, func(s *server) bool { from, _ := s.votesFrom(); return from == unnoticed }) {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// lookForGhosts checks that nothing is left on any node when everything was given back: no
-// lock after TTL + W + 1 s, and no place in a queue either where every node could be told. A
-// node that could not, and kept its memory, keeps the place for as long as a queue lives.
+// lookForGhosts checks that a full release left nothing on any node. No lock remains after TTL + W + 1 s. No place in a
+// queue remains on a node that could be told. A node that could not be told, and kept its memory, keeps the place as
+// long as a queue lives.
 func (w *world) lookForGhosts() {
 	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
 	w.ghosts(len(w.plan.Faults) == 0)
@@ -18,8 +18,8 @@ func (w *world) lookForGhosts() {
 	w.ghosts(true)
 }
 
-// farewell closes the clients that are left while they ask for names, wait for them and have them,
-// and checks that nothing of it is left as soon as they are gone.
+// farewell closes the remaining clients while they ask for names, wait for them and hold them. It checks that no trace
+// remains once they are closed.
 func (w *world) farewell() {
 	w.mu.Lock()
 	hosts := slices.Clone(w.hosts)
@@ -69,7 +69,7 @@ func (w *world) ghosts(queues bool) {
 						w.violated(ghost, -1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
 					}
 				}
-			case !strings.Contains(k.Text, "~"): // a foreigner's: what a leaping clock makes of its expiry is not ours
+			case !strings.Contains(k.Text, "~"): // foreign: a clock leap may change its expiry
 			default:
 				w.violated(ghost, -1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
 			}

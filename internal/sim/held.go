@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// lease is what the witness asks a [holdfast.Lease].
+// lease is the part of [holdfast.Lease] that the witness uses.
 type lease interface {
 	Context() context.Context
 	Deadline() time.Time
@@ -18,8 +18,7 @@ type lease interface {
 
 var _ lease = (*holdfast.Lease)(nil)
 
-// held is a lease as its holder believes in it: from Lock's return until its context ends or
-// it is given back.
+// held is a lease on which its holder relies: from Lock's return until its context ends or it is released.
 type held struct {
 	h     *host
 	actor int
@@ -27,16 +26,16 @@ type held struct {
 	lease lease
 	ctx   context.Context
 	ttl   time.Duration
-	first time.Duration // the ttl that it was granted for
+	first time.Duration // the TTL of the grant
 	since time.Duration
-	given time.Duration // when it was given back
-	over  bool          // given back, or its process is dead
-	close bool          // given back by Close
-	cap   time.Duration // when it ends for certain, as known when its host fell asleep
+	given time.Duration // when it was released
+	over  bool          // released, or its process is dead
+	close bool          // released by Close
+	cap   time.Duration // the latest end of the lease, as known when its host fell asleep
 	look  *time.Timer   // whether its loss was announced
 }
 
-// lost ends a belief that was ended by the lock.
+// lost ends the holder's belief after a loss that the lock announced.
 func (w *world) lost(l *held, cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +61,7 @@ func (w *world) lost(l *held, cause error) {
 	}
 }
 
-// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL.
-// w.mu is held.
+// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL. The caller holds w.mu.
 func (w *world) ended(l *held, late bool) {
 	l.over = true
 	if l.look != nil {
@@ -76,13 +74,13 @@ func (w *world) ended(l *held, late bool) {
 	w.names[l.name].freeFrom(until)
 }
 
-// gives ends a belief that its holder ends.
+// gives ends a belief because the holder releases the lease.
 func (w *world) gives(l *held, left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended(l, false)
 	if l.given = w.now(); l.h.asleep {
-		l.given = l.h.sleeping // by its clock, which UnlockAt goes by
+		l.given = l.h.sleeping // by the host's own clock, which UnlockAt uses
 	}
 	if left > 0 {
 		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
@@ -92,7 +90,7 @@ func (w *world) gives(l *held, left time.Duration) {
 	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
 }
 
-// gave takes what came of it.
+// gave notes the result of a release.
 func (w *world) gave(l *held, op Op, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +99,7 @@ func (w *world) gave(l *held, op Op, err error) {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
 		n := w.names[l.name]
-		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window) // by the nodes' clocks, and as both clients read them
+		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window) // by the nodes' clocks, as both clients read them
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost

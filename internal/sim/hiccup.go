@@ -6,13 +6,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Hiccup worlds are about renewals: each client holds a name of its own, for several TTLs, and changes its TTL by
-// Extend, up to a much longer one, just while the nodes are out of its reach for a moment. It must not lose the lease.
+// Hiccup worlds check renewals. Each client holds its own name for several TTLs. It changes its TTL by Extend, up to a
+// much longer one, just while it cannot reach the nodes for a moment. It must not lose the lease.
 
-// isHiccup says which seeds make hiccup worlds.
+// isHiccup reports whether a seed makes a hiccup world.
 func isHiccup(seed uint64) bool { return !isTight(seed) && luck(seed, 'y')%16 == 0 }
 
-// drawHiccup makes the plan of such a world.
+// drawHiccup makes the plan of a hiccup world.
 func drawHiccup(seed uint64) *Plan {
 	d := dice(luck(seed, 'y', 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 3, 3, 5), Window: pick[time.Duration](&d, 50, 100, 250) * time.Millisecond}
@@ -20,7 +20,7 @@ func drawHiccup(seed uint64) *Plan {
 	p.MaxTTL = shortest * time.Duration(2+d.n(39))
 	p.Slow = p.Window / pick[time.Duration](&d, 50, 100, 200)
 	p.Timeout = p.Window/2 + 8*p.Slow
-	for range p.N { // all vote from the beginning
+	for range p.N { // all nodes vote from the beginning
 		p.Clocks = append(p.Clocks, d.between(-rightClocks(p.Window), rightClocks(p.Window)))
 	}
 	p.Heal = time.Second
@@ -38,7 +38,7 @@ func drawHiccup(seed uint64) *Plan {
 		p.Actors = append(p.Actors, a)
 		p.Heal = max(p.Heal, at)
 	}
-	// What is none of a holder's business: a minority of the nodes, and the other clients.
+	// These faults do not affect a holder: they hit a minority of the nodes, and the other clients.
 	for range d.n(6) {
 		f := Fault{ID: len(p.Faults), Kind: pick(&d, Cut, Hang, Loss, Delay, Restart, Flush, Crash, Inbox), At: d.below(p.Heal), P: 0.5, Clients: 1 << d.n(len(p.Clients))}
 		f.For = 1 + d.below(min(p.Heal-f.At, 4*shortest))
@@ -53,7 +53,7 @@ func drawHiccup(seed uint64) *Plan {
 	return p
 }
 
-// drawHiccup draws an Extend and what keeps it from the nodes; it returns when the next lock may begin.
+// drawHiccup draws an Extend and the fault that hides it from the nodes. It returns when the next lock may begin.
 func (p *Plan) drawHiccup(d *dice, o *Op, client uint32, ttl time.Duration) time.Duration {
 	valid := quorum.Validity(ttl, p.Window)
 	o.Extend = pick(d, p.MaxTTL, 8*p.Window+d.below(p.MaxTTL-8*p.Window+1))
@@ -62,7 +62,7 @@ func (p *Plan) drawHiccup(d *dice, o *Op, client uint32, ttl time.Duration) time
 	f.At = extends - d.below(p.Window/2)
 	f.For = p.Window/2 + d.below(valid/4)
 	if d.hit(0.3) {
-		// It extends while the answers to its first renewal are on their way; what Extend sends is lost.
+		// The client extends while the answers to its first renewal are on their way. The messages of Extend are lost.
 		first := o.At + valid/3
 		extends = first + 8*p.Slow + d.below(p.Timeout/2)
 		o.Hold, o.Then = 2*(extends-o.At), 2*ttl

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// event is one line of a history. It is put into words only when somebody reads it.
+// event is one line of a history. It becomes text only when somebody reads it.
 type event struct {
 	at     time.Duration
 	what   string
-	client int // -1: none
-	actor  int // -1: none
-	name   int // -1: none
+	client int // -1: no client
+	actor  int // -1: no actor
+	name   int // -1: no name
 	a, b   int64
 }
 
-// history is what happened, in order.
+// history is the list of events, in order.
 type history struct{ events []event }
 
 func (h *history) add(e event) { h.events = append(h.events, e) }
 
-// digest is the same for two histories only if they are the same.
+// digest returns a hash of the history. Different histories have different digests.
 func (h *history) digest() uint64 {
 	sum := fnv.New64a()
 	var b [8]byte
@@ -42,7 +42,7 @@ func (h *history) digest() uint64 {
 	return sum.Sum64()
 }
 
-// String is the history as text: one event per line, with the virtual time.
+// String returns the history as text: one event per line, with the virtual time.
 func (h *history) String() string {
 	var b strings.Builder
 	for _, e := range h.events {

@@ -8,57 +8,57 @@ import (
 	"github.com/holdfast-go/holdfast/internal/clock"
 )
 
-// host is a client's process. It is replaced by another when it crashed or was closed.
+// host is a client's process. Another process replaces it after a crash or a Close.
 type host struct {
 	w       *world
-	slot    int // whose process it is
-	life    int // the how manieth
+	slot    int // the slot of the process
+	life    int // the number of the process in its slot
 	client  *holdfast.Client
 	links   []*link
 	random  *chance
-	base    int64         // what its steady clock says when the world begins, ns
+	base    int64         // the value of its steady clock at the start of the world, ns
 	speed   float64       // of its clock
-	visitor bool          // it is no client of the plan's
+	visitor bool          // it is not a client of the plan
 	over    chan struct{} // closed when it begins to end
 
-	// Under the world's lock.
-	dead     bool          // crashed: nothing of it is real any more
+	// These fields are under the world's lock.
+	dead     bool          // the process crashed: its leases no longer count
 	closing  bool          // Close was called
-	held     time.Duration // nothing passes to or from it until then
+	held     time.Duration // until then nothing passes to or from it
 	asleep   bool          // its host is suspended:
-	sleeping time.Duration // its clock is read as it was then,
-	stood    time.Duration // when all had dozed for so long
+	sleeping time.Duration // its clock shows this time,
+	stood    time.Duration // at which all hosts had dozed this long
 	woke     time.Duration // when it was last resumed
-	settled  time.Duration // when it last told that it waits for what it knows the end of, see settles
+	settled  time.Duration // when it last said that it waits for an event with a known end: see settles
 	off      time.Duration // when a node last told it that its clock is off
-	bids     int           // owners seen
+	bids     int           // the number of owners seen
 	calls    int
 	owners   map[string]*bid
 	leases   []*held
 	uses     []use // by name
 }
 
-// bid is an owner as it went over the network.
+// bid is an owner as it appeared on the network: one attempt.
 type bid struct {
 	name     string        // the record's key
 	born     time.Duration // when it was first seen
-	repeated bool          // a request of it came twice
-	ended    bool          // a release or quit of it was sent, or its lease was passed on
-	won      time.Duration // when it got the lock; 0: it has not
+	repeated bool          // one of its requests came twice
+	ended    bool          // a release or quit of it was sent, or its lease was passed
+	won      time.Duration // when it got the lock; 0: not yet
 
 	renewals map[int64]*try // by stamp
-	until    int64          // stamp time until which the last one that won asked for the lease,
-	ttl      time.Duration  // for so long; 0: none won
+	until    int64          // the stamp time until which the last successful renewal asked for the lease,
+	ttl      time.Duration  // and its TTL; 0: no renewal succeeded
 }
 
-// ambient is what its client takes for time and chance.
+// ambient returns the time and chance of the client.
 func (h *host) ambient() ambient.Ambient {
 	return ambient.Ambient{Clock: h.clock, Random: h.random.next}
 }
 
-// clock is the client's steady clock. While its host is suspended timers of the bubble go
-// on although they should not; the clock that stands makes what they do harmless, and
-// when it leaps they have not fired in time, as on a real host.
+// clock is the client's steady clock. While its host is suspended, timers of the bubble continue, although they should
+// stop. The stopped clock makes their actions harmless. When the clock leaps they have not fired in time, as on a real
+// host.
 func (h *host) clock() clock.Instant {
 	now := h.w.now()
 	h.w.clocks.Lock()
@@ -70,16 +70,16 @@ func (h *host) clock() clock.Instant {
 	return clock.Instant(h.base + int64(float64(now)*h.speed))
 }
 
-// gone reports whether calls on the client mean nothing any more.
+// gone reports whether calls on the client no longer count.
 func (h *host) gone() bool {
 	h.w.mu.Lock()
 	defer h.w.mu.Unlock()
 	return h.dead
 }
 
-// slewed is by how much the clock of a client may part from those of the nodes: it reads them as often as clocks need
-// that part by a tenth more. One that left the window before would have to wait for MaxTTL + W, as when a majority of
-// their clocks moves.
+// slewed is the largest rate by which a client's clock may differ from those of the nodes. The client reads the nodes'
+// clocks as often as a rate a tenth larger requires. A client that leaves the window earlier must wait for MaxTTL + W,
+// as after a move of a majority of the clocks.
 const slewed = 900e-6
 
 // newHost starts a process and its client.
@@ -90,7 +90,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady(), owners: map[string]*bid{}, uses: make([]use, len(w.names)), visitor: visitor, over: make(chan struct{}),
 	}
 	if len(w.plan.Faults) > 0 && d.hit(0.4) && !w.plan.Rare.has(LongSleep) {
-		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // a bad clock
+		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // an inaccurate clock
 	}
 	if !visitor && w.plan.Clients[slot].Speed != 0 {
 		h.speed = w.plan.Clients[slot].Speed
@@ -108,7 +108,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 	return h, err
 }
 
-// config is that of a client.
+// config returns the configuration of a client.
 func (w *world) config(c ClientPlan) holdfast.Config {
 	p := w.plan
 	return holdfast.Config{
@@ -140,7 +140,7 @@ func (w *world) launch(slot, life int) {
 	close(w.ready[slot])
 }
 
-// host returns the process of a slot as soon as there is one; nil: there will be none.
+// host returns the process of a slot when it exists, nil if there will be none.
 func (w *world) host(slot int) *host {
 	for {
 		w.mu.Lock()
@@ -157,8 +157,7 @@ func (w *world) host(slot int) *host {
 	}
 }
 
-// retire ends a process: it vanishes, or is closed. Another takes its place after a pause,
-// unless the pause is 0.
+// retire ends a process: it vanishes, or it is closed. After pause another one replaces it, or none if pause is 0.
 func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 	w.mu.Lock()
 	if h.dead || h.closing {
@@ -184,7 +183,7 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 	}
 	close(h.over)
 	w.ends.Go(func() {
-		_ = h.client.Close() // whether the nodes heard of it is the ghosts' business, and the judge's of what can be reached
+		_ = h.client.Close() // the ghost check and the reach check judge whether the nodes heard it
 		mustForget()
 		w.mu.Lock()
 		w.note("is gone", h.slot, -1, -1, 0, 0)
@@ -192,7 +191,7 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 		w.mu.Unlock()
 		if pause > 0 {
 			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
-			time.Sleep(pause + d.below(50*time.Microsecond)) // not all that ended together
+			time.Sleep(pause + d.below(50*time.Microsecond)) // processes that ended together do not start together
 			w.launch(h.slot, h.life+1)
 		}
 	})

@@ -8,27 +8,29 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Worlds of latecomers: requests of admission and vouchers that were sent before a node lost its memory come after
-// that, once more, while the node's clock is for a moment where it was when they were sent. One node, or three of which one
-// has that clock; a holder that is cut off when the node forgets, and somebody hungry who wants the name meanwhile. (Of
-// three, the list of members protects the holder, too: a node that forgot has no place at once.)
-// Or the node restarts with the guard of a moment ago, and the requests come that were made for the incarnation before: it
-// is loading its data, and refuses them, or has loaded it. The scripts of that incarnation must not follow them.
+// Worlds of latecomers check late requests. Requests of admission and vouchers are sent before a node loses its memory,
+// and come once more after the loss. For a moment the node's clock is back at the time when they were sent. There is
+// one node, or three of which one has that clock. A holder is cut off when the node forgets, and a rival wants the name
+// meanwhile. (Of three nodes, the list of members also protects the holder: a node that forgot gets no place at once.)
+//
+// Or the node restarts with the guard of a moment ago, and requests for the previous incarnation come. The node is
+// loading its data and refuses them, or has loaded its data. The scripts of the previous incarnation must not follow
+// them.
 
-// hasLatecomers says which seeds make such worlds.
+// hasLatecomers reports whether a seed makes such a world.
 func hasLatecomers(seed uint64) bool { return luck(seed, 'l', 'a')%32 == 0 }
 
-// request is one that was sent to a node for its vote.
+// request is a request for a vote that was sent to a node.
 type request struct {
 	parcel
 	at    time.Duration
 	epoch int
 }
 
-// mostRequests is how many of them a node keeps, the first ones.
+// mostRequests is the number of requests that a node keeps, the first ones.
 const mostRequests = 40
 
-// keepRequest keeps a request for later, in a world that has latecomers.
+// keepRequest keeps a request for later, in a world with latecomers.
 func (w *world) keepRequest(s *server, p parcel) {
 	if !w.plan.Latecomers || p.text == "" || p.text == nodescript.HelloText() || p.text == nodescript.InspectText() {
 		return
@@ -40,14 +42,14 @@ func (w *world) keepRequest(s *server, p parcel) {
 	}
 }
 
-// latecomers makes a node lose its memory, and what was sent to it before come again.
+// latecomers makes a node lose its memory, and then makes its earlier requests come again.
 func (w *world) latecomers(s *server, f *Fault) {
 	w.mu.Lock()
 	come := s.requests
 	w.mu.Unlock()
 	w.forget(s, f, func(string) bool { return false })
 	again := func() {
-		for _, trust := range []bool{false, false, true} { // of admission twice
+		for _, trust := range []bool{false, false, true} { // requests of admission twice
 			for _, r := range come {
 				w.mu.Lock()
 				gone := !s.up || s.epoch != r.epoch
@@ -69,8 +71,8 @@ func (w *world) latecomers(s *server, f *Fault) {
 	time.AfterFunc(f.For, again)
 }
 
-// crossing restarts a node with what it keeps of itself, and has the requests come that crossed the restart: what is to
-// follow them are scripts for the incarnation before.
+// crossing restarts a node with the keys about itself. Then requests come that were sent before the restart. The
+// scripts that follow them are for the previous incarnation.
 func (w *world) crossing(s *server) {
 	w.mu.Lock()
 	come, was := s.requests, s.up
@@ -121,14 +123,14 @@ func drawLatecomers(seed uint64) *Plan {
 		f.At += time.Duration(f.ID)
 		p.Faults = append(p.Faults, f)
 	}
-	// They meet the nodes, and the first node forgets when nothing is held: an operator vouches for it.
+	// The clients meet the nodes. The first node forgets while no lock is held, and an operator vouches for it.
 	meets := func(client int) Op { return Op{At: w + time.Duration(client)*w/4, Name: 1} }
 	vouch := Actor{ID: operator, Client: operator, Ops: []Op{meets(operator)}}
 	if d.hit(0.5) {
 		add(Fault{Kind: Flush, At: 3 * w, Nodes: 1})
 		vouch.Ops = append(vouch.Ops, Op{At: 4 * w, Name: 1, Look: TrustNodes})
 	}
-	locks := 15*w + d.below(p.MaxTTL/2) // the node votes: an operator's word leaves 9 W
+	locks := 15*w + d.below(p.MaxTTL/2) // the node votes: after a voucher the quarantine is 9 W
 	third := (p.MaxTTL - 4*w - p.MaxTTL/100 - 2*time.Millisecond) / 3
 	forgets, over := locks+w/4+d.below(third-w/2), locks+p.MaxTTL
 	if p.N > 1 {

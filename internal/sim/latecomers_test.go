@@ -4,7 +4,7 @@ package sim
 
 import "testing"
 
-// A request to admit a node, or a voucher, that was sent before the node forgot begins or shortens no quarantine.
+// A request of admission or a voucher from before a loss neither begins nor shortens a quarantine.
 func TestLatecomersShortenNoQuarantine(t *testing.T) {
 	alone(t)
 	var sum Tally

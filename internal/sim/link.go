@@ -14,24 +14,24 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// link is what a client has for a node: a driver, connections, and the network in between.
-// Each call travels on a connection of its own, as the workers of a client have it.
+// link is a client's view of a node: a driver, connections, and the network between them. Each call uses its own
+// connection, as the calls of a real client's workers do.
 type link struct {
 	h     *host
 	w     *world
-	index int           // of the node, as the client counts
-	to    int           // the server it leads to
-	way   time.Duration // to the node, usually
-	home  time.Duration // and back, which may be another way: clocks are misread by half the difference
+	index int           // of the node, in the client's list
+	to    int           // the server to which it leads
+	way   time.Duration // the usual time to the node
+	home  time.Duration // the usual time back, which may differ: the client misreads clocks by half the difference
 	addr  string
 
-	sent   atomic.Uint64 // calls so far
-	latest uint64        // the last of them that came to its server; under the world's lock
+	sent   atomic.Uint64 // the number of calls so far
+	latest uint64        // the last call that reached its server; under the world's lock
 	closed atomic.Bool
 	calls  atomic.Int32 // under way
-	twin   atomic.Int32 // leads there instead; -1: not
-	heard  atomic.Int64 // when an answer last came, since the world began
-	led    atomic.Bool  // there once: what was told the node meanwhile never reached it
+	twin   atomic.Int32 // the server to which it leads instead; -1: none
+	heard  atomic.Int64 // when the last answer came, since the world began
+	led    atomic.Bool  // it has led to the twin; messages during that time never reached the node
 }
 
 var _ node.Node = (*link)(nil)
@@ -50,7 +50,7 @@ func newLink(h *host, index, to int) *link {
 // Addr implements [node.Node].
 func (l *link) Addr() string { return l.addr }
 
-// Ambient gives the client the world's time and the seed's chance.
+// Ambient gives the client the time of the world and the chance of the seed.
 func (l *link) Ambient() ambient.Ambient { return l.h.ambient() }
 
 // Close implements [node.Node].
@@ -63,7 +63,7 @@ func (l *link) server() *server {
 	return l.w.servers[l.to]
 }
 
-// begins counts a call until the function that it returns is called. A driver has room for so many and no more.
+// begins counts a call until the returned function is called. A driver has room for a fixed number of calls.
 func (l *link) begins() (ends func()) {
 	if l.calls.Add(1) > node.MaxCalls {
 		l.w.mu.Lock()
@@ -96,7 +96,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// torn sends each call on a connection of its own.
+// torn sends each call on its own connection.
 func (l *link) torn(ctx context.Context, calls []node.Call, n uint64, d dice) []node.Reply {
 	replies := make([]node.Reply, len(calls))
 	var wait sync.WaitGroup
@@ -138,7 +138,7 @@ func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...st
 	return r
 }
 
-// follows reports whether the scripts that are to be loaded behind a script are sent when it was answered so.
+// follows reports whether the client sends the scripts after this reply.
 func (w *world) follows(r node.Reply) bool { return r.Err == nil || w.plan.Broken.Hasty }
 
 var (
@@ -147,7 +147,7 @@ var (
 	errDead    = node.NotSent(errors.New("the process is dead"))
 )
 
-// noteOff notes that the node keeps its client out because of its clock.
+// noteOff notes that the node refuses its client because of its clock.
 func (l *link) noteOff(p parcel, replies []node.Reply) {
 	if len(p.load) > 0 {
 		return
@@ -168,8 +168,8 @@ func (l *link) noteOff(p parcel, replies []node.Reply) {
 	}
 }
 
-// exchange sends a parcel and waits for the answer, as long as ctx allows. It returns a
-// moment before ctx ends, at an instant of its own.
+// exchange sends a parcel and waits for the answer until ctx ends. It returns a moment before ctx ends, at an instant
+// that no other event has.
 func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *answer, error) {
 	if l.closed.Load() {
 		return nil, nil, node.ErrClosed
@@ -189,7 +189,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 	w.mu.Lock()
 	up, dead := s.up, l.h.dead
 	p.from, p.epoch, p.kept = l, s.epoch, f.kept
-	if p.over != nil { // no proxy takes what belongs to a connection over to another
+	if p.over != nil { // no proxy moves a message from one connection to another
 		up, p.epoch, p.kept, f.kept = up && s.epoch == p.over.epoch, p.over.epoch, false, false
 	}
 	backoff := now >= w.plan.Heal && now < w.plan.Heal+w.plan.Broken.Backoff
@@ -224,7 +224,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 		return nil, nil, l.timeout(ctx, end)
 	}
 	if !l.rest(ctx, f.there) {
-		copied := p.copied() // it is on its way all the same
+		copied := p.copied() // it is on its way in any case
 		time.AfterFunc(max(arrives-w.now(), 0)+d.below(20*time.Microsecond), func() { s.deliver(copied) })
 		return nil, nil, ctx.Err()
 	}
@@ -288,7 +288,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 	}
 }
 
-// rest lets time pass, and reports whether it did before ctx ended.
+// rest lets time pass. It reports whether the time passed before ctx ended.
 func (l *link) rest(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -13,11 +13,11 @@ import (
 // Message is a kind of message between a client and a node.
 type Message uint8
 
-// Messages. Those up to Quit are control messages: no lock is taken or renewed by them.
+// These are the kinds of messages. Those up to Quit are control messages: they neither take nor renew a lock.
 const (
 	Hello Message = iota
 	Admit
-	Load // scripts, behind the answer to admit
+	Load // scripts, after the answer to admit
 	Vouch
 	Inspect
 	Refresh
@@ -26,8 +26,8 @@ const (
 	Acquire
 	Extend
 	Release
-	Listen  // a question for a subscription
-	Handoff // what a node publishes to an inbox
+	Listen  // a request for a subscription
+	Handoff // a message that a node publishes to an inbox
 	messages
 )
 
@@ -35,35 +35,35 @@ var messageNames = [messages]string{
 	"hello", "admit", "load", "trust", "inspect", "refresh", "leave", "quit", "acquire", "extend", "release", "subscribe", "hand-off",
 }
 
-// Treatment is what becomes of a message.
+// Treatment is how a message is treated.
 type Treatment uint8
 
-// Treatments.
+// These are the treatments.
 const (
-	Late      Treatment = iota // a fault delayed it, or its answer
-	Repeated                   // it came twice
-	Reordered                  // a message that the client sent later came before it
-	Missed                     // it was lost, or its answer
-	Elsewhere                  // another incarnation answered it than ran when it was sent, or another node's server
+	Late      Treatment = iota // a fault delayed the message or its answer
+	Repeated                   // the message came twice
+	Reordered                  // a later message of the client came before it
+	Missed                     // the message or its answer was lost
+	Elsewhere                  // a later incarnation, or another node's server, answered it
 	treatments
 )
 
 var treatmentNames = [treatments]string{"delayed", "repeated", "reordered", "lost", "answered elsewhere"}
 
-// notDrawn are the treatments of messages that are not demanded; docs/verification.md says why.
+// notDrawn are the treatments of messages that are not required. docs/verification.md gives the reasons.
 var notDrawn = map[Message]map[Treatment]bool{
-	Load:    {Elsewhere: true},                                            // it goes over the connection that brought the answer to admit
+	Load:    {Elsewhere: true},                                            // it uses the connection that brought the answer to admit
 	Vouch:   {Late: true, Reordered: true, Missed: true, Elsewhere: true}, // drawn, but too few are sent
 	Inspect: {Elsewhere: true},
 	Refresh: {Missed: true, Elsewhere: true},
-	Leave:   {Elsewhere: true}, // NOSCRIPT, as to an acquire; too few are on their way
+	Leave:   {Elsewhere: true}, // NOSCRIPT, as for an acquire; too few are sent
 	Quit:    {Elsewhere: true},
 	Extend:  {Elsewhere: true},
-	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // a connection of its own that begins with it
-	Handoff: {Reordered: true, Elsewhere: true},                 // one connection keeps their order; it names its owner
+	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // it begins a connection of its own
+	Handoff: {Reordered: true, Elsewhere: true},                 // one connection keeps the order; it names its owner
 }
 
-// kind is what a call is; text is that of a script sent as text.
+// kind returns the kind of a call. text is the text of a script that is sent as text.
 func kind(text string, c node.Call) Message {
 	switch {
 	case text == nodescript.HelloText():
@@ -88,7 +88,7 @@ func kind(text string, c node.Call) Message {
 	return Refresh
 }
 
-// kinds are those of the calls of a parcel, as bits.
+// kinds returns the kinds of the calls in a parcel, as bits.
 func (p parcel) kinds() (m uint32) {
 	if len(p.load) > 0 {
 		return 1 << Load
@@ -99,17 +99,17 @@ func (p parcel) kinds() (m uint32) {
 	return m
 }
 
-// control reports whether a parcel has a control message.
+// control reports whether a parcel contains a control message.
 func (p parcel) control() bool { return p.kinds()&(1<<(Quit+1)-1) != 0 }
 
-// treated counts what became of the messages of a parcel.
+// treated counts a treatment of the messages in a parcel.
 func (w *world) treated(p parcel, how Treatment) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.treatedLocked(p.kinds(), how)
 }
 
-// treatedLocked is the same for messages as bits. w.mu is held.
+// treatedLocked does the same for messages as bits. The caller holds w.mu.
 func (w *world) treatedLocked(kinds uint32, how Treatment) {
 	for m := range messages {
 		if kinds>>m&1 != 0 {
@@ -118,7 +118,7 @@ func (w *world) treatedLocked(kinds uint32, how Treatment) {
 	}
 }
 
-// arrived notes that a parcel is at a node, in whatever order.
+// arrived notes that a parcel has reached a node, in any order.
 func (w *world) arrived(s *server, p parcel) {
 	if p.from == nil {
 		return
@@ -134,11 +134,11 @@ func (w *world) arrived(s *server, p parcel) {
 	}
 }
 
-// drawControls adds faults that hit control messages only, and often, to one world in eight that has faults; and a
-// loss of memory with a clock that goes back, for a late admit to meet.
+// drawControls adds frequent faults for control messages only, to one world in eight that has faults. It also adds a
+// loss of memory with a clock that goes back, so that a late admit finds it.
 func (p *Plan) drawControls() {
 	d := dice(luck(p.Seed, 'c', 'm'))
-	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger }) // no node may forget us there
+	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger }) // no node may forget there
 	if len(p.Faults) == 0 || stranger || !d.hit(0.125) {
 		return
 	}
@@ -176,14 +176,14 @@ func (p *Plan) drawControls() {
 	}
 }
 
-// longLate is how late a control message is that such a fault delays: by more than leases and quarantines last, but
-// not later than all is healed.
+// longLate returns the delay of a control message under such a fault. It exceeds leases and quarantines, but ends
+// before everything is healed.
 func (w *world) longLate(d *dice) time.Duration {
 	late := 1 + d.below(pick(d, w.plan.Window, w.plan.MaxTTL, 2*w.plan.MaxTTL, 3*w.plan.MaxTTL))
 	return min(late, max(w.plan.Heal-w.now()-time.Millisecond, 1))
 }
 
-// table is how often what became of messages of each kind.
+// table returns how often each treatment hit messages of each kind.
 func (t *Tally) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-12s", "")

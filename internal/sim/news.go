@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// tcpPatience is for how long a connection outlives a partition: a driver pings in that time.
+// tcpPatience is how long a connection outlives a partition: a driver pings within that time.
 const tcpPatience = 3 * time.Second
 
-// hungAfter is for how long a driver waits for the answer to a subscription.
+// hungAfter is how long a driver waits for the answer to a subscription.
 const hungAfter = 2 * time.Second
 
 // subscription is one connection that listens.
@@ -28,7 +28,7 @@ type subscription struct {
 	sent uint64
 	last time.Duration // when the last message arrives
 
-	// Under the world's lock.
+	// These fields are under the world's lock.
 	over bool
 }
 
@@ -93,7 +93,7 @@ func (l *link) Listen(ctx context.Context, channel string, on func(string)) erro
 	}
 }
 
-// push sends a message to the client, behind those before it.
+// push sends a message to the client, after the earlier messages.
 func (sub *subscription) push(m string) {
 	w := sub.l.w
 	sub.mu.Lock()
@@ -128,14 +128,14 @@ func (sub *subscription) push(m string) {
 	sub.arrive(m, at-now)
 }
 
-// treatedNews counts what became of a hand-off.
+// treatedNews counts a treatment of a hand-off message.
 func (w *world) treatedNews(how Treatment) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.treatedLocked(1<<Handoff, how)
 }
 
-// arrive puts a message into the client's hands when it is there, unless the client stands.
+// arrive gives a message to the client when it arrives, unless the client is paused.
 func (sub *subscription) arrive(m string, in time.Duration) {
 	time.AfterFunc(in, func() {
 		w := sub.l.w
@@ -152,7 +152,7 @@ func (sub *subscription) arrive(m string, in time.Duration) {
 	})
 }
 
-// hangUp ends a subscription, on both sides.
+// hangUp ends a subscription on both sides.
 func (w *world) hangUp(sub *subscription) {
 	sub.stop()
 	w.mu.Lock()
@@ -165,7 +165,7 @@ func (w *world) hangUp(sub *subscription) {
 	}
 }
 
-// hangUpAll ends the subscriptions that which names.
+// hangUpAll ends the subscriptions that which selects.
 func (w *world) hangUpAll(s *server, which func(*subscription) bool) (n int) {
 	w.mu.Lock()
 	all := slices.Clone(s.order)

@@ -7,28 +7,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// inTurn checks that nobody who came later was served first, in worlds in which nothing goes
-// wrong and every client is fair. w.mu is held.
+// inTurn checks that no later client was served first. It applies to worlds without faults in which every client is
+// fair. The caller holds w.mu.
 func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	ticket, ok := nodescript.Ticket(owner)
-	// After foreigners there is no order, nor where some clients are not fair.
+	// There is no order behind foreign clients, nor if some clients are not fair.
 	mixed := slices.ContainsFunc(w.plan.Clients, func(c ClientPlan) bool { return !c.Fair })
 	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
 		return
 	}
-	// From its call until it stands in every queue: a client that never waited asks first and
-	// then subscribes, and who may be passed the lock waits for that a while.
+	// This is the time from the call until the waiter is in every queue. A client that never waited asks first and then
+	// subscribes. A waiter that may be passed the lock waits a while for that.
 	stands := 12*w.plan.Slow + 20*time.Millisecond
-	// Tickets are no more exact than half a round trip, at both.
+	// A ticket is accurate to half a round trip. This applies to both tickets.
 	exact := 3 * w.plan.Slow
 	if x.since < w.opens() || !x.alone {
-		return // while nodes do not vote yet there is no queue; the others in line join it later
+		return // before the nodes vote there is no queue; the client's other waiters join it later
 	}
 	if x.op.OnWait == SlowOnWait {
 		return // its turn may have passed while its own OnWait slept
 	}
 	if x.h.off > 0 && x.h.off > x.since-time.Second {
-		return // a node whose clock was off for it believes so for a second, and has it in no queue
+		return // a client refuses a node for a second if its clock was off, and is in none of its queues
 	}
 	for i := len(n.turns) - 1; i >= 0; i-- {
 		o := n.turns[i]
@@ -44,5 +44,5 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	n.turns = append(n.turns, turn{x, ticket, now})
 }
 
-// opens is when all nodes vote, if nothing goes wrong.
+// opens returns the time when all nodes vote if there are no faults.
 func (w *world) opens() time.Duration { return w.configs()[0].Quarantine() + 2*time.Second }

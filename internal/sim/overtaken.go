@@ -6,21 +6,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// mostOvertakes is how often a place in line may be overtaken by one client: eight passes in a row, and one more
-// where the lease that was held when the place was taken did not know of it.
+// mostOvertakes is how often one client may overtake a waiter: eight passes in a row, and one more if the lease at the
+// time of joining did not know of the waiter.
 const mostOvertakes = 8 + 1
 
-// standing is a place in the queues of a name, by its owner.
+// standing is a waiter's place in the queues of a name, by its owner.
 type standing struct {
-	nodes uint32      // in the queues of which it has stood at every grant since it is counted
-	by    map[int]int // how often each client overtook it since
+	nodes uint32      // the nodes in whose queues it was at every grant since the count began
+	by    map[int]int // how often each client overtook it since then
 }
 
-// overtaken checks at each grant that nobody who stands in line is overtaken too often by one client. It holds in every
-// world: any majority that grants has a node of those in whose queues somebody stands, and that node says so. The only
-// excuse is a place that was not there all along on the same majority of nodes: it was handed the name or
-// skipped, its client left, or a node forgot it.
-// w.mu is held.
+// overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. Any majority
+// that grants shares a node with the majority in whose queues the waiter is, and that node reports the waiter. There is
+// one excuse: the place was not always on the same majority of nodes. The waiter got a claim or was skipped, its client
+// left, or a node forgot it. The caller holds w.mu.
 func (w *world) overtaken(n *name, x *wait, owner string) {
 	ticket, ok := nodescript.Ticket(owner)
 	if !ok {
@@ -57,12 +56,12 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes {
 			w.violated(anyOther, x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",
 				x.h.slot, x.name, p.by[x.h.slot], o, mostOvertakes)
-			delete(n.stands, o) // once is enough
+			delete(n.stands, o) // one report is enough
 		}
 	}
 }
 
-// unplaced says that a node may have lost who waits there, or that somebody does. w.mu is held.
+// unplaced notes that a node may have lost its waiters, or the flag that somebody waits. The caller holds w.mu.
 func (w *world) unplaced(s *server) {
 	for _, n := range w.names {
 		for _, p := range n.stands {

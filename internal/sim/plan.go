@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Plan is a world, decided beforehand.
+// Plan is a world, decided in advance.
 type Plan struct {
 	Seed    uint64
 	N       int
@@ -16,82 +16,81 @@ type Plan struct {
 	Timeout time.Duration // of a node
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
-	Spare   uint32 // clients whose last node is another server, under the same address; 0: there is none
-	Far     bool   // some of the clients are far from node 0, which all lists have
-	Apart   bool   // node 0 is all that the lists share
+	Spare   uint32 // clients whose last node is another server with the same address; 0: none
+	Far     bool   // some clients are far from node 0, which all lists contain
+	Apart   bool   // the lists share only node 0
 	Names   []string
-	Clocks  []time.Duration // what each node's is off by; nil: drawn
+	Clocks  []time.Duration // by how much each node's clock is off; nil: drawn
 	Clients []ClientPlan
 
-	Latecomers bool  // requests of admission are kept, to come again
+	Latecomers bool  // requests of admission are kept and come again
 	Rare       Rares // settings of a wide world
 	Actors     []Actor
 	Faults     []Fault
-	Heal       time.Duration // when all faults are over
-	Broken     Broken        // what is false of this world, to see that it is noticed
+	Heal       time.Duration // when all faults end
+	Broken     Broken        // what is broken on purpose, to check that the judges notice it
 }
 
-// ClientPlan is a client's process; after a crash or a Close another one takes its place.
+// ClientPlan is a client's process. After a crash or a Close another process replaces it.
 type ClientPlan struct {
 	TTL     time.Duration
 	Retry   time.Duration
 	Fair    bool
 	Private bool
 	Gap     time.Duration // its PollGap; 0: none
-	Prefix  string        // of its names, which are those of the plan with it
+	Prefix  string        // of its names; with it they are the names of the plan
 	Speed   float64       // of its clock; 0: drawn
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.
 type Actor struct {
-	ID      int // keeps its luck when others are left out
+	ID      int // decides its luck, also if others are left out
 	Client  int
 	Foreign bool
 	Ops     []Op
-	Once    bool  // it goes when it has had one lock
-	Wish    []int // names it wants once more when all faults are over
+	Once    bool  // it ends after one lock
+	Wish    []int // names that it wants once more after all faults
 }
 
 // Op is one lock.
 type Op struct {
-	Pause    time.Duration // before
-	At       time.Duration // and not before this time; 0: any
-	Rush     time.Duration // then until the next multiple of this, as all others that rush; 0: not
+	Pause    time.Duration // the pause before the call
+	At       time.Duration // the call does not begin before; 0: any time
+	Rush     time.Duration // then it waits until the next multiple of this, with all others that rush; 0: no
 	Name     int
 	Wait     bool          // Lock; else TryLock
 	Patience time.Duration // of its context; 0: endless
-	Cancel   bool          // the context is cancelled then, and has no deadline
+	Cancel   bool          // the context is cancelled then and has no deadline
 	Hold     time.Duration
 	TTL      time.Duration // 0: the client's
-	Extend   time.Duration // renew for this by hand after half of Hold; 0: not
-	Then     time.Duration // and hold for so much longer after that
-	Left     time.Duration // keep the name taken for this long after; 0: Unlock
+	Extend   time.Duration // renew by hand with this TTL after half of Hold; 0: no
+	Then     time.Duration // and hold this much longer afterwards
+	Left     time.Duration // keep the name taken for this long afterwards; 0: Unlock
 
-	// Rare calls, see [Rare].
+	// These are rare calls: see [Rare].
 	Dead   bool // the context is dead before the call
-	Do     bool // by Mutex.Do,
-	Panic  bool // whose work panics in the end
+	Do     bool // use Mutex.Do,
+	Panic  bool // and let its work panic at the end
 	OnWait Rare // SlowOnWait, BadOnWait; 0: it only listens
-	AtOnce bool // Extend and several Unlocks, at once
-	Look   Rare // LookAtNodes, LookAtLock, meanwhile; 0: none
+	AtOnce bool // Extend and several Unlocks at the same time
+	Look   Rare // LookAtNodes or LookAtLock during the hold; 0: none
 }
 
-// Broken is what is false of a world on purpose: an assumption of the protocol. A checker
-// must notice each of them.
+// Broken lists assumptions of the protocol that are false in a world on purpose. A judge must notice each of them.
 type Broken struct {
-	Vouches bool // nodes that forget go on as if they had not
-	Slow    bool // the clocks of half of the clients are slow
-	Sticky  bool // nodes do not hear releases
-	Taken   bool // a key of nobody is in the way when all is healed
-	Unfair  bool // nodes take the last of a queue for the first
-	Long    bool // nodes that forget do not vote for twice as long
-	Hasty   bool // drivers load scripts behind an error, too
+	Vouches bool // nodes that forget vote as if they had not forgotten
+	Slow    bool // half of the clients have slow clocks
+	Sticky  bool // nodes ignore releases
+	Taken   bool // after the healing a key without an owner blocks a name
+	Unfair  bool // nodes serve the last of a queue first
+	Long    bool // the quarantine of nodes that forget is twice as long
+	Hasty   bool // drivers also load scripts after an error
 
-	// Backoff is for how long clients do not try to reach a node when all faults are over.
+	// Backoff is how long clients do not try to reach a node after all faults.
 	Backoff time.Duration
 }
 
-// ops is how many locks the plan asks for.
+// ops returns the number of locks in the plan.
 func (p *Plan) ops() (n int) {
 	for _, a := range p.Actors {
 		n += len(a.Ops) + len(a.Wish)
@@ -99,7 +98,7 @@ func (p *Plan) ops() (n int) {
 	return n
 }
 
-// lasts is for how long actors pause and hold locks, all of it one after the other, where the longest pauses count.
+// lasts returns the total time for which actors pause and hold locks, one after the other, with the longest pauses.
 func (p *Plan) lasts() time.Duration {
 	var holds, pauses time.Duration
 	for _, a := range p.Actors {
@@ -113,15 +112,15 @@ func (p *Plan) lasts() time.Duration {
 	return holds + pauses
 }
 
-// foreign reports whether a foreign Redlock client is there.
+// foreign reports whether the plan contains a foreign Redlock client.
 func (p *Plan) foreign() bool {
 	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return a.Foreign })
 }
 
-// quarantine is how long a node that may have forgotten does not vote.
+// quarantine returns how long a node that may have forgotten does not vote.
 func (p *Plan) quarantine() time.Duration { return p.MaxTTL + p.Window }
 
-// others is how many servers only one of two lists has.
+// others returns the number of servers that only one of two lists contains.
 func (p *Plan) others() int {
 	switch {
 	case p.Spare == 0:
@@ -134,7 +133,7 @@ func (p *Plan) others() int {
 
 func (p *Plan) majority() int { return p.N/2 + 1 }
 
-// String is the plan as text, without what the actors do.
+// String returns the plan as text, without the calls of the actors.
 func (p *Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: N=%d W=%s MaxTTL=%s node timeout %s, at most %s to a node, durable=%v, names %q, healed at %s\n",

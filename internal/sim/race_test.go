@@ -2,5 +2,5 @@
 
 package sim
 
-// raced: the race detector makes everything slower, and has the scheduler draw lots.
+// raced says that the race detector runs: everything is slower, and the scheduler is random.
 const raced = true

@@ -11,7 +11,7 @@ import (
 
 var errPanicked = errors.New("a callback panicked")
 
-// recovers runs f, and reports whether it panicked as a callback of these worlds does.
+// recovers runs f and reports whether it panicked as a callback of these worlds does.
 func recovers(f func()) (panicked bool) {
 	defer func() {
 		switch p := recover(); p {
@@ -26,7 +26,7 @@ func recovers(f func()) (panicked bool) {
 	return false
 }
 
-// called is what a client calls a name: without the prefix that it puts before every name.
+// called returns the client's own form of a name: without the prefix that it puts before every name.
 func (w *world) called(h *host, name int) string {
 	full := w.plan.Names[name]
 	if h.visitor {
@@ -35,13 +35,13 @@ func (w *world) called(h *host, name int) string {
 	return strings.TrimPrefix(full, w.plan.Clients[h.slot].Prefix)
 }
 
-// onWait is what a waiter's OnWait does beside listening.
+// onWait runs the extra work of a waiter's OnWait.
 func (w *world) onWait(op Op) {
 	switch op.OnWait {
 	case SlowOnWait:
 		w.rare(SlowOnWait)
 		sleep := min(op.Hold, w.plan.MaxTTL) + w.plan.Slow
-		w.mu.Lock() // what is handed to it meanwhile costs a claim
+		w.mu.Lock() // a claim that arrives during this time is wasted
 		w.names[op.Name].freeFrom(w.now() + sleep + w.configs()[0].Claim())
 		w.mu.Unlock()
 		time.Sleep(sleep)
@@ -51,7 +51,7 @@ func (w *world) onWait(op Op) {
 	}
 }
 
-// do is a lock by [holdfast.Mutex.Do]; it reports whether its work was run.
+// do locks by [holdfast.Mutex.Do]. It reports whether its work ran.
 func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time.Duration) bool {
 	var l *held
 	op, h, kept := asked.op, asked.h, false
@@ -88,14 +88,14 @@ func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time
 		}
 		w.gave(l, op, err)
 		w.mu.Lock()
-		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // Do does not say whether the nodes heard of it
+		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // Do does not say whether the nodes heard it
 		w.mu.Unlock()
 	}
 	return l != nil
 }
 
-// atOnce extends and unlocks a lease from goroutines of their own, while its holder unlocks it. What it
-// returns waits for them, and checks that the lease was given back only once.
+// atOnce extends and unlocks a lease from other goroutines, while its holder unlocks it. The returned function waits
+// for them and checks that only one release succeeded.
 func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 	d := dice(luck(w.plan.Seed, 'a', 'o', uint64(w.now())))
 	w.rare(AllAtOnce)
@@ -108,7 +108,7 @@ func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 			ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 			defer stop()
 			if i == 0 {
-				_ = lease.Extend(ctx, ttl) // whatever it says, nothing of it may be left
+				_ = lease.Extend(ctx, ttl) // whatever it returns, it must leave no trace
 				done <- holdfast.ErrReleased
 				return
 			}
@@ -126,7 +126,7 @@ func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 	}
 }
 
-// look asks for how the nodes stand, or who has a lock.
+// look asks for the state of the nodes, or of a lock.
 func (w *world) look(h *host, op Op) {
 	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
 	defer stop()
@@ -174,7 +174,7 @@ func (w *world) look(h *host, op Op) {
 	}
 }
 
-// believes is who believes in a lease of the name now; nil: nobody.
+// believes returns the lease on which a holder of the name now relies, nil if none.
 func (w *world) believes(name int) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// What a client could reach all along it keeps, and gives back. A memory that is full, scripts that are gone, a
-// question about the nodes' standing, and for what is given back the clocks, are no excuse.
+// A client keeps and releases a lease while it can reach its nodes. A full memory, missing scripts, and a question
+// about the nodes' state are no excuse. For a release, the clocks are no excuse either.
 
-// slack is for how long a client may feel a fault that is over: calls that met it end, and a node that did not answer
-// is asked again.
+// slack is how long a past fault may affect a client: calls that met it end, and a node that did not answer is asked
+// again.
 func (w *world) slack() time.Duration { return w.plan.Timeout + 200*time.Millisecond }
 
-// reached reports whether nothing stood between a client and a node from a time until now. w.mu is held.
+// reached reports whether nothing separated a client from a node from a time until now. The caller holds w.mu.
 func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	if !s.up || h.dead || h.asleep || h.visitor {
 		return false
@@ -35,7 +35,7 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 			hits = true
 		case Pause, Suspend:
 			hits = client
-		case Twin: // that it was another's server is remembered
+		case Twin: // the client remembers that it was another node's server
 			hits, slack = client, slack+2*time.Second
 		case Doze, Stranger:
 			hits = true
@@ -47,7 +47,8 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	return true
 }
 
-// keptBy are the nodes that have the lease of a client, and that it could reach from a time on. w.mu is held.
+// keptBy returns the number of nodes that have a client's lease and that it could reach since from. The caller holds
+// w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	for _, s := range w.servers {
 		r, ok := s.record(w.names[l.name].record)
@@ -58,7 +59,7 @@ func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	return n
 }
 
-// waits reports whether a node does not vote because it forgot, which somebody may find out long after. w.mu is held.
+// waits reports whether a node does not vote because it forgot. A client may find the loss long afterwards.
 func (w *world) waits(s *server) bool {
 	from, doubtful := s.votesFrom()
 	return (doubtful || from > w.now()) && slices.ContainsFunc(w.plan.Faults, func(f Fault) bool {
@@ -66,7 +67,7 @@ func (w *world) waits(s *server) bool {
 	})
 }
 
-// record is what a node keeps about a name.
+// record returns the record of a name on a node.
 func (s *server) record(key string) (r nodescript.Record, ok bool) {
 	for _, k := range s.model.Keys() {
 		if k.Name == key {
@@ -77,8 +78,8 @@ func (s *server) record(key string) (r nodescript.Record, ok bool) {
 	return r, false
 }
 
-// mustKeep checks that a lease that ended was not one that a majority had, which its client could reach ever
-// since it last renewed it. Where clocks are wrong some of these may refuse it. w.mu is held.
+// mustKeep checks a lease that ended. A majority must not have had it while its client could reach that majority, ever
+// since its last renewal. With wrong clocks some of these nodes may refuse the client. The caller holds w.mu.
 func (w *world) mustKeep(l *held) {
 	from := w.now() - quorum.Validity(l.ttl, w.plan.Window) - w.slack()
 	if w.plan.Broken != (Broken{}) || l.h.off >= from && l.h.off > 0 || l.h.woke >= from && l.h.woke > 0 {
@@ -146,7 +147,7 @@ func (w *world) mustForget(h *host) (check func()) {
 			return
 		}
 		for _, l := range leases {
-			if l.over && !l.close { // its holder was quicker
+			if l.over && !l.close { // its holder released it first
 				continue
 			}
 			for _, s := range w.servers {

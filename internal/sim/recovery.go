@@ -12,27 +12,28 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What is promised for the time after the last fault. A name that somebody wants is his within recoversIn, as
-// soon as
+// These are the promises for the time after the last fault. A client that wants a name gets it within recoversIn, after
+// two conditions hold:
 //
-//   - what the dead left on it is over: the longest TTL after the healing, at the latest, and
-//   - a majority of the nodes votes. One that lost its memory does so a quarantine after somebody found out, which
-//     is within noticesIn where that majority takes it; and not before the places of servers that are gone are free.
+//   - The locks of dead clients on it are over: at the latest the longest TTL after the healing.
+//   - A majority of the nodes votes. A node that lost its memory votes a quarantine after a client found the loss. If the
+//     majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the places of
+//     missing servers must be free again.
 //
-// So where a majority kept its memory, a name is granted within TTL + 1 s after the healing. On top come a claim
-// of a second for each hand-off to a bid that was over, and what others do with the name who are alive.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added: a claim
+// of a second for each hand-off to an ended attempt, and the time for which live clients use the name.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// wakesIn is how soon a name that became free later is granted to somebody who waits, at the latest: it
-	// asks once a second, and where several ask at once they may have to give parts of their votes back.
+	// wakesIn is the longest time in which a name that became free later is granted to a waiter. A waiter asks once a
+	// second. If several ask at once, they may have to give back partial grants.
 	wakesIn = time.Second + 200*time.Millisecond
 )
 
-// unnoticed is when a node votes of which nobody has found out yet that it may have forgotten.
+// unnoticed is the voting time of a node that may have forgotten, while no client has found the loss.
 const unnoticed = time.Duration(math.MaxInt64)
 
-// heal notes which nodes vote, now that all faults are over.
+// heal notes which nodes vote after the end of all faults.
 func (w *world) heal() {
 	votes, doubtful := make([]time.Duration, len(w.servers)), make([]bool, len(w.servers))
 	for i, s := range w.servers {
@@ -45,7 +46,7 @@ func (w *world) heal() {
 	w.over, w.since, w.votes, w.doubtful = true, w.now(), votes, doubtful
 	w.forgot = w.open() > w.since
 	for _, n := range w.names {
-		n.free, n.spent, n.spentUntil = 0, 0, 0 // from here on it is told by those who are alive
+		n.free, n.spent, n.spentUntil = 0, 0, 0 // from now on live clients decide it
 	}
 	for _, h := range w.all {
 		for name, u := range h.uses {
@@ -56,12 +57,12 @@ func (w *world) heal() {
 	}
 }
 
-// votesFrom is when a node votes by what it keeps: not later than a quarantine from now. A doubtful one
-// votes for names that have a record, and evicted others since it was admitted.
+// votesFrom returns when a node votes, from the keys that it has: at most a quarantine from now. A doubtful node votes
+// for names with a record, but evicted other keys since its admission.
 func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	config := s.w.configs()[0]
 	keys := s.model.Keys()
-	evicted := true // since it was admitted, or what tells is gone
+	evicted := true // since its admission, or the key that tells is gone
 	for _, k := range keys {
 		if k.Name == nodescript.AdmissionKey {
 			evicted = fields(k)["evicted"] != strconv.FormatInt(s.model.EvictedKeys(), 10)
@@ -73,15 +74,15 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 			if k.Text == config.String()+" "+s.run() {
 				return s.w.now(), evicted
 			}
-		case nodescript.AdmissionKey: // behind the guard
+		case nodescript.AdmissionKey: // listed after the guard
 			a := fields(k)
 			until, _ := strconv.ParseInt(a["until"], 10, 64)
 			left := time.Duration(until-s.clock()) * time.Microsecond
 			switch {
 			case a["run"] != s.run() || a["config"] != config.String() || until == 0:
-			case evicted: // it begins another quarantine
-			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: likewise
-			case left > s.w.plan.MaxTTL*1000: // nobody has answered its challenge
+			case evicted: // the node begins another quarantine
+			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: the same
+			case left > s.w.plan.MaxTTL*1000: // no client has answered its challenge
 			default:
 				return s.w.now() + min(max(left, 0), s.w.plan.quarantine()), false
 			}
@@ -90,7 +91,7 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	return unnoticed, false
 }
 
-// id is what a node is known by; "" before its first admission.
+// id returns the id of a node, "" before its first admission.
 func (s *server) id() string {
 	for _, k := range s.model.Keys() {
 		if k.Name == nodescript.AdmissionKey {
@@ -100,8 +101,8 @@ func (s *server) id() string {
 	return ""
 }
 
-// placeOf is when each node has a place for a server: those that lost their memory have another id than before, and the
-// old ones keep theirs for a while.
+// placeOf returns when each node has a place for a server. Servers that lost their memory have a new id. The old ids
+// keep their places for a while.
 func (w *world) placeOf(s *server) (at time.Duration) {
 	alive, id, config := map[string]bool{}, s.id(), w.configs()[0]
 	for _, o := range w.servers {
@@ -159,8 +160,8 @@ func fields(k nodemodel.Key) map[string]string {
 	return all
 }
 
-// admits takes a node's answer to admit. A quarantine that begins after the healing is as long as the plan
-// says, whatever the node does, and nobody promised a second one.
+// admits notes a node's answer to admit. A quarantine that begins after the healing has the length of the plan,
+// whatever the node does. A second quarantine has no promise.
 func (w *world) admits(s *server, answer string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,12 +193,12 @@ func (w *world) admits(s *server, answer string) {
 	w.forgot = w.forgot || w.open() > w.since
 }
 
-// open is when a majority votes. w.mu is held.
+// open returns when a majority votes. The caller holds w.mu.
 func (w *world) open() time.Duration {
 	return slices.Sorted(slices.Values(w.votes[:w.plan.N]))[w.plan.majority()-1]
 }
 
-// served checks that nobody had to wait for a name that was free, once all faults are over. w.mu is held.
+// served checks that nobody waits for a free name after the end of all faults. The caller holds w.mu.
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
 	n.spent, n.spentUntil = 0, 0
@@ -214,7 +215,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
 	gap, most := now-max(free, calm), wakesIn
 	switch {
-	case pauses > 0: // not as prompt
+	case pauses > 0: // with pauses it is less prompt
 	case free <= calm:
 		r := &t.Recoveries[0]
 		if w.forgot {
@@ -232,8 +233,8 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	}
 }
 
-// pauses is what those who wait for a name may pause for longer than usual, where no quorum answered: nodes
-// that were away tell nobody that they are back. w.mu is held.
+// pauses returns the extra time for which waiters of a name may pause after no quorum answered. A node that comes back
+// does not announce it. The caller holds w.mu.
 func (w *world) pauses(n *name) (d time.Duration) {
 	for _, x := range n.waits {
 		if retry := w.plan.Clients[x.h.slot].Retry; retry > usualRetry {
@@ -243,13 +244,13 @@ func (w *world) pauses(n *name) (d time.Duration) {
 	return d
 }
 
-// usualRetry is the longest RetryDelay of which recovery is as prompt as promised.
+// usualRetry is the longest RetryDelay for which recovery is as prompt as promised.
 const usualRetry = 100 * time.Millisecond
 
-// handed notes a hand-off to an owner. One for a bid that is over costs those who wait a round trip, in which it
-// is declined: nodes that lost a part of their memory, or were away when the bid ended, may have it in a queue
-// still, and a question of it that comes twice joins once more. While there are faults, or where it got the lock a
-// moment ago, or its process is gone, it costs the claim.
+// handed notes a hand-off to an owner. A hand-off to an ended attempt costs the waiters one round trip, in which it is
+// declined. Nodes may still have the attempt in a queue: they lost a part of their memory, or were away at its end. A
+// question that comes twice also joins once more. The hand-off costs the whole claim in three cases: during faults,
+// after the attempt got the lock a moment ago, or after its process ended.
 func (w *world) handed(h *host, news string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// evicting is a world of one node, which is made to evict just before all is healed. A wish of then waits for a
-// quarantine, which is longer than what is promised of a node that votes.
+// evicting returns a world of one node, which is set to evict just before the healing. A wish then waits for a
+// quarantine, which is longer than the promised time of a voting node.
 func evicting(id int, faults ...Fault) *Plan {
 	p := small(uint64(id))
 	p.N, p.MaxTTL, p.Window, p.Heal = 1, 3*time.Second, 250*time.Millisecond, 7*time.Second
@@ -17,8 +17,8 @@ func evicting(id int, faults ...Fault) *Plan {
 	return p
 }
 
-// A node that evicted keys since it was admitted begins a quarantine when somebody finds out, whether its guard
-// is there or the last quarantine is over. Recovery is counted from the end of that.
+// A node that evicted keys since its admission begins a quarantine when a client finds the loss. That does not depend
+// on the guard or on the end of the last quarantine. Recovery is counted from the end of the new one.
 func TestRecoveryCountsFromWhenAnEvictionIsFound(t *testing.T) {
 	alone(t)
 	restart := Fault{ID: 99, Kind: Restart, At: 500 * time.Millisecond, For: 100 * time.Millisecond, Nodes: 1}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// One seed makes one history, to the nanosecond: without the race detector, under which the
-// scheduler draws lots.
+// One seed makes one history, to the nanosecond. This holds without the race detector, which makes the scheduler
+// random.
 func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	alone(t)
 	var garbage collector
@@ -20,8 +20,8 @@ func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 		if again.Digest == first.Digest {
 			continue
 		}
-		// Where the system stops this process for longer than a goroutine's time slice, the
-		// runtime may go on with another one. That is rare, and does not happen the same way again.
+		// If the system stops this process for longer than a goroutine's time slice, the runtime may continue with
+		// another goroutine. That is rare and does not happen in the same way again.
 		t.Logf("seed %d: %x, then %x\n%s", seed, first.Digest, again.Digest, difference(first, again))
 		third := run(t, Draw(seed), nil)
 		if odd++; odd > 2 || third.Digest != first.Digest && third.Digest != again.Digest {
@@ -30,7 +30,7 @@ func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	}
 }
 
-// difference is where two histories part.
+// difference returns the first difference between two histories.
 func difference(a, b *Result) string {
 	left, right := strings.Split(a.History(), "\n"), strings.Split(b.History(), "\n")
 	for i := range min(len(left), len(right)) {

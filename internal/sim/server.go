@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// dawn is what the right clocks say when a world begins: sixteen digits, as today.
+// dawn is the time of right clocks at the start of a world. It has sixteen digits, as today's time has.
 const dawn = int64(1_790_000_000_000_000)
 
 // server is one node: the model, its clock, and whether it runs.
@@ -22,28 +22,28 @@ type server struct {
 	model *nodemodel.Node
 
 	mu    sync.Mutex
-	at    time.Duration // the clock was set then,
+	at    time.Duration // at this time the clock was set,
 	said  int64         // to this, in ns,
 	speed float64       // and runs at this speed
-	own   float64       // its usual speed: clocks are not perfect
-	true0 int64         // what it would say at the beginning, ns
+	own   float64       // its usual speed, because no clock is perfect
+	true0 int64         // the time that it would show at the start, ns
 
-	liar atomic.Bool // it was wrong once
+	liar atomic.Bool // the clock was wrong once
 
-	vouched bool // it votes from the beginning
+	vouched bool // it votes from the start
 
-	// Of the world, under its lock.
+	// These fields are under the world's lock.
 	up       bool
-	hung     time.Duration // it stands still until then,
+	hung     time.Duration // it is frozen until then,
 	stopped  *Fault        // because of this
-	epoch    int           // incarnations
+	epoch    int           // the number of incarnations
 	starts   int
 	known    string // the id that it answered to a report last
 	subs     map[*subscription]bool
-	order    []*subscription  // of subs, as they came
-	back     map[string]int64 // owners that gave back here, and the highest stamp that covered
-	requests []request        // to admit it
-	capped   map[string]bool  // those whose tombstone is none for a late acquire: see took
+	order    []*subscription  // of subs, in the order of their arrival
+	back     map[string]int64 // owners that gave back here, and the highest stamp that the release covered
+	requests []request        // requests of admission
+	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
@@ -56,35 +56,35 @@ func newServer(w *world, i int) *server {
 	if w.plan.Clocks != nil {
 		s.said = dawn*1000 + int64(w.plan.Clocks[i])
 	}
-	if w.plan.Far && i == 0 { // a node whose clock refuses a client's stamps cannot tell it of another list
+	if w.plan.Far && i == 0 { // a node whose clock refuses a client's stamps cannot warn it of another list
 		s.said = dawn*1000 + int64(d.between(-half/4, half/4))
 	}
 	s.true0 = s.said
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
 	}, w.configs()...)
-	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // nothing was ever locked on it
+	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // it was never locked on
 		s.model.Serve()
 	}
 	return s
 }
 
-// rightClocks is how far from the middle a right clock is at most. They are within W of each
-// other, also at the end of a world: at 20 µs a second.
+// rightClocks returns how far a right clock is from the middle at most. Right clocks are within W of each other, also
+// at the end of a world, at 20 µs a second.
 func rightClocks(window time.Duration) time.Duration { return window/2 - window/50 }
 
-// steady is 1, and less in worlds so long, or with windows so short, that right clocks would part by more than
-// what [rightClocks] leaves them.
+// steady returns 1, or less in long worlds and with short windows. There right clocks would otherwise exceed the
+// distance that [rightClocks] leaves them.
 func (p *Plan) steady() float64 {
-	const apart = 2000 // windows, after which right clocks are W apart
+	const apart = 2000 // windows, until right clocks are W apart
 	long := max(p.Heal+6*p.MaxTTL, 40*time.Second)
 	return min(1, float64(apart*p.Window)/float64(long))
 }
 
-// run is the run id of this incarnation: no two servers share one.
+// run returns the run id of this incarnation. No two servers share one.
 func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
 
-// clock is the node's, in µs.
+// clock returns the time of the node's clock, in µs.
 func (s *server) clock() int64 {
 	now := s.w.now()
 	s.mu.Lock()
@@ -105,14 +105,14 @@ func (s *server) set(by time.Duration, speed float64) {
 	s.liar.Store(true)
 }
 
-// leap moves the clock for good.
+// leap moves the clock permanently.
 func (s *server) leap(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
 }
 
-// stands is for how long the node stands still from now on. The world's lock is held.
+// stands returns how long the node stays frozen from now on. The caller holds the world's lock.
 func (s *server) stands(now time.Duration) time.Duration {
 	left := s.hung - now
 	if left > 0 {
@@ -121,7 +121,7 @@ func (s *server) stands(now time.Duration) time.Duration {
 	return left
 }
 
-// right sets the clock to what it would say if nothing had happened to it.
+// right sets the clock to the time without any fault.
 func (s *server) right() {
 	now := s.w.now()
 	s.mu.Lock()
@@ -129,26 +129,26 @@ func (s *server) right() {
 	s.said, s.at, s.speed = s.true0+int64(float64(now)*s.own), now, s.own
 }
 
-// parcel is what goes to a node in one piece: calls by digest, a script's text, or scripts to load.
+// parcel is one piece that goes to a node: calls by digest, a script's text, or scripts to load.
 type parcel struct {
 	calls []node.Call
 	text  string
-	then  []string // scripts to load when it is answered
+	then  []string // scripts to load after the answer
 	load  []string
 	from  *link
-	seq   uint64  // of what the link sent
+	seq   uint64  // its number on the link
 	epoch int     // of the server when it was sent
-	kept  bool    // by a proxy, until a server runs
-	over  *answer // the connection that it goes over; nil: one that is made for it
+	kept  bool    // a proxy keeps it until a server runs
+	over  *answer // the connection that it uses; nil: a new one
 }
 
-// answer is where one came from: what follows it over its connection reaches the same incarnation, or none.
+// answer is the source of a reply. The parcels that follow over its connection reach the same incarnation, or none.
 type answer struct {
 	server *server
 	epoch  int
 }
 
-// copied is a copy that outlives the call it was made for.
+// copied returns a copy that outlives its call.
 func (p parcel) copied() parcel {
 	calls := make([]node.Call, len(p.calls))
 	for i, c := range p.calls {
@@ -183,10 +183,10 @@ func (s *server) take(p parcel) []node.Reply {
 	return replies
 }
 
-// keptFor is how often a proxy tries to reach a server that is down.
+// keptFor is the delay between a proxy's attempts to reach a server that is down.
 const keptFor = 5 * time.Millisecond
 
-// deliver runs a parcel whose sender does not wait for it any more, or for this copy.
+// deliver runs a parcel, or a copy, whose sender no longer waits for the answer.
 func (s *server) deliver(p parcel) {
 	s.w.mu.Lock()
 	left, gone := s.stands(s.w.now()), !s.up || s.epoch != p.epoch
@@ -222,8 +222,7 @@ func (s *server) spoil(p parcel) parcel {
 	return p
 }
 
-// restart ends the incarnation that runs and begins another, which keeps its keys if keeps
-// says so of each.
+// restart ends the present incarnation and begins another. The new one has the keys for which keeps returns true.
 func (s *server) restart(keeps func(key string) bool) {
 	s.w.mu.Lock()
 	s.starts++

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Shrink leaves out faults, actors and locks of a plan, as long as fails says that what
-// remains still fails. It runs fails at most tries times.
+// Shrink removes faults, actors and locks from a plan while fails reports that the rest still fails. It calls fails at
+// most tries times.
 func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 	best := p.clone()
 	try := func(change func(*Plan)) bool {
@@ -32,7 +32,7 @@ func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 		for a := range best.Actors {
 			parts(len(best.Actors[a].Ops), func(i, j int) bool {
 				return try(func(p *Plan) {
-					// What comes after it begins when it would have.
+					// The lock after it begins at the same time as before.
 					ops := p.Actors[a].Ops
 					if j < len(ops) {
 						for _, o := range ops[i:j] {
@@ -50,7 +50,7 @@ func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 	return best
 }
 
-// parts offers [i, j) of n things to drop, large parts first.
+// parts offers parts [i, j) of n things to drop, large parts first.
 func parts(n int, drop func(i, j int) bool) {
 	for size := n; size > 0; size /= 2 {
 		for i := 0; i < n; {

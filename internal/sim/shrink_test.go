@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// A world that breaks a promise is cut down to what it takes to break it.
+// A world that breaks a promise is reduced to the parts that break it.
 func TestAFailingPlanIsShrunk(t *testing.T) {
 	alone(t)
 	p := small(1)

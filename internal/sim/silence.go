@@ -9,25 +9,26 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// Who waits for a lock and hears of fewer than a majority of the nodes for a second, or for the lock's TTL, is told
-// that nothing is known: each of those that wait, and not one after the other. Judged by what came back from the nodes,
-// whatever the reason that nothing did. A node that answers "not yet" has answered: for quarantines Lock waits.
+// A waiter may hear from fewer than a majority of the nodes for a second, or for the lock's TTL. Lock then tells it
+// that no quorum answered. It tells all waiters at once, not one after the other. The check counts the replies that
+// came back, for whatever reason the others are missing. An answer "not yet" is an answer: Lock waits for quarantines.
 
-// tellsIn is how long after that time it is told, at the latest.
+// tellsIn returns the longest delay after that time.
 func (w *world) tellsIn() time.Duration {
-	d := time.Second + // what waits in line asks once a second
-		3*(w.plan.Timeout+w.plan.Window) + // the question that was under way, the one that finds it out, and the last one
+	d := time.Second + // a waiter in the queue asks once a second
+		3*(w.plan.Timeout+w.plan.Window) + // the present question, the question that finds the outage, and the last one
 		20*time.Millisecond
 	if slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
 		return slices.ContainsFunc(a.Ops, func(o Op) bool { return o.OnWait == SlowOnWait })
 	}) {
-		d += 4 * (w.plan.MaxTTL + w.plan.Slow) // attempts wait for it, also those of whoever stood before
+		d += 4 * (w.plan.MaxTTL + w.plan.Slow) // attempts wait for it, also those of earlier waiters
 	}
 	return d
 }
 
-// settles notes that a client waits for what it knows the end of, whether nodes answer or not: until it trusts their
-// clocks again, or until so many are out of quarantine that they could make a majority with those that vote.
+// settles notes that a client waits for an event with a known end, whether nodes answer or not. Either it waits until
+// it trusts their clocks again. Or it waits until enough nodes leave quarantine to make a majority with the voting
+// nodes.
 func (w *world) settles(h *host, err error) {
 	var none *holdfast.UnavailableError
 	if !errors.As(err, &none) {
@@ -51,7 +52,7 @@ func (w *world) settles(h *host, err error) {
 	}
 }
 
-// quiet is since when a waiter's client has heard of no majority while it waited. w.mu is held.
+// quiet returns since when a waiter's client has heard from no majority while it waited. The caller holds w.mu.
 func (w *world) quiet(x *wait) time.Duration {
 	var heard []time.Duration
 	for _, l := range x.h.links {
@@ -61,17 +62,17 @@ func (w *world) quiet(x *wait) time.Duration {
 	return max(x.since, x.h.woke, x.h.settled, heard[len(heard)-w.plan.majority()])
 }
 
-// allowed is for how long it may look for a quorum. w.mu is held.
+// allowed returns how long the waiter may look for a quorum. The caller holds w.mu.
 func (w *world) allowed(x *wait) time.Duration {
 	ttl := x.op.TTL
 	if ttl == 0 {
 		ttl = w.plan.Clients[x.h.slot].TTL
 	}
 	d := max(time.Second, ttl)
-	return d + d/50 // by its own clock
+	return d + d/50 // by the waiter's own clock
 }
 
-// willTell looks at a waiter when it should have been told, if it hears nothing. w.mu is held.
+// willTell checks a waiter at the time when it should know, if it hears nothing. The caller holds w.mu.
 func (w *world) willTell(x *wait, after time.Duration) {
 	w.unique++
 	x.look = time.AfterFunc(after+time.Duration(1+w.unique%50_000), func() {
@@ -83,14 +84,15 @@ func (w *world) willTell(x *wait, after time.Duration) {
 	})
 }
 
-// untold checks that a waiter is told in time; it returns after which time to look again, 0: not any more. w.mu is held.
+// untold checks that a waiter is told in time. It returns the delay until the next check, 0 if none is needed. The
+// caller holds w.mu.
 func (w *world) untold(x *wait) (again time.Duration) {
 	quiet := w.quiet(x)
 	past := w.now() - quiet - w.allowed(x)
 	switch {
 	case x.h.dead, x.h.closing, w.plan.Broken != (Broken{}):
 		return 0
-	case x.h.asleep: // its clock stands
+	case x.h.asleep: // its clock stops
 		return noticed
 	case past < w.tellsIn():
 		return w.tellsIn() - past
@@ -100,7 +102,7 @@ func (w *world) untold(x *wait) (again time.Duration) {
 	return 0
 }
 
-// toldAt notes how late a waiter is told that nothing is known. w.mu is held.
+// toldAt notes how late a waiter learns of an outage. The caller holds w.mu.
 func (w *world) toldAt(x *wait) {
 	if quiet := w.quiet(x); w.now()-quiet >= time.Second {
 		w.result.Tally.Silences++
@@ -108,7 +110,7 @@ func (w *world) toldAt(x *wait) {
 	}
 }
 
-// drawOutage gives some worlds an outage of seconds, and a client of which several wait through it.
+// drawOutage gives some worlds an outage of seconds, and a client with several goroutines that wait through it.
 func (p *Plan) drawOutage() {
 	d := dice(luck(p.Seed, 'o'))
 	if !d.hit(0.1) || p.Rare != 0 {

@@ -23,11 +23,10 @@ var (
 	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
 )
 
-// tellEvery is how often a long run says how far it is.
+// tellEvery is how often a long run reports its progress.
 const tellEvery = time.Minute
 
-// run runs a plan in a bubble of its own, on one processor, without garbage collection: then
-// one plan makes one history.
+// run runs a plan in its own bubble, on one processor, without garbage collection. So one plan makes one history.
 func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
 	t.Helper()
 	defer func() {
@@ -39,7 +38,7 @@ func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
 	return r
 }
 
-// alone makes this process fit for simulations.
+// alone prepares this process for simulations.
 func alone(t *testing.T) {
 	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	t.Cleanup(func() {
@@ -58,7 +57,7 @@ func (c *collector) after(r *Result) {
 	}
 }
 
-// The promises of docs/protocol.md, in worlds in which everything goes wrong that may.
+// The promises of docs/protocol.md hold in worlds with all allowed faults.
 func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	alone(t)
 	if *flagSeed != 0 {
@@ -84,7 +83,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		}
 	}
 	var sum Tally
-	var all uint64 // digest of all histories
+	var all uint64 // a digest of all histories
 	var garbage collector
 	start := time.Now()
 	said := start
@@ -92,7 +91,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 		if *flagFor > 0 {
 			return time.Since(start) > *flagFor
 		}
-		// A few more where a kind of fault or outcome has not come up yet.
+		// The run continues for a few more worlds if a kind of fault or outcome has not occurred yet.
 		return sum.Attempts >= *flagN && (raced || sum.Missing() == nil || sum.Attempts >= 2**flagN+20_000)
 	}
 	for seed := *flagFirst; !enough(); seed++ {
@@ -129,7 +128,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	}
 }
 
-// report prints a failing world and a smaller one that fails, too.
+// report prints a failing world, and a smaller one that also fails.
 func report(t *testing.T, p *Plan, r *Result) {
 	t.Errorf("seed %d breaks a promise; repeat it with: make sim SEED=%d", p.Seed, p.Seed)
 	for _, v := range r.Violations {

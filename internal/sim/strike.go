@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// strikeAll makes the schedule happen, and heals everything in the end.
+// strikeAll runs the schedule of faults, and heals everything at the end.
 func (w *world) strikeAll() {
 	faults := slices.Clone(w.plan.Faults)
 	slices.SortFunc(faults, func(a, b Fault) int { return int(a.At - b.At) })
@@ -32,8 +32,8 @@ func (w *world) strikeAll() {
 	close(w.healed)
 }
 
-// wellFrom is when what is promised for the time after the last fault holds: where there is none, as
-// soon as all nodes vote. (A foreigner's half of a lock is nothing that a judge sees.)
+// wellFrom returns when the promises for the time after the last fault hold. Without faults that is as soon as all
+// nodes vote. (No judge sees a foreign client's partial lock.)
 func (w *world) wellFrom() time.Duration {
 	if len(w.plan.Faults) > 0 || w.plan.Broken != (Broken{}) || w.plan.foreign() {
 		return w.plan.Heal
@@ -41,16 +41,16 @@ func (w *world) wellFrom() time.Duration {
 	return min(w.plan.Heal, w.opens())
 }
 
-// strike makes a fault begin, and sees to its end.
+// strike begins a fault and arranges its end.
 func (w *world) strike(f *Fault) {
 	w.mu.Lock()
 	w.note(f.Kind.String(), -1, -1, -1, int64(f.Nodes)<<32|int64(f.Clients), int64(f.At+f.For))
 	w.mu.Unlock()
 	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
-	hit := true // anything at all
+	hit := true // anything was hit
 	switch f.Kind {
 	case Loss, Delay, Duplicate, Relay, Tear, News:
-		w.during(f) // counted when a message is hit
+		w.during(f) // counted when it hits a message
 		return
 	case Cut, CutOut, CutBack:
 		w.during(f) // counted when a message meets it
@@ -62,7 +62,7 @@ func (w *world) strike(f *Fault) {
 		w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
 	case Latecomers:
 		w.each(f.Nodes, func(s *server) { w.latecomers(s, f) })
-		return // counted for each that comes
+		return // counted for each request that comes
 	case Crossing:
 		w.each(f.Nodes, w.crossing)
 		return
@@ -70,7 +70,7 @@ func (w *world) strike(f *Fault) {
 		w.each(f.Nodes, func(s *server) { s.model.ScriptFlush() })
 	case Evict:
 		w.each(f.Nodes, func(s *server) {
-			// A server evicts what nobody uses, and every call reads the guard.
+			// A server evicts unused keys, and every call reads the guard.
 			guard := d.hit(0.5)
 			w.forget(s, f, func(key string) bool {
 				return key == nodescript.GuardKey && guard || key != nodescript.GuardKey && d.hit(0.5)
@@ -134,7 +134,7 @@ func (w *world) strike(f *Fault) {
 		})
 	case Voucher:
 		w.ends.Go(func() { w.vouch(f) })
-		return // counted if it comes to that
+		return // counted if it happens
 	case Stranger:
 		w.ends.Go(func() { w.visit(f) })
 		return // counted if it comes
@@ -164,7 +164,7 @@ func (w *world) struck(k Kind) {
 	w.result.Tally.Faults[k]++
 }
 
-// met counts a fault once, when the first message meets it. w.mu is held.
+// met counts a fault once, when it hits its first message. The caller holds w.mu.
 func (w *world) met(f *Fault) {
 	if !w.hit[f] {
 		w.hit[f] = true
@@ -180,7 +180,7 @@ func (w *world) each(nodes uint32, do func(*server)) {
 	}
 }
 
-// eachHost is for those that run now; it reports whether there is one.
+// eachHost calls do for the processes that run now. It reports whether there is one.
 func (w *world) eachHost(slots uint32, do func(*host)) (any bool) {
 	w.mu.Lock()
 	hosts := slices.Clone(w.hosts)
@@ -194,7 +194,7 @@ func (w *world) eachHost(slots uint32, do func(*host)) (any bool) {
 	return any
 }
 
-// during has a fault act on messages while it lasts.
+// during makes a fault act on messages while it lasts.
 func (w *world) during(f *Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +206,7 @@ func (w *world) during(f *Fault) {
 	})
 }
 
-// crashNode ends an incarnation, and begins another after a while.
+// crashNode ends an incarnation and begins another one after a while.
 func (w *world) crashNode(s *server, f *Fault, d *dice) {
 	w.mu.Lock()
 	was := s.up
@@ -251,7 +251,7 @@ func (w *world) crashNode(s *server, f *Fault, d *dice) {
 	})
 }
 
-// forgets: it may have lost tombstones.
+// forgets notes that the node may have lost tombstones.
 func (w *world) forgets(s *server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -259,7 +259,7 @@ func (w *world) forgets(s *server) {
 	w.unplaced(s)
 }
 
-// forget deletes keys of a node that goes on, all but those that keeps names.
+// forget deletes the keys of a running node, except those for which keeps returns true.
 func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
 	if w.plan.Broken.Vouches {
 		usual := keeps

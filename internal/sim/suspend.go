@@ -2,13 +2,13 @@ package sim
 
 import "time"
 
-// noticed is how long after its host woke, or after the end of a lease if that came later, a
-// client knows that the lease is over: it looks once a second. (On a real host it then sets the
-// timers anew. In a bubble it cannot see that it slept, because timers did not; and one that was
-// set by the clock that stood is late.)
+// noticed is the longest time until a client knows that a lease is over. It counts from the wake-up of its host, or
+// from the end of the lease if that is later. The client looks once a second. (On a real host it then sets the timers
+// again. In a bubble it cannot see its sleep, because timers continued. A timer that was set by the stopped clock is
+// late.)
 const noticed = 1100 * time.Millisecond
 
-// suspend puts a client's host to sleep, unless it stands still already.
+// suspend puts a client's host to sleep, unless it sleeps already.
 func (w *world) suspend(h *host, d time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,8 +40,8 @@ func (w *world) suspend(h *host, d time.Duration) bool {
 	return true
 }
 
-// noticedSleep checks that a client that has been awake for a while knows what it lost. One that slept
-// again meanwhile has another look coming, and so have leases that end after it woke.
+// noticedSleep checks that a client that has been awake for a while knows of its losses. A client that slept again gets
+// another check, and so do leases that end after its wake-up.
 func (w *world) noticedSleep(h *host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

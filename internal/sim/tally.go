@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Outcome is how something ended.
+// Outcome is the way in which something ended.
 type Outcome uint8
 
-// Outcomes. The first group is of calls, the second of leases, the third of nodes' answers.
+// These are the outcomes. The first group is of calls, the second of leases, the third of nodes' answers.
 const (
 	Granted Outcome = iota
 	HeldByOther
@@ -56,38 +56,38 @@ var outcomeNames = [outcomes]string{
 	"node: OOM", "node: reserved for another", "node: joined a queue",
 }
 
-// Tally is how often what happened.
+// Tally counts events.
 type Tally struct {
 	Worlds     int
 	Calls      int // TryLock and Lock
-	Bids       int // owners that went out to nodes
-	Attempts   int // of each client the larger of both: nothing is counted twice
+	Bids       int // owners that were sent to nodes
+	Attempts   int // for each client the larger of both, so that nothing counts twice
 	Messages   int // to nodes
 	Outcomes   [outcomes]int
 	Faults     [kinds]int
 	Rare       [rares]int
 	Treated    [messages][treatments]int
-	Looks      int         // for what a process that had stopped using a name had left behind
-	Reaches    int         // leases that were lost at their deadline, of which it was asked whether a majority could be reached
-	Orders     int         // pairs of grants whose order was compared with that of their tickets
-	Overtakes  int         // grants before an older ticket that stood in line
-	Silences   int         // waiters that were told of an outage,
-	UntoldM    int64       // and how long after the time that is promised, at most, ms
-	Spent      int         // hand-offs to bids that were over
-	Declined   int         // of these, such as cost no claim
-	Wanted     int         // parts that a holder wanted back
-	NoticedM   int64       // for how long nobody found out that a node had forgotten which the others needed, ms
-	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority had kept its memory, or not
-	Waits      int         // grants of a name for which somebody waited, when all was well:
-	LongestM   int64       // for how long it was free at most, ms
+	Looks      int         // checks for traces of a process that had stopped using a name
+	Reaches    int         // leases lost at their deadline that were checked for a reachable majority
+	Orders     int         // pairs of grants whose order was compared with their tickets
+	Overtakes  int         // grants before an older ticket in the queue
+	Silences   int         // waiters that learned of an outage,
+	UntoldM    int64       // and their largest delay after the promised time, ms
+	Spent      int         // hand-offs to ended attempts
+	Declined   int         // of these, hand-offs that cost no claim
+	Wanted     int         // partial grants that a holder asked for
+	NoticedM   int64       // the longest time until a client found that a necessary node had forgotten, ms
+	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority kept its memory, or not
+	Waits      int         // grants of a name with waiters, without any fault left:
+	LongestM   int64       // the longest time for which it was free, ms
 }
 
-// Recovery is how soon names were granted that somebody wanted when the faults were over.
+// Recovery says how soon names were granted to waiters after the end of the faults.
 type Recovery struct {
 	Grants   int
-	LongestM int64 // after that, or since somebody wanted them if that was later, ms
-	PastM    int64 // after what the dead had left was over, and a majority voted
-	ClaimedM int64 // the same where it was handed to bids that were over meanwhile
+	LongestM int64 // after that, or after the name was wanted if that is later, ms
+	PastM    int64 // after the locks of dead clients were over and a majority voted
+	ClaimedM int64 // the same if there were hand-offs to ended attempts
 }
 
 func (r *Recovery) add(took, past time.Duration, claimed bool) {
@@ -139,10 +139,10 @@ func (t *Tally) Add(o *Tally) {
 	}
 }
 
-// manyAttempts are those of which even what is rarest is demanded.
+// manyAttempts is the number of attempts from which even the rarest events are required.
 const manyAttempts = 300_000
 
-// Missing are the kinds of outcomes and faults that did not occur.
+// Missing returns the kinds of outcomes and faults that did not occur.
 func (t *Tally) Missing() (names []string) {
 	for i, n := range t.Outcomes {
 		if n == 0 {
@@ -181,7 +181,7 @@ func (t *Tally) Missing() (names []string) {
 	return names
 }
 
-// String is the table.
+// String returns the table.
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)

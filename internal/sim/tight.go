@@ -2,33 +2,33 @@ package sim
 
 import "time"
 
-// Tight worlds live on the edge of what the protocol assumes: they have the shape of the shortest
-// ways to two holders that internal/models/clock finds when a margin is left out. One who holds
-// the name is cut off, and must notice by itself that its lease is over. Another, who is hungry,
-// asks from four windows before the nodes may give it away. The right clocks are a window apart,
-// the wrong ones follow the holder, a window behind, while it asks, and then the other, a window
-// ahead. Each of these makes the nodes forget the holder up to one window earlier, and nobody
-// else does: so it is all four together that the margin of 4 W is for.
+// Tight worlds are at the limit of the protocol's assumptions. They have the form of the shortest ways to two holders
+// that internal/models/clock finds without a margin. A holder is cut off, and must notice the end of its lease by
+// itself. A rival asks from four windows before the nodes may grant the name. The right clocks are a window apart. The
+// wrong clocks first follow the holder, a window behind, while it asks. Then they follow the rival, a window ahead.
+// Each of these facts makes the nodes forget the holder up to one window earlier, and nothing else does. So the margin
+// of 4 W is for these four together.
 
-// edge is what the clocks of one tight world are off by.
+// edge contains the clock errors of one tight world.
 type edge struct {
 	p     *Plan
 	d     *dice
-	half  time.Duration // the right clocks are this far from the middle, to both sides
-	at    time.Duration // where the wrong ones are
-	sharp bool          // everything is as bad as it may be, and the rival asks all the time
+	half  time.Duration // the distance of the right clocks from the middle, to both sides
+	at    time.Duration // the distance of the wrong clocks
+	sharp bool          // everything is as bad as allowed, and the rival asks all the time
 	liars uint32
 }
 
-// meeting is how many windows a delay lasts by which a client misreads the clocks. Everything is delayed that may read
-// them before the lock is taken: three greetings, an admission, a report of the members, an acquire that has waited for
-// these and so is refused with the node's time, and the next acquire. A quick answer among them would put the reading right.
+// meeting is the length, in windows, of a delay that makes a client misread the clocks. It delays everything that may
+// read them before the lock is taken: three greetings, an admission, a report of the members, and two acquires. The
+// first acquire waited for these, so the node refuses it with its time. One quick answer among them would correct the
+// reading.
 const meeting = 8
 
-// isTight says which seeds make tight worlds.
+// isTight reports whether a seed makes a tight world.
 func isTight(seed uint64) bool { return luck(seed, 't')%8 == 0 }
 
-// drawTight makes the plan of such a world: a few rounds, each with a holder and somebody hungry.
+// drawTight makes the plan of a tight world: a few rounds, each with a holder and a rival.
 func drawTight(seed uint64) *Plan {
 	d := dice(luck(seed, 't', 'p'))
 	p := &Plan{
@@ -54,30 +54,30 @@ func drawTight(seed uint64) *Plan {
 		p.Heal = e.leap(p.Heal)
 	} else {
 		if e.sharp = d.hit(0.3); e.sharp {
-			p.Slow = p.Window / 250 // on its way a stamp grows old
+			p.Slow = p.Window / 250 // a stamp ages on its way
 		}
 		for range d.n(3) + 3 {
 			p.Heal = e.round(p.Heal)
 		}
 	}
-	// Who wants the name in the end has a better clock: one that has left the window costs its client
-	// MaxTTL + W, as a majority of the nodes' that leaps does.
+	// The client that wants the name at the end has a better clock. A clock that has left the window costs its client
+	// MaxTTL + W, as a leap of a majority of the nodes' clocks does.
 	p.Actors = append(p.Actors, Actor{ID: len(p.Actors), Client: first(last), Ops: []Op{{Pause: 1}}, Wish: []int{0}})
 	return p
 }
 
-// round is one holder and its rival. It begins at a time, and returns when the next may.
+// round draws one holder and its rival. It begins at a time and returns when the next round may begin.
 func (e *edge) round(at time.Duration) time.Duration {
 	p, d, w := e.p, e.d, e.p.Window
 	ttl := p.MaxTTL
 	third := e.third()
 	holds := at + w/2
-	sent := holds // the last request of the holder that the nodes hear
+	sent := holds // the last request of the holder that reaches the nodes
 	var cut time.Duration
 	holder, rival := e.client(-1), e.client(+1)
 	behind := e.share(w)
 	e.move(at-w/8, -e.half-behind)
-	misread := p.N == 1 || e.sharp || d.hit(0.3) // what is read of the clocks is half a window off, each time it is
+	misread := p.N == 1 || e.sharp || d.hit(0.3) // each reading of the clocks is half a window off
 	if misread {
 		e.add(Fault{Kind: Delay, At: at - w/8, For: meeting * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
 		holds += meeting * w
@@ -95,13 +95,13 @@ func (e *edge) round(at time.Duration) time.Duration {
 		sent += third
 		e.add(Fault{Kind: Delay, At: holds + third/2, For: 12 * w, Clients: holder, Back: true, P: 1, By: d.below(2 * third)})
 		cut = sent + 8*p.Slow + d.below(third/2)
-	case 3: // no renewal gets through
+	case 3: // no renewal reaches the nodes
 		cut = holds + 8*p.Slow + d.below(third)
 	case 4: // or some do
 		n := time.Duration(d.n(4))
 		sent += n * third
 		cut = sent + 8*p.Slow + d.below(third)
-	case 5, 6: // or its first stamp is granted by the wrong clocks and the second by a right one, and it hears of both
+	case 5, 6: // or wrong clocks grant its first stamp and a right one the second, and it hears of both
 		other := e.client(0)
 		right := 1<<p.N - 1 - e.liars
 		e.add(Fault{Kind: Cut, At: at - w/8, For: w / 2, Nodes: e.liars, Clients: other})
@@ -115,7 +115,8 @@ func (e *edge) round(at time.Duration) time.Duration {
 	over := sent + ttl
 	e.add(Fault{Kind: pick(d, Cut, CutOut), At: cut, For: over + 2*w - cut, Clients: holder})
 
-	// Before the rival meets the nodes: who has stamps keeps to them where it may. Or it is to follow.
+	// This comes before the rival meets the nodes. A client with stamps keeps them where it may. Otherwise it should
+	// follow.
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
 	if misread && p.N > 1 {
@@ -135,13 +136,13 @@ func (e *edge) round(at time.Duration) time.Duration {
 	return over + 5*w
 }
 
-// third is after which time a lease is renewed.
+// third returns the time after which a lease is renewed.
 func (e *edge) third() time.Duration {
 	ttl := e.p.MaxTTL
 	return (ttl - 4*e.p.Window - ttl/100 - 2*time.Millisecond) / 3
 }
 
-// hunger is asking again and again.
+// hunger draws an owner that asks again and again.
 func (e *edge) hunger(from, span time.Duration) []Op {
 	w, ops := e.p.Window, []Op{{At: from}}
 	for left := span; left > 0; {
@@ -155,8 +156,8 @@ func (e *edge) hunger(from, span time.Duration) []Op {
 	return append(ops, Op{Pause: w / 10, Wait: true, Patience: 2 * w, Hold: e.d.below(w)})
 }
 
-// leap makes all clocks leap together while the name is held. Nobody may follow them at once: who
-// is at work has to wait, also who only renews. (Who is new, or idle, follows them; there is none.)
+// leap makes all clocks leap together while the name is held. No client may follow them at once: a client at work has
+// to wait, also one that only renews. (A new or idle client follows them; there is none.)
 func (e *edge) leap(at time.Duration) time.Duration {
 	p, d, w := e.p, e.d, e.p.Window
 	settle, third := p.MaxTTL+w, e.third()
@@ -166,9 +167,9 @@ func (e *edge) leap(at time.Duration) time.Duration {
 	e.add(Fault{Kind: Step, At: leaps, Nodes: 1<<p.N - 1, By: p.MaxTTL + d.below(4*p.MaxTTL), Stays: true})
 	p.Actors = append(p.Actors, Actor{ID: 0, Client: first(holder), Ops: []Op{{At: leaps - d.below(4*w) - w, Hold: settle}}})
 	hungry := Actor{ID: 1, Client: first(rival), Once: true, Ops: e.hunger(leaps-w, 6*w)}
-	if d.hit(0.5) { // it only renews until then
+	if d.hit(0.5) { // until then it only renews
 		p.Actors = append(p.Actors, Actor{ID: 2, Client: first(rival), Ops: []Op{{At: at, Name: 1, Hold: 3 * settle}}})
-		// and has been told of the leap by its renewal.
+		// and its renewal has shown it the leap.
 		hungry.Ops = e.hunger(leaps+third+d.below(third/2), 3*w)
 	} else {
 		hungry.Ops = append([]Op{{At: leaps - 3*w, Name: 1}}, hungry.Ops...)
@@ -179,8 +180,8 @@ func (e *edge) leap(at time.Duration) time.Duration {
 	return leaps + 2*settle + 4*w
 }
 
-// givesBack has the holder give something back that it has since before the leap, when it knows of that: somebody
-// looks at the nodes, and they may have lost their scripts, so that it cannot have them admitted. It needs no vote.
+// givesBack makes the holder release something from before the leap, after it knows of the leap. A client looks at the
+// nodes. The nodes may have lost their scripts, and the client cannot get them admitted. A release needs no vote.
 func (e *edge) givesBack(leaps time.Duration, holder uint32) {
 	p, d, w := e.p, e.d, e.p.Window
 	p.Names = append(p.Names, "name2", "name3")
@@ -193,8 +194,8 @@ func (e *edge) givesBack(leaps time.Duration, holder uint32) {
 	}
 }
 
-// share is nearly all of a span, or less of it: less than the right clocks are apart. Who meets the nodes
-// follows those that are closest to each other.
+// share returns nearly all of a span, or less: less than the distance between the right clocks. A client that meets the
+// nodes follows the clocks that are closest to each other.
 func (e *edge) share(span time.Duration) time.Duration {
 	if e.sharp {
 		return span * 95 / 100
@@ -202,17 +203,17 @@ func (e *edge) share(span time.Duration) time.Duration {
 	return e.d.between(span*pick[time.Duration](e.d, 50, 90)/100, span*95/100)
 }
 
-// client adds one whose clock is slow or fast, and returns it as a mask.
+// client adds a client whose clock is slow or fast, and returns it as a mask.
 func (e *edge) client(sign float64) uint32 {
-	speed := 1 + sign*pick(e.d, 0, 0.001, 0.005, 0.01) // clocks may part by a hundredth
+	speed := 1 + sign*pick(e.d, 0, 0.001, 0.005, 0.01) // clocks may differ by a hundredth
 	if e.sharp {
-		speed = 1 + min(sign, 0)*0.01 // the rival reads the nodes' clocks just right
+		speed = 1 + min(sign, 0)*0.01 // the rival reads the nodes' clocks correctly
 	}
 	e.p.Clients = append(e.p.Clients, ClientPlan{TTL: e.p.MaxTTL, Retry: 20 * time.Millisecond, Speed: speed})
 	return 1 << (len(e.p.Clients) - 1)
 }
 
-// move sets the wrong clocks so far from the middle of the right ones.
+// move sets the distance of the wrong clocks from the middle of the right ones.
 func (e *edge) move(at, to time.Duration) {
 	if e.liars != 0 {
 		e.add(Fault{Kind: Step, At: at, Nodes: e.liars, By: to - e.at})
@@ -225,6 +226,6 @@ func (e *edge) add(f Fault) {
 	if f.Nodes == 0 {
 		f.Nodes = 1<<e.p.N - 1
 	}
-	f.At += time.Duration(f.ID) // no two in the same instant
+	f.At += time.Duration(f.ID) // no two at the same instant
 	e.p.Faults = append(e.p.Faults, f)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Tight worlds see margins only as long as they live on the edge: where everything that the margin
-// is for comes together, the next holder has the name shortly after the last one's loss.
+// Tight worlds check margins only while they are at the limit. If all the reasons for the margin come together, the
+// next holder has the name shortly after the loss of the previous one.
 func TestTightWorldsLiveOnTheEdge(t *testing.T) {
 	alone(t)
 	var garbage collector

@@ -7,13 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// A holder that can reach a majority of the nodes does not lose its lease, whatever else goes wrong. A lease is renewed
-// at a third of its validity, and if that fails tried again while there is time, so it is enough to reach the same
-// majority for [world.reach] at any time between the last renewal that won and the deadline. Leases that end because a
-// majority of the nodes says so (it forgot, or somebody took them) are not looked at.
+// A holder that can reach a majority of the nodes does not lose its lease, whatever else fails. A lease is renewed at a
+// third of its validity. If that fails, the client tries again while there is time. So one span of [world.reach] is
+// enough, at any time between the last successful renewal and the deadline. In this span the holder must reach the same
+// majority. The check leaves out leases that end because a majority of the nodes says so: they forgot, or another
+// client took the name.
 
-// reach is for how long, where the last renewal that won was for this validity: a third of it, until the
-// next is due; then what may still hang of the calls before, and the greeting after it; and some round trips.
+// reach returns the length of that span, if the last successful renewal had this validity. It contains a third of the
+// validity, until the next renewal. It also contains the time of earlier calls that hang, the greeting after them, and
+// some round trips.
 func (w *world) reach(valid time.Duration) time.Duration {
 	return valid/3 + 2*w.plan.Timeout + 100*time.Millisecond + 16*w.plan.Slow
 }
@@ -21,10 +23,10 @@ func (w *world) reach(valid time.Duration) time.Duration {
 // try is a renewal on its way.
 type try struct {
 	ttl time.Duration
-	yes uint32 // nodes
+	yes uint32 // the nodes that granted
 }
 
-// tries notes a renewal that is sent. w.mu is held.
+// tries notes a renewal that is sent. The caller holds w.mu.
 func (b *bid) tries(args []string) {
 	stamp, _ := strconv.ParseInt(args[4], 10, 64)
 	until, _ := strconv.ParseInt(args[2], 10, 64)
@@ -36,7 +38,7 @@ func (b *bid) tries(args []string) {
 	}
 }
 
-// renewed notes a node's answer to a renewal that came in time. w.mu is held.
+// renewed notes a node's answer to a renewal that came in time. The caller holds w.mu.
 func (w *world) renewed(h *host, node int, args []string, answer string) {
 	b := h.owners[args[0]]
 	stamp, _ := strconv.ParseInt(args[4], 10, 64)
@@ -58,10 +60,10 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 	}
 }
 
-// hadTime checks that a holder whose lease ended at its deadline could not reach a majority. w.mu is held.
+// hadTime checks that a holder whose lease ended at its deadline could not reach a majority. The caller holds w.mu.
 func (w *world) hadTime(l *held) {
 	p, now := w.plan, w.now()
-	over := now + time.Until(l.lease.Deadline()) // long ago where the host slept through it
+	over := now + time.Until(l.lease.Deadline()) // long ago if the host slept through it
 	if (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
 		return
 	}
@@ -78,7 +80,8 @@ func (w *world) hadTime(l *held) {
 		return
 	}
 	w.result.Tally.Reaches++
-	// It begins when the deadline's renewal was sent, or when something that kept the holder from a node ended.
+	// The span begins when the renewal of the deadline was sent, or when a fault that separated the holder from a node
+	// ended.
 	begins := []time.Duration{over - valid}
 	for i := range p.Faults {
 		if f := &p.Faults[i]; f.At+f.For > over-valid && f.At+f.For+x <= over {
@@ -100,7 +103,7 @@ func (w *world) hadTime(l *held) {
 	}
 }
 
-// canReach reports whether nothing kept a client from a node that votes, at any time of a span.
+// canReach reports whether nothing separated a client from a voting node at any time of a span.
 func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	if !s.vouched && from < w.opens() {
 		return false
@@ -108,18 +111,18 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	for _, f := range w.plan.Faults {
 		mine, its, until := has(f.Clients, h.slot), has(f.Nodes, s.index), f.At+f.For
 		switch f.Kind {
-		case Duplicate, Tear, News, Inbox, Stranger, Crash, Close: // renewals are none the worse for it
+		case Duplicate, Tear, News, Inbox, Stranger, Crash, Close: // these do not harm renewals
 			continue
 		case Cut, CutOut, CutBack, Loss, Delay:
 			its = its && mine
 		case Pause, Suspend, Doze:
 			its = mine
-			until += noticed // and timers late
+			until += noticed // timers are late then
 		case Twin:
 			its = its && mine
-			until += 2 * time.Second // so long it is taken for the other one
+			until += 2 * time.Second // for this long the client takes it for the other node
 		case Hang, Full, ScriptFlush:
-		default: // it forgets, and does not vote for a while, or its clock is wrong
+		default: // the node forgets and does not vote for a while, or its clock is wrong
 			until = to + 1
 		}
 		if its && f.At < to && until > from {
@@ -129,7 +132,7 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	return true
 }
 
-// ones is the number of bits that are set.
+// ones returns the number of bits that are set.
 func ones(mask uint32) (n int) {
 	for ; mask != 0; mask &= mask - 1 {
 		n++

@@ -8,24 +8,24 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// use is what one process does with one name.
+// use is the use of one name by one process.
 type use struct {
-	calls int           // of Lock and TryLock, and leases that are not given back yet
-	until time.Duration // when the last one ended; or when what it left taken on purpose is over
+	calls int           // calls of Lock and TryLock, and leases that are not yet released
+	until time.Duration // when the last use ended, or when a name that was left taken becomes free
 }
 
-// lingers is how long after its last use of a name a process may stand there on a node, when all
-// faults are over: a release that a node did not take is sent again every 200 ms.
+// lingers returns how long after its last use of a name a process may still have a trace on a node, after all faults. A
+// release that a node did not take is sent again every 200 ms.
 func (w *world) lingers() time.Duration {
 	return 500*time.Millisecond + 2*w.plan.Timeout + 4*w.plan.Slow
 }
 
-// uses begins a use. w.mu is held.
+// uses begins a use. The caller holds w.mu.
 func (w *world) uses(h *host, name int) {
 	h.uses[name].calls++
 }
 
-// leaves ends one, of which something may be left until then. w.mu is held.
+// leaves ends a use. It may leave a trace until then. The caller holds w.mu.
 func (w *world) leaves(h *host, name int, until time.Duration) {
 	u := &h.uses[name]
 	u.calls--
@@ -35,7 +35,7 @@ func (w *world) leaves(h *host, name int, until time.Duration) {
 	}
 }
 
-// willLook looks whether a process left anything behind, unless it uses the name again. w.mu is held.
+// willLook checks whether a process left a trace, unless it uses the name again. The caller holds w.mu.
 func (w *world) willLook(h *host, name int, until time.Duration) {
 	until = max(until, w.since)
 	time.AfterFunc(until+w.lingers()-w.now(), func() {
@@ -51,8 +51,8 @@ func (w *world) willLook(h *host, name int, until time.Duration) {
 	})
 }
 
-// repeats notes the owners of a request that comes twice. A node that refused it the first time gets no release,
-// and may grant it the second time: the network that does so is none of TCP's.
+// repeats notes the owners of a request that comes twice. A node that refused it the first time gets no release, and
+// may grant it the second time. TCP networks do not repeat requests in this way.
 func (w *world) repeats(h *host, p parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,8 +63,8 @@ func (w *world) repeats(h *host, p parcel) {
 	}
 }
 
-// leftBehind checks that a node has no lease of a process that does not use the name any more, nor a
-// place in the queue of a bid that began when all faults were over. w.mu is held.
+// leftBehind checks that a node has no lease of a process that no longer uses the name. It also checks that no queue
+// contains an attempt that began after all faults. The caller holds w.mu.
 func (w *world) leftBehind(s *server, h *host, name int) {
 	if slices.ContainsFunc(h.links, func(l *link) bool { return l.to == s.index && l.led.Load() }) {
 		return
@@ -77,7 +77,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			switch {
 			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated || s.capped[r.Owner]:
 			case r.Token == 0:
-				claimed = r.Owner // it was handed over while there were faults, and is over within a second
+				claimed = r.Owner // it was handed over during faults, and ends within a second
 			default:
 				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// An operator may vouch that no lock is alive. So that it is true, nobody begins a call meanwhile, and those under way
-// end first; see [world.enters].
+// An operator may vouch that no lock is alive. To make that true, no call begins meanwhile, and running calls end
+// first: see [world.enters].
 
-// enters waits until no operator keeps calls from beginning, and counts one that begins.
+// enters waits until no operator holds calls back. It then counts the call that begins.
 func (w *world) enters() {
 	for {
 		w.mu.Lock()
@@ -23,14 +23,14 @@ func (w *world) enters() {
 	}
 }
 
-// exits ends such a call, and what was held by it.
+// exits ends such a call and its lock.
 func (w *world) exits() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inside--
 }
 
-// shut keeps calls from beginning until open is called; it reports false if that is so already.
+// shut holds back new calls until open is called. It reports false if they are held back already.
 func (w *world) shut() (open func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *world) shut() (open func(), ok bool) {
 	}, true
 }
 
-// alive reports whether a lock may be alive: somebody is at it, or UnlockAt keeps a name. w.mu is held.
+// alive reports whether a lock may be alive: a call runs, or UnlockAt keeps a name. The caller holds w.mu.
 func (w *world) alive() bool {
 	for _, n := range w.names {
 		if n.foreigners > 0 || n.taken+4*w.plan.Window > w.now() || n.believer() != nil {
@@ -57,7 +57,8 @@ func (w *world) alive() bool {
 	return w.inside > 0
 }
 
-// vouch has nodes lose their memory when no lock is alive, and an operator say so. What it says may come late, or again.
+// vouch makes nodes lose their memory while no lock is alive, and an operator vouch for them. The voucher may come
+// late, or again.
 func (w *world) vouch(f *Fault) {
 	open, ok := w.shut()
 	if !ok {

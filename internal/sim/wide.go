@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Rare is something that few worlds have: settings far from the usual ones, and calls that most programs
-// never make. The tally counts each.
+// Rare is a rare feature of a world: a setting far from the usual one, or a call that most programs never make. The
+// tally counts each.
 type Rare uint8
 
-// Rare settings of a world come first: one world in eight is wide, and has some of them. Rare calls follow.
+// Rare settings come first. One world in eight is wide and has some of them. Rare calls follow.
 const (
 	EvenNodes   Rare = iota // an even number of nodes
 	ManyNodes               // more than 7
@@ -18,10 +18,10 @@ const (
 	LongWait                // a NodeTimeout of up to MaxTTL
 	OddRetry                // a RetryDelay from 1 ms, or of seconds
 	MixedFair               // some clients are Fair
-	OwnTTLs                 // half of the locks have a TTL of their own
+	OwnTTLs                 // half of the locks have their own TTL
 	Prefixes                // clients that write one name in several ways
 	ManyNames               // 500 names
-	LongIdle                // hours, in which clients do little or nothing
+	LongIdle                // hours in which clients do little or nothing
 	DeadCall                // a context that ended before the call
 	ByDo                    // Mutex.Do
 	Panics                  // a panic under Mutex.Do
@@ -30,8 +30,8 @@ const (
 	AllAtOnce               // Extend and several Unlocks at once
 	LookAtNodes             // Client.Nodes
 	LookAtLock              // Client.Status
-	HolderSeen              // Client.Status of a lock that one client held all the while
-	TrustNodes              // Client.Trust, where no lock is alive
+	HolderSeen              // Client.Status of a lock that one client held all the time
+	TrustNodes              // Client.Trust while no lock is alive
 	LongSleep               // a client's host was suspended for more than 20 s, and others not; see Doze for hours
 	GapLeft                 // a gap for polling clients, at an Unlock
 	rares
@@ -44,15 +44,15 @@ var rareNames = [rares]string{
 	"Nodes", "Status", "Status of a holder", "Trust", "one suspended for long", "gap",
 }
 
-// Rares are several of them.
+// Rares is a set of rare features.
 type Rares uint32
 
 func (r Rares) has(k Rare) bool { return r>>k&1 != 0 }
 
-// isWide says which seeds make wide worlds.
+// isWide reports whether a seed makes a wide world.
 func isWide(seed uint64) bool { return luck(seed, 'x')%8 == 0 }
 
-// widen draws the settings of a wide world that all others depend on.
+// widen draws the settings of a wide world on which all others depend.
 func (p *Plan) widen(d *dice) {
 	for k := range DeadCall {
 		if d.hit(0.2) {
@@ -72,10 +72,11 @@ func (p *Plan) widen(d *dice) {
 		p.Window = pick[time.Duration](d, 1, 2, 5, 10) * time.Millisecond
 		p.MaxTTL = (8*p.Window + d.below(16*p.Window)).Round(time.Millisecond)
 	}
-	if p.Rare.has(LongIdle) { // with a window so large that an idle client reads the clocks every ten minutes only
+	if p.Rare.has(LongIdle) { // with so large a window that an idle client reads the clocks only every ten minutes
 		p.Rare &^= 1<<ManyNames | 1<<LongTTL
 		if d.hit(0.5) {
-			// A waiter whose host sleeps asks on, because timers go on, see suspend.go: it must not ask often.
+			// A waiter whose host sleeps continues to ask, because timers continue: see suspend.go. It must not ask
+			// often.
 			p.Rare = p.Rare&^(1<<OddRetry) | 1<<LongSleep
 		}
 		p.Window = pick[time.Duration](d, 100, 250) * time.Millisecond
@@ -87,7 +88,7 @@ func (p *Plan) widen(d *dice) {
 	}
 }
 
-// widenClients draws what clients of a wide world have of their own.
+// widenClients draws the settings of each client of a wide world.
 func (p *Plan) widenClients(d *dice) {
 	if p.Rare.has(LongWait) {
 		p.Timeout = pick(d, p.MaxTTL, d.between(p.Window, p.MaxTTL))
@@ -111,13 +112,13 @@ func (p *Plan) widenClients(d *dice) {
 	}
 }
 
-// widenOps draws rare calls, in some worlds of every kind, and long sleeps, from luck of their own.
+// widenOps draws rare calls and long sleeps, in some worlds of every kind. It uses a stream of its own.
 func (p *Plan) widenOps() {
 	d := dice(luck(p.Seed, 'x', 'o'))
 	if p.Rare.has(LongSleep) {
 		for i := range d.n(3) + 1 {
 			f := Fault{ID: 2000 + i, Kind: Suspend, Clients: 1 << d.n(len(p.Clients)), At: d.below(p.Heal / 2)}
-			f.For = d.between(20*time.Second, time.Minute) // its timers go on, and what it cannot send piles up
+			f.For = d.between(20*time.Second, time.Minute) // its timers continue, and its unsent messages accumulate
 			p.Faults = append(p.Faults, f)
 		}
 	}
@@ -159,7 +160,7 @@ func (p *Plan) widenOp(d *dice, o *Op, ttl time.Duration) {
 	}
 }
 
-// drawGaps has the clients of some worlds leave gaps to polling ones, mostly all of them alike.
+// drawGaps makes the clients of some worlds leave gaps for polling clients. Usually all clients leave the same gaps.
 func (p *Plan) drawGaps() {
 	d := dice(luck(p.Seed, 'g', 'a', 'p'))
 	if !d.hit(0.1) {

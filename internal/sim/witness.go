@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// name is what is known of a lock.
+// name is the state of one lock.
 type name struct {
 	record     string
-	believed   []*held // leases that were granted; over ones are taken out by and by
+	believed   []*held // granted leases; ended ones are removed later
 	top        int64   // the highest token granted
 	topBy      *held
 	waits      []*wait       // calls of Lock that have not returned
-	free       time.Duration // from then on nobody has it, at the latest
-	taken      time.Duration // until then UnlockAt keeps it from everybody
-	foreigners int           // that believe that they have it
-	spent      time.Duration // what hand-offs to bids that were over may have cost since the last grant: several
+	free       time.Duration // from then on it is free, at the latest
+	taken      time.Duration // until then UnlockAt keeps it taken
+	foreigners int           // foreign clients that rely on it
+	spent      time.Duration // the time that hand-offs to ended attempts may have cost since the last grant: several
 	spentUntil time.Duration // at a time, by several nodes, cost what the longest does
-	turns      []turn        // calls of Lock that were granted, in the order in which they were
+	turns      []turn        // granted calls of Lock, in order
 	stands     map[string]*standing
 }
 
@@ -29,10 +29,10 @@ type turn struct {
 	at     time.Duration
 }
 
-// freeFrom says that nobody has the name from then on, at the latest. w.mu is held.
+// freeFrom notes that the name is free from then on, at the latest. The caller holds w.mu.
 func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
 
-// believer is who believes in a lease of the name now; nil: nobody.
+// believer returns the lease on which a holder of the name now relies, nil if none.
 func (n *name) believer() *held {
 	for _, o := range n.believed {
 		if !o.over && o.ctx.Err() == nil {
@@ -49,9 +49,9 @@ type wait struct {
 	name   int
 	op     Op
 	since  time.Duration
-	wanted time.Duration // since when its goroutine has wanted the name: it may have been refused meanwhile
-	alone  bool          // nobody else of its client waited for this name when it began
-	look   *time.Timer   // at whether it is told in time, see untold; nil: of a call that does not wait
+	wanted time.Duration // since when its goroutine has wanted the name, also through refusals
+	alone  bool          // no other goroutine of its client waited for this name when it began
+	look   *time.Timer   // checks that it is told in time: see untold; nil: a call that does not wait
 }
 
 // asks begins a call.
@@ -74,7 +74,7 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 	return x
 }
 
-// returned ends a call. w.mu is held.
+// returned ends a call. The caller holds w.mu.
 func (w *world) returned(x *wait) {
 	n := w.names[x.name]
 	if x.look != nil {
@@ -83,7 +83,7 @@ func (w *world) returned(x *wait) {
 	n.waits = slices.DeleteFunc(n.waits, func(o *wait) bool { return o == x })
 }
 
-// vanished ends a call of a process that is dead.
+// vanished ends a call of a dead process.
 func (w *world) vanished(x *wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func describe(o Outcome) string {
 	return outcomeNames[o]
 }
 
-// granted begins a belief, and checks it against every other.
+// granted begins a belief and checks it against every other one.
 func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +130,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	for _, o := range n.believed {
 		left := time.Until(o.lease.Deadline())
 		switch {
-		case o.h.asleep: // its clock stands, and tells nothing
+		case o.h.asleep: // its clock stopped and does not show the end
 			if now < o.cap {
 				w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
 					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
@@ -138,7 +138,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 		case left > 0:
 			w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
 				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
-		case o.cap > 0 && now-o.h.woke < noticed: // it slept through the end of this one, and cannot know yet
+		case o.cap > 0 && now-o.h.woke < noticed: // it slept through the end of this one, and cannot know it yet
 		default:
 			w.violated(lossToldLate, x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
@@ -170,7 +170,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	return l
 }
 
-// violated notes a broken promise. w.mu is held.
+// violated notes a broken promise. The caller holds w.mu.
 func (w *world) violated(b breach, name int, format string, args ...any) {
 	if w.plan.Spare != 0 && !b.holdsForSpares() {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Result is what came of a world.
+// Result is the result of a world.
 type Result struct {
-	Violations []string // none: all promises were kept
+	Violations []string // empty if all promises were kept
 	broken     [breaches]bool
 	Digest     uint64 // of the history
 	Tally      Tally
@@ -20,47 +20,47 @@ type Result struct {
 	history history
 }
 
-// History is what happened, as text.
+// History returns the events as text.
 func (r *Result) History() string { return r.history.String() }
 
 // world runs a plan.
 type world struct {
 	plan    *Plan
 	start   time.Time
-	ctx     context.Context // of calls inside nodes: it never ends
+	ctx     context.Context // of calls inside nodes; it never ends
 	servers []*server
-	trace   io.Writer // every call to a node, for people; nil: not written
+	trace   io.Writer // every call to a node, for people; nil: no trace
 	healed  chan struct{}
-	abort   chan struct{}  // closed when there is nothing to wait for any more
+	abort   chan struct{}  // closed when nothing more can happen
 	acts    sync.WaitGroup // actors
-	ends    sync.WaitGroup // clients being closed
-	timers  sync.Pool      // of messages on their way: two for each, so they are used again
+	ends    sync.WaitGroup // Closes of clients
+	timers  sync.Pool      // of messages on their way: two for each, so they are reused
 
-	gate   chan struct{} // closed when calls may begin again; nil: they may. Under mu
-	inside int           // calls that began, with what they got; under mu
+	gate   chan struct{} // closed when calls may begin again; nil: they may; under mu
+	inside int           // running calls and their locks; under mu
 
-	clocks sync.Mutex    // of the hosts; nothing else is locked under it
-	dozed  time.Duration // for how long all hosts slept: by so much their clocks are ahead of their timers
+	clocks sync.Mutex    // of the hosts; no other lock is taken under it
+	dozed  time.Duration // how long all hosts slept: their clocks are ahead of their timers by this
 
 	mu       sync.Mutex
-	hosts    []*host         // by slot, the present ones
-	ready    []chan struct{} // by slot: closed when there is one
+	hosts    []*host         // by slot, the present processes
+	ready    []chan struct{} // by slot: closed when a process exists
 	all      []*host
-	active   [kinds][]*Fault // those of messages, while they last
-	hit      map[*Fault]bool // faults that a message met
+	active   [kinds][]*Fault // message faults, while they last
+	hit      map[*Fault]bool // faults that hit a message
 	names    []*name
-	over     bool            // all faults,
-	since    time.Duration   // since then
-	votes    []time.Duration // by node: when it votes, as known when they were over
-	doubtful []bool          // by node: whether a question for what it has no record of may find out otherwise
-	forgot   bool            // no majority did then
+	over     bool            // all faults have ended,
+	since    time.Duration   // at this time
+	votes    []time.Duration // by node: when it votes, as known at that time
+	doubtful []bool          // by node: whether a question about a name without a record may find a loss
+	forgot   bool            // no majority voted then
 	result   Result
 	unique   int
 	messages int
 }
 
-// Run runs a plan. It must be called inside a bubble of testing/synctest, by the bubble's
-// main goroutine. trace, which may be nil, gets every call to a node.
+// Run runs a plan. The main goroutine of a bubble of testing/synctest must call it. trace receives every call to a
+// node. It may be nil.
 func Run(p *Plan, trace io.Writer) *Result {
 	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, hit: map[*Fault]bool{}, healed: make(chan struct{}), abort: make(chan struct{})}
 	for _, n := range p.Names {
@@ -95,8 +95,8 @@ func Run(p *Plan, trace io.Writer) *Result {
 	return &w.result
 }
 
-// awaitActors waits until all actors have got what they wanted. One that waits for much
-// longer than promised is a lost wake-up.
+// awaitActors waits until all actors have their locks. An actor that waits for much longer than promised shows a lost
+// wake-up.
 func (w *world) awaitActors() {
 	done := make(chan struct{})
 	go func() { w.acts.Wait(); close(done) }()
@@ -121,7 +121,7 @@ func (w *world) awaitActors() {
 	<-done
 }
 
-// closeAll closes the clients that are left.
+// closeAll closes the remaining clients.
 func (w *world) closeAll() {
 	w.mu.Lock()
 	hosts := append([]*host(nil), w.hosts...)
@@ -133,10 +133,10 @@ func (w *world) closeAll() {
 	}
 }
 
-// now is the true time, since the world began.
+// now returns the true time since the start of the world.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// configs are those that clients of this world may have; the first is the right one.
+// configs returns the configurations that clients of this world may have. The first is the main one.
 func (w *world) configs() []nodescript.Config {
 	p := w.plan
 	right := nodescript.Config{N: p.N, MaxTTL: p.MaxTTL, Window: p.Window, Durable: p.Durable, Cluster: cluster}
@@ -158,7 +158,7 @@ const cluster = "sim"
 
 var silent = slog.New(slog.DiscardHandler)
 
-// serial is a number of nanoseconds that nobody else has.
+// serial returns a number of nanoseconds that nobody else gets.
 func (w *world) serial() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,9 +166,9 @@ func (w *world) serial() int {
 	return 1 + w.unique%50_000
 }
 
-// delivered counts a message to a node. Now and then it has the scheduler begin a new time
-// slice: goroutines that wake each other share one, and the runtime interrupts whoever runs
-// when it is over, which would change the order of what follows.
+// delivered counts a message to a node. Now and then it makes the scheduler begin a new time slice. Goroutines that
+// wake each other share one slice. At its end the runtime interrupts the present goroutine, which would change the
+// order of later events.
 func (w *world) delivered() {
 	w.mu.Lock()
 	w.messages++
@@ -180,7 +180,7 @@ func (w *world) delivered() {
 	}
 }
 
-// longest is the longest TTL that anybody asks for.
+// longest returns the longest TTL that any client asks for.
 func longest(p *Plan) (d time.Duration) {
 	for _, c := range p.Clients {
 		d = max(d, c.TTL)
@@ -193,7 +193,7 @@ func longest(p *Plan) (d time.Duration) {
 	return d
 }
 
-// note adds to the history. w.mu is held.
+// note adds an event to the history. The caller holds w.mu.
 func (w *world) note(what string, client, actor, name int, a, b int64) {
 	w.result.history.add(event{w.now(), what, client, actor, name, a, b})
 }
@@ -205,7 +205,7 @@ func (w *world) count(o Outcome) {
 	w.result.Tally.Outcomes[o]++
 }
 
-// sum makes the result.
+// sum computes the result.
 func (w *world) sum() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// TestTheClockModelsNodeIsAdmittedAsTheScriptsHaveIt lets a node lose its memory and has it admitted, by all clocks
-// and stamps that are near, with its challenge and without, vouched for and not.
+// TestTheClockModelsNodeIsAdmittedAsTheScriptsHaveIt makes a node lose its memory and admits it again. It tries all
+// near clocks and stamps, with and without the challenge, with and without a voucher.
 func TestTheClockModelsNodeIsAdmittedAsTheScriptsHaveIt(t *testing.T) {
 	if said := estrangement(t, None); said != "" {
 		t.Error(said)
 	}
 }
 
-// TestAWeakenedAdmissionOfTheClockModelDiffersFromTheScripts shows that the comparison would see it.
+// TestAWeakenedAdmissionOfTheClockModelDiffersFromTheScripts shows that the comparison finds a weakened rule.
 func TestAWeakenedAdmissionOfTheClockModelDiffersFromTheScripts(t *testing.T) {
 	for _, r := range []Rule{Quarantine, QuarantineTTL, QuarantineW, ConfirmedStamp, Challenged, VoucherNames} {
 		if said := estrangement(t, r); said == "" {
@@ -28,8 +28,8 @@ func TestAWeakenedAdmissionOfTheClockModelDiffersFromTheScripts(t *testing.T) {
 	}
 }
 
-// estrangement is the first step between a loss of memory and the next vote in which the model, without a rule, and
-// the scripts differ; "" if there is none.
+// estrangement returns the first difference between the model without a rule and the scripts, "" if there is none. It
+// compares every step from a loss of memory to the next vote.
 func estrangement(t *testing.T, without Rule) string {
 	const ttl = trusted // so that a voucher shortens the quarantine
 	m, node := Model{Config{TTL: ttl, Without: without}}, real.NewNode(t, ttl*real.Window)
@@ -37,8 +37,8 @@ func estrangement(t *testing.T, without Rule) string {
 		answer, _ := node.Run(t, micros(clock), nodescript.Record{}, nodescript.AcquireCall(real.Lock, real.Owner(1), micros(clock), ttl*real.Window))
 		return answer == "G"
 	}
-	challenge := "" // what the real node answered last
-	// admitted asks both, and says how they differ.
+	challenge := "" // the real node's last answer
+	// admitted asks both sides and returns how they differ.
 	admitted := func(s *State, clock, stamp int8, answers bool) string {
 		s.Now = clock
 		was, with := s.Nodes[0].Away, ""
@@ -64,7 +64,7 @@ func estrangement(t *testing.T, without Rule) string {
 		return ""
 	}
 	const far = window + 1
-	type voucher struct{ now, old bool } // what is vouched for before the second question
+	type voucher struct{ now, old bool } // the losses with a voucher before the second question
 	for first := int8(start - far); first <= start+far; first++ {
 		for clock := int8(start - ttl - far); clock <= start+ttl+2*far; clock++ {
 			for second := clock - far; second <= clock+far; second++ {
@@ -84,7 +84,7 @@ func estrangement(t *testing.T, without Rule) string {
 						return said
 					}
 					old := challenge
-					if vouch.old { // what was vouched for is lost
+					if vouch.old { // the node lost its memory again after the voucher
 						s.Vouched |= 1 << s.Challenge
 						node.Forget()
 						m.forget(&s)

@@ -2,7 +2,7 @@ package clock
 
 import "slices"
 
-// What a client does: internal/waiting, internal/renewal, internal/quorum.
+// These functions are the behaviour of a client: internal/waiting, internal/renewal, internal/quorum.
 
 // draw begins a round: a stamp for all nodes.
 func (m Model) draw(t *State, i int) {
@@ -20,10 +20,10 @@ func (m Model) draw(t *State, i int) {
 	t.forgetYes(i, Granted)
 }
 
-// deadline is until when a client believes, from the instant a stamp was drawn.
+// deadline returns the end of a client's belief, if its stamp was drawn at the instant sent.
 func (m Model) deadline(sent int8) int8 { return sent + m.TTL - m.Margin }
 
-// win makes a majority a lease; it does nothing if its deadline has passed.
+// win turns a majority into a lease. It does nothing after the deadline.
 func (m Model) win(t *State, i int) {
 	c := &t.Clients[i]
 	until := m.deadline(c.Sent)
@@ -48,7 +48,7 @@ func (m Model) renew(t *State, i int) {
 	}
 }
 
-// lastSent is when the last message with a stamp was sent.
+// lastSent returns the time of the last message with a stamp.
 func (c *Client) lastSent() int8 {
 	if c.Count > 0 {
 		return c.At[c.Count-1]
@@ -56,7 +56,7 @@ func (c *Client) lastSent() int8 {
 	return c.Sent
 }
 
-// answers are the answers that count for renewal k.
+// answers returns the answers that count for renewal k.
 func (m Model) answers(k int) Yes {
 	which := Extended(k)
 	for earlier := 0; earlier < k && !m.keeps(MatchedReplies); earlier++ {
@@ -65,14 +65,14 @@ func (m Model) answers(k int) Yes {
 	return which
 }
 
-// extended moves the deadline for renewal k, never back.
+// extended moves the deadline for renewal k forward, never back.
 func (m Model) extended(t *State, i, k int) {
 	c := &t.Clients[i]
-	c.Phase = Holding // it still is, if the old deadline counts
+	c.Phase = Holding // it already holds if the old deadline counts
 	c.Until = max(c.Until, m.deadline(c.At[k]))
 }
 
-// end ends a bid or a lease, and sends releases for all that was sent under it.
+// end ends an attempt or a lease, and sends releases for all its stamps.
 func (m Model) end(t *State, i int) {
 	c := &t.Clients[i]
 	c.Phase, c.Until, c.Above = Over, 0, 0
@@ -83,14 +83,14 @@ func (m Model) end(t *State, i int) {
 	m.drop(t, i)
 }
 
-// drop releases what was passed to a client, once its round is decided.
+// drop releases a lease that was passed to a client, after the client's round is decided.
 func (m Model) drop(t *State, i int) {
 	if h := t.Clients[i].From; h != 0 && t.Clients[h-1].Phase == Passed {
 		m.end(t, int(h-1))
 	}
 }
 
-// pass ends a lease in favour of a client that then asks for it.
+// pass ends a lease in favour of a client, which then asks for it.
 func (m Model) pass(t *State, i, next int) {
 	t.Clients[i].Phase, t.Clients[i].Until = Passed, 0
 	t.forgetYes(i, ^Yes(0))
@@ -98,7 +98,7 @@ func (m Model) pass(t *State, i, next int) {
 	m.draw(t, next)
 }
 
-// highestHeld is the highest token of all leases so far.
+// highestHeld returns the highest token of all leases so far.
 func (s *State) highestHeld() (top int8) {
 	for i := range s.Clients {
 		if c := &s.Clients[i]; c.Held {
@@ -108,7 +108,7 @@ func (s *State) highestHeld() (top int8) {
 	return top
 }
 
-// tick lets time pass: leases whose deadline has come are over.
+// tick lets time pass. A lease ends when its deadline comes.
 func (m Model) tick(t *State) {
 	t.Now++
 	for i := range t.Clients {
@@ -126,7 +126,7 @@ func (m Model) tick(t *State) {
 	}
 }
 
-// read reads the nodes' clocks: quorum.Timebase.correct.
+// read reads the nodes' clocks, as quorum.Timebase.correct does.
 func (m Model) read(t *State, i int) {
 	c := &t.Clients[i]
 	middle, ok := t.agreed(c.Lead)
@@ -146,8 +146,8 @@ func (m Model) read(t *State, i int) {
 	}
 }
 
-// agreed is the middle of the nodes' clocks that agree, against the true time: the most that lie within
-// W; of as many those that are closest to lead.
+// agreed returns the middle of the nodes' clocks that agree, relative to the true time. These are the largest group of
+// clocks within W. Of equal groups it is the one closest to lead.
 func (s *State) agreed(lead int8) (middle int8, ok bool) {
 	offs := []int8{s.Nodes[0].Off, s.Nodes[1].Off, s.Nodes[2].Off}
 	slices.Sort(offs)

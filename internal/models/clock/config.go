@@ -4,67 +4,66 @@ package clock
 type Config struct {
 	Clients int  // at most 3
 	TTL     int8 // of every lease
-	Margin  int8 // by how much belief ends before stamp + TTL
+	Margin  int8 // by how much a belief ends before stamp + TTL
 	Horizon int8 // time stops there, counted from the start
 
-	Jumps    int  // times that a node's clock jumps
-	Reach    int8 // how far from the true time it then is at most
-	Minority bool // only the first node's clock jumps, and only it loses its memory
+	Jumps    int  // how often a node's clock jumps
+	Reach    int8 // how far a jump moves it from the true time at most
+	Minority bool // only the first node's clock jumps, and only the first node loses its memory
 	Off      [nodes]int8
-	Lead     [most]int8 // what each client takes for the nodes' clocks
-	Far      int8       // others, to whom nodes are far, only ask nodes to vote: they may be off by so much more, and know it
+	Lead     [most]int8 // each client's estimate of the nodes' clocks
+	Far      int8       // distant clients, which only ask nodes to vote, may be off by this much more, and know it
 
-	Rounds   int8 // stamps that a bid draws; 0 means 1
+	Rounds   int8 // stamps of an attempt; 0 means 1
 	Renewals [most]int8
-	Releases bool // clients give back and up: releases are sent
-	GiveBack bool // clients give a part back and bid on
-	Passes   bool // the first client's lease is passed to the second, which does not bid by itself
+	Releases bool // clients give up or unlock: releases are sent
+	GiveBack bool // clients give back partial grants and continue
+	Passes   bool // the first client's lease is passed to the second, which does not try by itself
 	Claim    int8 // how long a hand-off reserves the name; 0: none
-	Wipes    int  // times that a node loses its memory
-	Vouchers bool // an operator vouches for a node where no lock is alive
-	Trusted  int8 // how long that one does not vote; 0 means trusted
+	Wipes    int  // how often a node loses its memory
+	Vouchers bool // an operator vouches for a node while no lock is alive
+	Trusted  int8 // the quarantine after a voucher; 0 means trusted
 	Follow   Follow
-	Busy     bool // clients draw stamps for other locks all the time: none is ever idle
+	Busy     bool // clients draw stamps for other locks all the time, so none is idle
 	Without  Rule
-	Ask      Promise // the only promise to look at; the zero value means all
+	Ask      Promise // the only promise to check; the zero value means all
 }
 
-// Follow is what clients do when the nodes' clocks move.
+// Follow is a client's reaction to a move of the nodes' clocks.
 type Follow uint8
 
-// Ways to follow.
+// These are the ways to follow.
 const (
-	Never   Follow = iota // Lead is what it is, right or wrong
-	Settled               // quorum.Timebase: a move of more than W waits for TTL + W, in which nothing is acquired
-	Noticed               // the same, counted from when the move was noticed, also by an idle client
+	Never   Follow = iota // Lead never changes, right or wrong
+	Settled               // quorum.Timebase: a move of more than W waits for TTL + W, without any acquire
+	Noticed               // the same, counted from the time when the move was noticed, also by an idle client
 	AtOnce
 )
 
-// Rule is one rule of the protocol, for leaving it out. The scripts are in
-// internal/nodescript/lua.
+// Rule is one rule of the protocol that a configuration can leave out. The scripts are in internal/nodescript/lua.
 type Rule uint8
 
-// Rules.
+// These are the rules.
 const (
 	None              Rule = iota
 	Window                 // acquire.lua, extend.lua: a stamp more than W from TIME is refused
 	HigherTokens           // acquire.lua: T <= seen is refused
-	PassNamesOwner         // acquire.lua: only the owner that is named is passed over
+	PassNamesOwner         // acquire.lua: only the named owner is passed over
 	ExpiryNeverFalls       // extend.lua: the later of the two expiries
-	RepairTokens           // extend.lua: no repair where a higher token may have been a lease's
-	RepairBelieved         // extend.lua: no repair when the owner does not believe any more
+	RepairTokens           // extend.lua: no repair if a higher token may have been a lease
+	RepairBelieved         // extend.lua: no repair after the owner's deadline
 	ReleaseOwnOnly         // release.lua: only the owner's own record
-	ReleaseCovered         // release.lua: only what was granted to a stamp it covers
+	ReleaseCovered         // release.lua: only grants to a stamp that it covers
 	Quarantine             // admit.lua: a node without memory does not vote for TTL + W
 	QuarantineTTL          // admit.lua: for TTL + W, not for W only
 	QuarantineW            // admit.lua: for TTL + W, not for TTL only
 	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
-	NarrowedByFar          // quorum/timebase.go: a stamp that may be further off than W must be closer to TIME by that
-	Challenged             // admit.lua: the request must carry the challenge, so its stamp was drawn after that
+	NarrowedByFar          // quorum/timebase.go: a stamp that may be off by more must be closer to TIME by that
+	Challenged             // admit.lua: the request must carry the challenge, so its stamp is newer
 	VoucherNames           // admit.lua, trust.lua: a voucher is for one challenge
 	MoreThanHalf           // quorum/rules.go: N/2 + 1
 	CountsFromSending      // quorum/rules.go: deadline = sent + TTL - margin
-	OldDeadline            // renewal/renew.go: a majority counts only inside the old deadline
+	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline
 	MatchedReplies         // renewal/renew.go: an answer counts for the renewal it answers
 )
 
@@ -80,10 +79,10 @@ func (m Model) need() int {
 	return nodes / 2
 }
 
-// settle is how long a moved correction waits, and a node without memory.
+// settle returns how long a moved correction waits. A node without memory waits as long.
 func (m Model) settle() int8 { return m.TTL + window }
 
-// quarantine is how long a node without memory does not vote.
+// quarantine returns how long a node without memory does not vote.
 func (m Model) quarantine() int8 {
 	switch m.Without {
 	case QuarantineTTL:
@@ -94,7 +93,8 @@ func (m Model) quarantine() int8 {
 	return m.settle()
 }
 
-// within is by how much TIME may differ from the stamp of a request to admit, of a client that may be far further off.
+// within returns by how much TIME may differ from the stamp of a request to admit, if the client may be off by far
+// more.
 func (m Model) within(far int8) int8 {
 	if !m.keeps(NarrowedByFar) {
 		return window
@@ -102,7 +102,7 @@ func (m Model) within(far int8) int8 {
 	return window - far
 }
 
-// trusted is how long one does not vote that is vouched for.
+// trusted is the quarantine of a node after a voucher.
 const trusted = 9 * window
 
 func (m Model) trusted() int8 {

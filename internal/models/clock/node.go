@@ -1,9 +1,9 @@
 package clock
 
-// What one node does with a message, as the scripts have it. The door of acquire and
-// extend, the window and the guard, is in open.
+// These functions are the behaviour of a node as in the scripts. open checks the window and the guard for acquire and
+// extend.
 
-// open reports whether a node lets an acquire or extend with a stamp in.
+// open reports whether a node accepts an acquire or extend with this stamp.
 func (m Model) open(s *State, n int, stamp int8) bool {
 	if s.Nodes[n].Away != Votes {
 		return false
@@ -11,10 +11,10 @@ func (m Model) open(s *State, n int, stamp int8) bool {
 	return abs(stamp-s.Clock(n)) <= window || !m.keeps(Window)
 }
 
-// live: somebody holds the name on the node, or has a claim to it.
+// live reports whether an owner holds the name on the node or has a claim to it.
 func (n *Node) live(clock int8) bool { return n.Owner != 0 && clock < n.Expiry }
 
-// acquire is acquire.lua; it reports whether the answer is granted.
+// acquire does acquire.lua. It reports whether the answer is granted.
 func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	live := n.live(clock)
 	if live && n.Owner == owner && n.Token == stamp {
@@ -34,7 +34,8 @@ func (m Model) acquire(n *Node, clock, owner, stamp, from int8) bool {
 	return true
 }
 
-// leased is Leased if the record is another's next: what its owner had may have been a lease.
+// leased returns Leased for a record that another owner gets next: the grant of the present owner may have been a
+// lease.
 func (n *Node) leased() int8 {
 	if n.Owner != 0 {
 		return max(n.Leased, 2*n.Token)
@@ -42,7 +43,7 @@ func (n *Node) leased() int8 {
 	return n.Leased
 }
 
-// extend is extend.lua; it reports whether the answer is extended or repaired.
+// extend does extend.lua. It reports whether the answer is extended or repaired.
 func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 	expiry := stamp + m.TTL
 	switch {
@@ -61,8 +62,8 @@ func (m Model) extend(n *Node, clock, owner, token, stamp, last int8) bool {
 	return true
 }
 
-// release is release.lua. It passes every door. lease says that it was one: it ends, and so do
-// those before it.
+// release does release.lua. It needs neither guard nor window. lease says that a lease is released: it ends together
+// with all earlier leases.
 func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
@@ -81,7 +82,8 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	}
 }
 
-// handOff is handoff.lua. asker is whose acquire hands the name on: who asks again had no lease; 0 is a release.
+// handOff does handoff.lua. asker is the owner whose acquire hands the name on; an owner that asks again had no lease.
+// 0 is a release.
 func (m Model) handOff(n *Node, clock, owner, asker int8) {
 	if n.Owner != asker {
 		n.Leased = n.leased()
@@ -89,7 +91,7 @@ func (m Model) handOff(n *Node, clock, owner, asker int8) {
 	n.Owner, n.Token, n.Expiry = owner, 0, clock+m.Claim
 }
 
-// forget is a restart, a flush or an eviction.
+// forget does a restart, a flush or an eviction.
 func (m Model) forget(t *State) {
 	n := &t.Nodes[0]
 	*n = Node{Off: n.Off, By: n.By, Away: Forgot}
@@ -99,13 +101,14 @@ func (m Model) forget(t *State) {
 	t.Wipes, t.Challenge, t.Written = t.Wipes+1, 0, 0
 }
 
-// confirmed reports whether the node's clock takes a stamp of admit for right.
+// confirmed reports whether the node's clock confirms the stamp of an admit.
 func (m Model) confirmed(clock, stamp, within int8) bool {
 	return abs(stamp-clock) <= within || !m.keeps(ConfirmedStamp)
 }
 
-// admit is admit.lua, asked of the first node with a stamp: a node without memory writes a challenge. Asked with it, the
-// node begins its quarantine, and votes when it is over; one whose clock went back begins anew. A voucher shortens it.
+// admit does admit.lua on the first node with a stamp. A node without memory writes a challenge. A request with the
+// challenge begins its quarantine, and the node votes at the end. If its clock went back, the quarantine begins again.
+// A voucher shortens it.
 func (m Model) admit(t *State, clock, stamp, within int8, answers, vouched bool) {
 	n := &t.Nodes[0]
 	if n.Away == Votes || !m.confirmed(clock, stamp, within) {
@@ -130,7 +133,7 @@ func (m Model) admit(t *State, clock, stamp, within int8, answers, vouched bool)
 	}
 }
 
-// voucher reports whether one has come, at the latest now, that counts: a late one of an earlier loss does not.
+// voucher reports whether a valid voucher has come by now. A late voucher for an earlier loss is not valid.
 func (m Model) voucher(s *State) bool {
 	if !m.keeps(VoucherNames) {
 		return s.Vouched != 0

@@ -6,10 +6,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/models/explore"
 )
 
-// Promise is one of docs/protocol.md's promises that need time.
+// Promise is one of the promises of docs/protocol.md that need time.
 type Promise uint8
 
-// Promises.
+// These are the promises.
 const (
 	All Promise = iota
 	OneHolder
@@ -32,8 +32,8 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 	return ""
 }
 
-// oneHolder: "at most one valid lease per name". Nobody begins to believe, or goes on to,
-// while another client does.
+// oneHolder checks "at most one valid lease per name". No client begins or continues to rely on the lock while another
+// client does.
 func oneHolder(s *State) string {
 	for i := range s.Clients {
 		for j := range i {
@@ -46,7 +46,7 @@ func oneHolder(s *State) string {
 	return ""
 }
 
-// tokensGrow: "tokens grow from lease to lease, in the order of real time".
+// tokensGrow checks "tokens grow from lease to lease, in the order of real time".
 func tokensGrow(s *State, i int) string {
 	if c := &s.Clients[i]; c.Token() <= c.Above {
 		return fmt.Sprintf("tokens grow: a lease with token %d begins, and one with token %d had begun when its stamp was drawn",

@@ -46,7 +46,7 @@ func TestOneHolderWhateverTheClocksDo(t *testing.T) {
 	}
 }
 
-// leapt: the node that lost its memory has a clock that leaps over the whole quarantine.
+// leapt has a node that lost its memory and whose clock leaps over the whole quarantine.
 var leapt = memoryLost.but(func(c *Config) { c.TTL, c.Horizon, c.Jumps, c.Reach, c.Releases = 5, 10, 2, 6, false })
 
 // TestEachTimeRuleIsNeeded leaves out one rule at a time: a promise must break.
@@ -90,9 +90,9 @@ func TestEachTimeRuleIsNeeded(t *testing.T) {
 	}
 }
 
-// TestAnIdleClientBelievesJumpedClocksAtOnce shows the limit of the promise: a majority of the
-// clocks jumps while a lease is held, and a client comes that is new, or has drawn no stamp for
-// TTL + W. It has nothing to tell it that the clocks moved lately.
+// TestAnIdleClientBelievesJumpedClocksAtOnce shows the limit of the promise. A majority of the clocks jumps while a
+// lease is held. A client comes that is new, or has drawn no stamp for TTL + W. Nothing shows it that the clocks moved
+// recently.
 func TestAnIdleClientBelievesJumpedClocksAtOnce(t *testing.T) {
 	if !explore.Full.Wanted() {
 		t.Skip("with -models.full: more than half a million states")
@@ -100,8 +100,8 @@ func TestAnIdleClientBelievesJumpedClocksAtOnce(t *testing.T) {
 	explore.Breaks[State](t, "clock: limit: a majority of clocks jumps, and an idle client comes", Model{following.but(func(c *Config) { c.Busy = false })})
 }
 
-// TestWhatTheClockModelCannotShow leaves out rules that are not needed for the promises
-// here; doc.go says why. If one of these fails, the rule has become needed: move it above.
+// TestWhatTheClockModelCannotShow leaves out rules that the promises do not need here: see doc.go. If one of these
+// checks fails, the rule has become necessary: move it to the test above.
 func TestWhatTheClockModelCannotShow(t *testing.T) {
 	if !explore.Full.Wanted() {
 		t.Skip("with -models.full: half a million states each")

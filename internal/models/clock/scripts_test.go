@@ -9,18 +9,18 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// heir is C, who waits where somebody does, and hears what is handed on.
+// heir is C. It is the waiter if there is one, and hears of hand-offs.
 const heir = 3
 
-// TestTheClockModelsNodeDoesWhatTheScriptsDo runs every call on every small record both ways, while nobody waits for the
-// name and while somebody does: then acquires and releases hand it on.
+// TestTheClockModelsNodeDoesWhatTheScriptsDo runs every call on every small record in both ways, with and without
+// waiters. With waiters, acquires and releases hand the name on.
 func TestTheClockModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 	if said := difference(t, None); said != "" {
 		t.Error(said)
 	}
 }
 
-// TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts shows that the comparison would see it.
+// TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts shows that the comparison finds a weakened rule.
 func TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts(t *testing.T) {
 	for _, r := range []Rule{Window, HigherTokens, PassNamesOwner, ExpiryNeverFalls, RepairTokens, RepairBelieved, ReleaseOwnOnly, ReleaseCovered} {
 		if said := difference(t, r); said == "" {
@@ -34,10 +34,10 @@ func TestAWeakenedNodeOfTheClockModelDiffersFromTheScripts(t *testing.T) {
 // unit is one W in microseconds.
 const unit = int64(real.Window / 1000)
 
-// micros is an instant of the model as scripts have it.
+// micros returns an instant of the model in the form of the scripts.
 func micros(at int8) int64 { return real.Epoch + int64(at)*unit }
 
-// record is a record of the model as scripts have it. What is seen counts in halves.
+// record returns a record of the model in the form of the scripts. The model counts seen in halves.
 func record(n Node) (r nodescript.Record) {
 	if n.Seen != 0 {
 		r.Seen = micros(n.Seen/2) + int64(n.Seen%2)
@@ -54,8 +54,7 @@ func record(n Node) (r nodescript.Record) {
 	return r
 }
 
-// smallRecords are records of nobody, of A and of B, with the tokens, expiries and
-// tombstones that are near the start.
+// smallRecords returns records of no owner, of A and of B, with the tokens, expiries and tombstones near the start.
 func smallRecords(ttl int8) (all []Node) {
 	all = append(all, Node{})
 	for seen := int8(2 * start); seen <= 2*(start+3)+1; seen++ {
@@ -74,8 +73,8 @@ func smallRecords(ttl int8) (all []Node) {
 	return all
 }
 
-// difference is the first call that the model, without a rule, and the scripts answer or
-// carry out differently; "" if there is none.
+// difference returns the first call whose answer or effect differs between the model without a rule and the scripts, ""
+// if there is none.
 func difference(t *testing.T, without Rule) (said string) {
 	const ttl = 4
 	m, node := Model{Config{TTL: ttl, Claim: int8(nodescript.Claim / real.Window), Without: without}}, real.NewNode(t, ttl*real.Window)
@@ -103,7 +102,7 @@ func difference(t *testing.T, without Rule) (said string) {
 					}
 					yes := open && m.acquire(&is, clock, 1, stamp, from)
 					check(was, is, clock, yes, "G", call)
-					if yes && was != (Node{}) && !was.live(clock) { // a node without a record looks at no queue
+					if yes && was != (Node{}) && !was.live(clock) { // a node without a record reads no queue
 						is, yes = was, false
 						m.handOff(&is, clock, heir, 1)
 					}

@@ -2,26 +2,26 @@ package clock
 
 import "github.com/holdfast-go/holdfast/internal/models/explore"
 
-// What can happen. A message that was sent can be carried out in every later state that
-// the door lets it into.
+// These are the possible steps. A message that was sent can be executed in every later state in which the node accepts
+// it.
 const (
 	ticks    explore.Rule = iota // time passes
 	draws                        // a client draws a stamp and asks all nodes
-	wins                         // it has a majority, in time
+	wins                         // it has a majority before the deadline
 	renews                       // it sends a renewal to all nodes
 	extended                     // renewal X has a majority
-	gives                        // it gives a minority back and bids on
-	ends                         // it gives up, or back
+	gives                        // it gives back a partial grant and continues
+	ends                         // it gives up, or releases
 	passes                       // it ends its lease in favour of client X
 	reads                        // it reads the nodes' clocks
-	acquires                     // a node carries out the acquire of round X
-	extends                      // a node carries out renewal X
-	releases                     // a node carries out a release up to stamp X
+	acquires                     // a node executes the acquire of round X
+	extends                      // a node executes renewal X
+	releases                     // a node executes a release up to stamp X
 	handsOff                     // a node reserves the free name
-	jumps                        // a node's clock is X from the true time now
+	jumps                        // a node's clock is now X from the true time
 	forgets                      // a node loses its memory
 	admits                       // a node is asked to vote, with the stamp X
-	trusts                       // the same, and a voucher came before
+	trusts                       // the same, after a voucher
 	vouches                      // an operator vouches for loss X
 )
 
@@ -43,7 +43,7 @@ func (m Model) Steps(s State, visit func(explore.Step, State)) {
 	}
 }
 
-// clientSteps are what a client does by itself.
+// clientSteps are the steps of a client by itself.
 func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 	step := func(r explore.Rule, x int, do func(t *State)) {
 		t := *s
@@ -87,7 +87,7 @@ func (m Model) clientSteps(s *State, i int, visit func(explore.Step, State)) {
 	}
 }
 
-// mailSteps are what a node does with what a client sent it.
+// mailSteps are the steps in which a node executes messages of a client.
 func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 	c, owner, clock := &s.Clients[i], int8(i+1), s.Clock(n)
 	step := func(r explore.Rule, x int8, do func(t *State, n *Node)) {
@@ -131,7 +131,7 @@ func (m Model) mailSteps(s *State, i, n int, visit func(explore.Step, State)) {
 	}
 }
 
-// nodeSteps are what happens to a node.
+// nodeSteps are the events on a node.
 func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 	step := func(r explore.Rule, x int8, do func(t *State, n *Node)) {
 		t := *s
@@ -170,8 +170,9 @@ func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 	}
 }
 
-// asks are the requests to admit of one client. It asked all the time, and whatever it sent may come now: with a
-// challenge what was drawn since that was written. It may be far further off than the others.
+// asks are the requests to admit of one client. It asked all the time, and any of its requests may come now. With a
+// challenge, these are the requests drawn since the challenge was written. The client may be off by far more than the
+// others.
 func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {
 	clock := s.Clock(0)
 	step := func(r explore.Rule, x int8, do func(t *State)) {
@@ -189,7 +190,7 @@ func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {
 		if answers && s.Challenge == 0 {
 			continue
 		}
-		stamp := min(max(clock, since+lead), s.Now+lead) // the one the node's clock is closest to
+		stamp := min(max(clock, since+lead), s.Now+lead) // the stamp that is closest to the node's clock
 		step(admits, stamp, func(t *State) { m.admit(t, clock, stamp, m.within(far), answers, false) })
 		if m.voucher(s) {
 			step(trusts, stamp, func(t *State) { m.admit(t, clock, stamp, m.within(far), answers, true) })
@@ -197,7 +198,7 @@ func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {
 	}
 }
 
-// idle: no lock is alive, nor will one be of what was sent.
+// idle reports whether no lock is alive, and no sent message can make one.
 func (s *State) idle() bool {
 	for i := range s.Clients {
 		if p := s.Clients[i].Phase; p != Idle && p != Over {

@@ -1,8 +1,8 @@
 package clock
 
-// Nodes that the adversary may treat alike are alike: only their names differ.
+// Nodes that the adversary may treat alike are equal: only their names differ.
 
-// Canonical implements [explore.Model]: the nodes are put in order.
+// Canonical implements [explore.Model]. It sorts the nodes.
 func (m Model) Canonical(s State) State {
 	first := 0
 	if m.Minority {
@@ -21,10 +21,10 @@ func (m Model) Canonical(s State) State {
 	return s
 }
 
-// key is a node as a number: a different one for every different node.
+// key returns a node as a number. Different nodes have different numbers.
 func (n *Node) key() (k uint64) {
 	for _, x := range [...]int8{n.Off, n.Owner, n.Token, n.Expiry, n.Seen, n.Leased, n.Away} {
-		k = k<<7 | uint64(x&0x7f) // instants are below 60, and what may be negative is small
+		k = k<<7 | uint64(x&0x7f) // instants are below 60, and values that may be negative are small
 	}
 	for _, by := range n.By {
 		k = k<<4 | uint64(by) // at most 1 + 2 + 4

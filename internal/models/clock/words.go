@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/models/explore"
 )
 
-// name is what a trace calls a client, counted from 0.
+// name returns the name of a client in a trace, counted from 0.
 func name(client int) string { return string("ABC"[client]) }
 
 // Say implements [explore.Model]. Instants and stamps are counted from the start.
@@ -89,7 +89,7 @@ func owner(n *Node) string {
 	return name(int(n.Owner - 1))
 }
 
-// seen is the highest token a node has seen; + marks a tombstone above it.
+// seen returns the highest token that a node has seen; + marks a tombstone above it.
 func seen(n *Node) string {
 	return fmt.Sprint(n.Seen/2-start) + [...]string{"", "+"}[n.Seen%2]
 }

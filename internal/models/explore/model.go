@@ -1,28 +1,28 @@
 package explore
 
-// Rule says which of a model's rules a step follows. Each model names its own.
+// Rule is the rule of a model that a step follows. Each model has its own rules.
 type Rule uint8
 
-// Step is one thing that happens: a rule and whom it concerns.
+// Step is one event: a rule and its parameters.
 type Step struct {
 	Rule Rule
 	Who  int8 // the client or owner, from 0
 	Node int8 // the node, from 0
-	X, Y int8 // a stamp, an instant, another owner: what the rule needs
+	X, Y int8 // a stamp, an instant, or another owner, depending on the rule
 }
 
-// Model is a finite system of states. S holds no pointers: it is its own key.
+// Model is a finite system of states. S contains no pointers: it is its own key.
 type Model[S comparable] interface {
-	// Initial is where everything begins.
+	// Initial returns the first state.
 	Initial() S
-	// Steps calls visit with every step that is possible in s, and the state it leads to.
-	// A step that changes nothing may be left out.
+	// Steps calls visit with every possible step in s and the resulting state. A step that changes nothing may be left
+	// out.
 	Steps(s S, visit func(Step, S))
-	// Canonical returns one of the states that equal s but for the names of things that
-	// are alike. Any choice is sound; always the same one for all of them visits fewest.
+	// Canonical returns one of the states that equal s except for the names of equal things. Any choice is sound. The
+	// same choice for all of them visits the fewest states.
 	Canonical(s S) S
-	// Broken names the promise that a step breaks; "" if it keeps them all.
+	// Broken returns the promise that a step breaks, "" if it keeps them all.
 	Broken(before S, step Step, after S) string
-	// Say puts a step in words.
+	// Say returns a step in words.
 	Say(before S, step Step, after S) string
 }

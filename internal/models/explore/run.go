@@ -2,19 +2,19 @@ package explore
 
 import "time"
 
-// Result is what a search found.
+// Result is the result of a search.
 type Result struct {
 	States int           // different ones, up to symmetry
-	Depth  int           // steps on the shortest way to the farthest
-	Broken string        // the promise that is broken; "" if none is
-	Trace  []string      // how, in words, from the first state
+	Depth  int           // steps on the shortest way to the farthest state
+	Broken string        // the broken promise; "" if none is
+	Trace  []string      // the steps in words, from the first state
 	Full   bool          // every reachable state was visited
 	Took   time.Duration // wall clock
-	Bytes  int           // what the states took
+	Bytes  int           // the size of the stored states
 }
 
-// Run visits the states of a model, breadth first, until a promise is broken, all are
-// visited, or there are more than limit.
+// Run visits the states of a model, breadth first. It stops when a promise is broken, all states are visited, or there
+// are more than limit states.
 func Run[S comparable](m Model[S], limit int) (r Result) {
 	begun := time.Now()
 	v := newVisited[S]()
@@ -31,7 +31,7 @@ func Run[S comparable](m Model[S], limit int) (r Result) {
 		}
 		v.add(m.Canonical(after), from)
 	}
-	level := 1 // the number of the first state that is farther away
+	level := 1 // the number of the first state at the next depth
 	for from = 0; from < v.n && v.n <= limit && r.Broken == ""; from++ {
 		if from == level {
 			r.Depth, level = r.Depth+1, v.n

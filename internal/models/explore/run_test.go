@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// jugs is the riddle of the two jugs, of three and five litres.
+// jugs is the puzzle of the two jugs, of three and five litres.
 type jugs struct{ forbidden uint8 }
 
 type litres struct{ three, five uint8 }

@@ -1,11 +1,10 @@
 package explore
 
-// trace tells the steps from the first state to state number last, and one more, which
-// breaks a promise; and which, in the names of the trace.
+// trace returns the steps from the first state to state number last, and one more step, which breaks a promise. It also
+// returns that promise, in the names of the trace.
 //
-// States are kept in their canonical form, in which names change from step to step. So the
-// way is walked again from the first state, by steps that lead to the same canonical
-// states: names then stay what they are.
+// The states are stored in canonical form, in which names change from step to step. So trace walks the way again from
+// the first state, by steps that lead to the same canonical states. The names then stay the same.
 func trace[S comparable](m Model[S], v *visited[S], last int, broken Step) (said []string, promise string) {
 	var way []int
 	for i := last; i > 0; i = v.parent(i) {
@@ -25,7 +24,7 @@ func trace[S comparable](m Model[S], v *visited[S], last int, broken Step) (said
 			panic("explore: a state is not reached from its parent: Steps or Canonical depends on names")
 		}
 	}
-	// The last step was found from the canonical form of s: any that breaks a promise is as good.
+	// The last step was found from the canonical form of s. Any step that breaks a promise serves as well.
 	m.Steps(s, func(step Step, after S) {
 		if promise == "" && step.Rule == broken.Rule {
 			if promise = m.Broken(s, step, after); promise != "" {

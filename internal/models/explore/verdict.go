@@ -15,25 +15,25 @@ var (
 	table = flag.String("models.table", "", "append a table of what the models say to this file")
 )
 
-// limit bounds a search: a model that outgrows it has to be made smaller, not cut off.
+// limit bounds a search. Make a larger model smaller; do not cut it off.
 const limit = 30_000_000
 
-// Size is what a configuration takes.
+// Size is the cost of a configuration.
 type Size uint8
 
-// Sizes.
+// These are the sizes.
 const (
-	Small Size = iota // a second, or ten with the race detector: always run
-	Full              // more than a million states, some ten seconds: with -models.full
+	Small Size = iota // a second, or ten with the race detector: always runs
+	Full              // more than a million states, about ten seconds: with -models.full
 	Large             // minutes: with -models.large
 )
 
-// Wanted reports whether configurations of a size are to be run.
+// Wanted reports whether to run configurations of this size.
 func (s Size) Wanted() bool {
 	return s == Small || *large || s == Full && *full
 }
 
-// Holds demands that a model keeps all its promises in every state it can reach.
+// Holds requires that a model keeps all its promises in every reachable state.
 func Holds[S comparable](t *testing.T, name string, m Model[S]) Result {
 	t.Helper()
 	r := Run(m, limit)
@@ -47,7 +47,7 @@ func Holds[S comparable](t *testing.T, name string, m Model[S]) Result {
 	return r
 }
 
-// Breaks demands that a model that was weakened breaks a promise, and tells how.
+// Breaks requires that a weakened model breaks a promise, and prints how.
 func Breaks[S comparable](t *testing.T, name string, m Model[S]) {
 	t.Helper()
 	r := Run(m, limit)
@@ -59,7 +59,7 @@ func Breaks[S comparable](t *testing.T, name string, m Model[S]) {
 	t.Logf("%s\n%s    => %s", name, Numbered(r.Trace), r.Broken)
 }
 
-// Numbered is a trace, one step in a line.
+// Numbered returns a trace, one step per line.
 func Numbered(trace []string) string {
 	var b strings.Builder
 	for i, said := range trace {

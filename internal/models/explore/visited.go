@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// chunk is how many states are stored together: growing copies no state.
+// chunk is the number of states that are stored together, so that growth copies no state.
 const chunk = 1 << 14
 
-// visited is the states met so far, numbered in the order in which they were met. A hash
-// finds the place where a state may be; it is there only if it equals.
+// visited is the set of states met so far, numbered in that order. A hash finds the place of a possible state. The
+// state is present only if it is equal.
 type visited[S comparable] struct {
 	seed    maphash.Seed
 	states  [][]S
-	parents [][]int32 // the state from which each was met first
+	parents [][]int32 // the state from which each state was first reached
 	n       int
 	slots   []int32 // number + 1, or 0; open addressing
 }
@@ -62,7 +62,7 @@ func (v *visited[S]) grow() {
 	}
 }
 
-// bytes is what is stored.
+// bytes returns the size of the stored states.
 func (v *visited[S]) bytes() int {
 	var s S
 	return len(v.states)*chunk*(int(unsafe.Sizeof(s))+4) + 4*len(v.slots)

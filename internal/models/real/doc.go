@@ -1,4 +1,3 @@
-// Package real holds the models' nodes against the scripts: it carries out one call on one
-// record by internal/nodemodel, the scripts' executable specification, which other tests
-// run beside the scripts on a real server.
+// Package real compares the models' nodes with the scripts. It runs one call on one record by internal/nodemodel, the
+// executable specification of the scripts. Other tests compare that package with the scripts on a real server.
 package real

@@ -11,19 +11,19 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Window is W of the node.
+// Window is the W of the node.
 const Window = 250 * time.Millisecond
 
-// Epoch is an instant to count from, in microseconds.
+// Epoch is the first instant of the models, in microseconds.
 const Epoch = 1_800_000_000_000_000
 
-// Ticket is that of the first in a queue.
+// Ticket is the ticket of the first waiter.
 const Ticket = Epoch - 1000
 
-// Lock is what the calls are for.
+// Lock is the lock of all calls.
 var Lock = nodescript.Lock{Name: "x", Private: true}
 
-// Node is one node that votes, and whose record can be set at will.
+// Node is one voting node with a record that a test can set.
 type Node struct {
 	node    *nodemodel.Node
 	scripts *nodescript.Scripts
@@ -31,7 +31,7 @@ type Node struct {
 	now     int64
 }
 
-// NewNode returns a node of three.
+// NewNode returns one node of a set of three.
 func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 	t.Helper()
 	config := nodescript.Config{N: 3, MaxTTL: maxTTL, Window: Window, Cluster: "models"}
@@ -43,12 +43,12 @@ func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 	return n
 }
 
-// Owner is an owner as scripts know it, by its number in a model: longer than a ticket.
+// Owner returns the owner with this number in a model, in the form of the scripts. It is longer than a ticket.
 func Owner(number int) string { return "model~client~owner number " + string(rune('0'+number)) }
 
-// Run carries out a call on a record at an instant of the node's clock, while others wait in a queue,
-// the first first, and listen. It returns the first letter of the answer, and what the record is then. The zero Record
-// is no record. Models know no queue, so that the record's own word on whether somebody waits is left out.
+// Run runs a call on a record at an instant of the node's clock, while others wait in a queue, in this order, and
+// listen. It returns the first letter of the answer and the new record. The zero Record means no record. Models have no
+// queue, so the record's flag for waiters is ignored.
 func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.Call, waiting ...string) (answer string, is nodescript.Record) {
 	t.Helper()
 	n.now = now
@@ -76,8 +76,8 @@ func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.
 	return said.Value[:1], view.Record
 }
 
-// Admit asks whether the node may vote, with a challenge that it answered, or none. It returns the first letter of the
-// answer, for how long it does not vote, and the challenge in the answer.
+// Admit asks the node to vote, with a challenge that it answered or without one. It returns the first letter of the
+// answer, the remaining quarantine, and the challenge in the answer.
 func (n *Node) Admit(t *testing.T, now, stamp int64, with string) (answer string, left time.Duration, challenge string) {
 	t.Helper()
 	n.now = now
@@ -90,7 +90,7 @@ func (n *Node) Admit(t *testing.T, now, stamp int64, with string) (answer string
 	return r.Value[:1], a.Left, a.Names
 }
 
-// Trust leaves a voucher for what the node answered a challenge for, and reports whether it counts.
+// Trust stores a voucher for the challenge in names. It reports whether the voucher is valid.
 func (n *Node) Trust(t *testing.T, now int64, names string) bool {
 	t.Helper()
 	n.now = now
@@ -101,5 +101,5 @@ func (n *Node) Trust(t *testing.T, now int64, names string) bool {
 	return err == nil
 }
 
-// Forget is FLUSHALL: the node has lost its memory, and nobody knows yet.
+// Forget does FLUSHALL: the node has lost its memory, and no client knows it yet.
 func (n *Node) Forget() { n.node.FlushAll() }

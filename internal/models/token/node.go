@@ -1,19 +1,19 @@
 package token
 
-// What one node does with a message, as the scripts have it. Clocks are left out: a record
-// expires whenever the adversary says so, and every stamp is inside the window.
+// These functions are the behaviour of a node as in the scripts. There are no clocks: a record expires when the
+// adversary says so, and every stamp is inside the window.
 
-// answer is what a node says.
+// answer is the answer of a node.
 type answer uint8
 
 const (
 	refused answer = iota // held, stale or lost
 	yes                   // granted, extended or repaired
-	again                 // granted, as it was before: nothing changed
+	again                 // granted before: nothing changed
 )
 
-// acquire is acquire.lua: take the name for an owner, with a stamp. from is the owner
-// in the same process that passes its lease on, or 0.
+// acquire does acquire.lua: it takes the name for an owner, with a stamp. from is the owner in the same process that
+// passes its lease, or 0.
 func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
 	mine := n.Owner == owner
 	if n.Live && mine && (n.Token == stamp || n.Token == 0 && !m.keeps(ClaimIsNoGrant)) {
@@ -36,21 +36,21 @@ func (m Model) acquire(n *Node, owner, stamp, from uint8) answer {
 	return yes
 }
 
-// remember notes that what the owner of the record had may have been a lease.
+// remember notes that the grant of the record's owner may have been a lease.
 func (m Model) remember(n *Node) {
 	if n.Owner != 0 && m.keeps(GrantsAreLeases) {
 		n.Leased = max(n.Leased, 2*n.Token)
 	}
 }
 
-// extend is extend.lua: prolong the owner's lease, or bring it to a node that lacks it.
-// That is refused where a later lease may have been. (Its other condition, that the owner
-// still believes, is about time: see the clock model.) A claim gives way.
+// extend does extend.lua: it extends the owner's lease, or stores it on a node that lacks it. It refuses if a later
+// lease may have been there. (The other condition of a repair, that the owner still relies on its lease, needs time:
+// see the clock model.) A claim gives way.
 func (m Model) extend(n *Node, owner, token uint8) answer {
 	mine := n.Owner == owner
 	switch {
 	case mine && (n.Token == token || !m.keeps(ExtendNamesToken)):
-		// Prolonged. seen is not asked: nobody was granted here since.
+		// The lease is extended. seen does not matter, because the node has granted no other owner since.
 	case n.Live && n.Owner != 0 && !mine && n.Token != 0:
 		return refused
 	default:
@@ -64,10 +64,10 @@ func (m Model) extend(n *Node, owner, token uint8) answer {
 	return yes
 }
 
-// release is release.lua: give back what was granted to the owner for stamps up to
-// highest, and leave a tombstone above. lease says that it was one: it ends, and so do those
-// before it; stamps that never won end none. behind says that the node's clock is so far behind
-// that the tombstone is capped. It returns the highest stamp that cannot come back.
+// release does release.lua: it gives back the owner's grants for stamps up to highest, and leaves a tombstone above.
+// lease says that a lease is released: it ends with all earlier leases. Stamps that never won end none. behind says
+// that the node's clock is so far behind that it limits the tombstone. release returns the highest stamp that cannot
+// come back.
 func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (covers uint8) {
 	mine := n.Owner != 0 &&
 		(n.Owner == owner || !m.keeps(ReleaseOwnOnly)) &&
@@ -102,8 +102,8 @@ func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (cover
 	return covers
 }
 
-// handOff is handoff.lua: the free name is reserved for an owner. A claim is a record
-// without a token. asker is whose acquire handed it on: who asks again had no lease; 0 is a release.
+// handOff does handoff.lua: it reserves the free name for an owner. A claim is a record without a token. asker is the
+// owner whose acquire handed it on; an owner that asks again had no lease. 0 is a release.
 func (m Model) handOff(n *Node, owner, asker uint8) {
 	if n.Owner != asker {
 		m.remember(n)
@@ -114,9 +114,8 @@ func (m Model) handOff(n *Node, owner, asker uint8) {
 	}
 }
 
-// forget is a restart, a flush or an eviction, and the quarantine after it: when the node
-// votes again, the stamps drawn before are too old for its window, and so are extends that
-// were sent before.
+// forget does a restart, a flush or an eviction, and the quarantine after it. When the node votes again, its window
+// refuses stamps that were drawn before and extends that were sent before.
 func (m Model) forget(n *Node, drawn uint8) {
 	by := n.By
 	*n = Node{By: by}

@@ -1,6 +1,6 @@
 package token
 
-// What an owner does, as the client has it: internal/waiting and internal/renewal.
+// These functions are the behaviour of an owner, as in internal/waiting and internal/renewal.
 
 // mayDraw reports whether an owner has a round left.
 func (m Model) mayDraw(o Owner) bool {
@@ -11,7 +11,7 @@ func (m Model) mayDraw(o Owner) bool {
 	return drawn < max(m.Rounds, 1)
 }
 
-// draw begins a round: a stamp, sent to all nodes. Grants of earlier ones do not count.
+// draw begins a round: a stamp for all nodes. Grants of earlier rounds do not count.
 func (m Model) draw(t *State, i int, stamp uint8) {
 	o := &t.Owners[i]
 	o.Phase, o.Acquires, o.Above = Bidding, with(o.Acquires, stamp), t.highestHeld()
@@ -20,8 +20,8 @@ func (m Model) draw(t *State, i int, stamp uint8) {
 	}
 }
 
-// end gives up a bid, or a lease back: releases go to all nodes, and name the highest
-// stamp sent under the owner.
+// end gives up an attempt or releases a lease. Releases go to all nodes, and name the highest stamp that was sent for
+// the owner.
 func (m Model) end(t *State, i int, highest uint8) {
 	o := &t.Owners[i]
 	o.Phase, o.Above, o.Releases = Over, 0, with(o.Releases, highest)
@@ -31,7 +31,7 @@ func (m Model) end(t *State, i int, highest uint8) {
 	}
 }
 
-// drop releases what was passed to an owner, once its round is decided either way.
+// drop releases a lease that was passed to an owner, after the owner's round is decided in either way.
 func (m Model) drop(t *State, i int) {
 	if h := t.Owners[i].From; h != 0 && t.Owners[h-1].Phase == Passed {
 		m.end(t, int(h-1), t.Owners[h-1].Stamp())
@@ -48,7 +48,7 @@ func (s *State) renewed(i int) bool {
 	return false
 }
 
-// highestDrawn is the highest stamp that anybody drew.
+// highestDrawn returns the highest stamp that any owner drew.
 func (s *State) highestDrawn() (top uint8) {
 	for _, o := range s.Owners {
 		top = max(top, o.Stamp())

@@ -6,19 +6,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/models/explore"
 )
 
-// What docs/protocol.md promises, as far as it needs no clock.
+// This file has the promises of docs/protocol.md that need no clock.
 
-// Promise is one of them.
+// Promise is one of these promises.
 type Promise uint8
 
-// Promises.
+// These are the promises.
 const (
 	All           Promise = iota
 	TokensGrow            // from lease to lease, in the order of real time
-	LostStaysLost         // a dead lease is never repaired back
-	NoGhost               // what was released is not locked again
-	OwnersOnly            // nobody else ends a lease before it expires
-	NothingLeft           // an attempt that is over leaves no lock
+	LostStaysLost         // an ended lease is never repaired
+	NoGhost               // a released lease is not locked again
+	OwnersOnly            // only its owner ends a lease before it expires
+	NothingLeft           // an ended attempt leaves no lock
 )
 
 // Broken implements [explore.Model].
@@ -31,7 +31,7 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 			return tokensGrow(&before, i)
 		}
 	case extended:
-		// After a loss of memory this one needs time: see the clock model.
+		// After a loss of memory this promise needs time: see the clock model.
 		if asked(LostStaysLost) && m.Wipes == 0 {
 			return lostStaysLost(&before, i)
 		}
@@ -51,8 +51,8 @@ func (m Model) Broken(before State, step explore.Step, after State) string {
 	return ""
 }
 
-// tokensGrow: "tokens grow from lease to lease, in the order of real time". Who drew its
-// stamp after a lease had begun gets a higher token; no two leases have the same.
+// tokensGrow checks "tokens grow from lease to lease, in the order of real time". An owner whose stamp is newer than a
+// lease gets a higher token. No two leases have the same token.
 func tokensGrow(s *State, i int) string {
 	o := s.Owners[i]
 	if o.Stamp() <= o.Above {
@@ -66,8 +66,8 @@ func tokensGrow(s *State, i int) string {
 	return ""
 }
 
-// lostStaysLost: "a later lease raised seen on a majority, so a dead lease cannot be
-// repaired back". No renewal succeeds that was begun after a higher token was given out.
+// lostStaysLost checks "a later lease raised seen on a majority, so a dead lease cannot be repaired back". No renewal
+// succeeds that began after a higher token became a lease.
 func lostStaysLost(s *State, i int) string {
 	if o := s.Owners[i]; o.Above > o.Stamp() {
 		return fmt.Sprintf("a lost lease stays lost: token %d is extended, and %d had been given out when the renewal began", o.Stamp(), o.Above)
@@ -75,8 +75,8 @@ func lostStaysLost(s *State, i int) string {
 	return ""
 }
 
-// noGhost: "an acquire or extend of that lease that arrives later finds its token too
-// small". What a node has released it does not lock again.
+// noGhost checks "an acquire or extend of that lease that arrives later finds its token too small". A node does not
+// lock again what it has released.
 func noGhost(before *State, step explore.Step, after *State) string {
 	i, n := int(step.Who), &after.Nodes[step.Node]
 	was := &before.Nodes[step.Node]
@@ -90,8 +90,8 @@ func noGhost(before *State, step explore.Step, after *State) string {
 	return ""
 }
 
-// ownersOnly: "at most one valid lease": before it expires on a node a lease is
-// ended there by nobody but its owner, which gives it back or passes it on.
+// ownersOnly checks "at most one valid lease". Before a lease expires on a node, only its owner ends it there: it
+// releases or passes it.
 func ownersOnly(before *State, step explore.Step, after *State) string {
 	was, is := before.Nodes[step.Node], after.Nodes[step.Node]
 	if !was.Live || was.Owner == 0 || was.Token == 0 {
@@ -103,17 +103,17 @@ func ownersOnly(before *State, step explore.Step, after *State) string {
 	i := int(step.Who)
 	switch {
 	case int(was.Owner) == i+1 && step.Rule == releases && was.Token <= uint8(step.X):
-		return "" // given back
+		return "" // released
 	case int(was.Owner) == i+1 && is.Owner == was.Owner && was.Token < is.Token:
-		return "" // a higher stamp of the same bid
+		return "" // a higher stamp of the same attempt
 	case step.Rule == acquires && before.Owners[i].From == was.Owner:
-		return "" // passed on
+		return "" // passed
 	}
 	return fmt.Sprintf("nobody else takes a lease away: the record of %s is gone before it expired", name(was.Owner))
 }
 
-// nothingLeft: "a cancelled, timed-out or failed attempt leaves no lock". Who has a live
-// record somewhere still wants it, or a release that covers it is on its way.
+// nothingLeft checks "a cancelled, timed-out or failed attempt leaves no lock". An owner with a live record still wants
+// the lock, or a release that covers the record is on its way.
 func nothingLeft(s *State) string {
 	for n := range s.Nodes {
 		node := &s.Nodes[n]
@@ -138,7 +138,7 @@ func nothingLeft(s *State) string {
 	return ""
 }
 
-// wanted reports whether somebody still has to see to what an owner passed on.
+// wanted reports whether an owner still has to take or release the lease that another owner passed.
 func (s *State) wanted(owner uint8) bool {
 	for _, o := range s.Owners {
 		if o.From == owner && o.Phase == Bidding {

@@ -10,15 +10,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// TestTheTokenModelsNodeDoesWhatTheScriptsDo runs every call on every record both ways, while nobody waits for the name
-// and while somebody does: then acquires and releases hand it on.
+// TestTheTokenModelsNodeDoesWhatTheScriptsDo runs every call on every record in both ways, with and without waiters.
+// With waiters, acquires and releases hand the name on.
 func TestTheTokenModelsNodeDoesWhatTheScriptsDo(t *testing.T) {
 	if said := difference(t, None); said != "" {
 		t.Error(said)
 	}
 }
 
-// TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts shows that the comparison would see it.
+// TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts shows that the comparison finds a weakened rule.
 func TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts(t *testing.T) {
 	for r := HigherTokens; r <= ClaimKeepsSeen; r++ {
 		if said := difference(t, r); said == "" {
@@ -29,13 +29,13 @@ func TestAWeakenedNodeOfTheTokenModelDiffersFromTheScripts(t *testing.T) {
 	}
 }
 
-// ttl is long enough for nothing to expire by itself.
+// ttl is so long that no record expires by itself.
 const ttl = 4 * real.Window
 
-// micros is a stamp of the model as scripts have it: all are inside the window.
+// micros returns a stamp of the model in the form of the scripts. All are inside the window.
 func micros(stamp uint8) int64 { return real.Epoch + 1000*int64(stamp) }
 
-// record is a record of the model as scripts have it.
+// record returns a record of the model in the form of the scripts.
 func record(n Node) (r nodescript.Record) {
 	if n.Seen != 0 {
 		r.Seen = micros(n.Seen/2) + int64(n.Seen%2)
@@ -55,7 +55,7 @@ func record(n Node) (r nodescript.Record) {
 	return r
 }
 
-// timeless is a record without its instants: the model knows only whether it is over.
+// timeless returns a record without its instants. The model knows only whether it has expired.
 func timeless(r nodescript.Record, now int64) nodescript.Record {
 	if r.Owner != "" {
 		r.Expiry = map[bool]int64{false: 1, true: 2}[now < r.Expiry]
@@ -63,8 +63,8 @@ func timeless(r nodescript.Record, now int64) nodescript.Record {
 	return r
 }
 
-// difference is the first call that the model, without a rule, and the scripts answer or
-// carry out differently; "" if there is none.
+// difference returns the first call whose answer or effect differs between the model without a rule and the scripts, ""
+// if there is none.
 func difference(t *testing.T, without Rule) (said string) {
 	m, node, owner := Model{Config{Without: without}}, real.NewNode(t, ttl), real.Owner(1)
 	check := func(was, is Node, now int64, yes bool, yeses string, call nodescript.Call, waiting ...string) {
@@ -88,7 +88,7 @@ func difference(t *testing.T, without Rule) (said string) {
 					call = nodescript.PassCall(real.Lock, owner, micros(stamp), ttl, real.Owner(int(from)))
 				}
 				check(was, is, real.Epoch, said != refused, "G", call)
-				if was != (Node{}) { // a node without a record looks at no queue
+				if was != (Node{}) { // a node without a record reads no queue
 					yes := said != refused
 					if yes && !was.Live {
 						is, yes = was, false
@@ -98,7 +98,7 @@ func difference(t *testing.T, without Rule) (said string) {
 				}
 			}
 			if was != (Node{}) && !was.Live {
-				// Who waits itself: behind the heir it is not the next, before it it is.
+				// The caller itself waits. Behind the heir it is not next, before the heir it is.
 				for _, ticket := range []int64{real.Ticket + 1, real.Ticket - 1} {
 					is := was
 					yes := m.acquire(&is, 1, stamp, 0) != refused
@@ -127,7 +127,7 @@ func difference(t *testing.T, without Rule) (said string) {
 					}
 					m.release(&is, 1, stamp, lease, behind)
 					if is.Seen == 0 || behind && is.Leased != was.Leased && was.Token == 0 {
-						continue // the cap is a time that the model has no number for
+						continue // the limit is a time for which the model has no number
 					}
 					mine := was.Owner == 1 && was.Token <= stamp
 					check(was, is, now, mine, "D", call(real.Lock, owner, micros(stamp)))
@@ -142,10 +142,10 @@ func difference(t *testing.T, without Rule) (said string) {
 	return said
 }
 
-// heir is C, who waits where somebody does, and hears what is handed on.
+// heir is C. It is the waiter if there is one, and hears of hand-offs.
 const heir = 3
 
-// records are all that a node can have of nobody, of A and of B.
+// records returns all records that a node can have of no owner, of A and of B.
 func records() (all []Node) {
 	all = append(all, Node{})
 	for seen := uint8(1); seen <= 7; seen++ {

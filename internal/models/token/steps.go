@@ -2,22 +2,22 @@ package token
 
 import "github.com/holdfast-go/holdfast/internal/models/explore"
 
-// What can happen. Messages that were sent can be carried out in every later state.
+// These are the possible steps. A message that was sent can be executed in every later state.
 const (
 	draws     explore.Rule = iota // an owner draws a stamp (X) and asks all nodes
 	wins                          // it has a majority
 	renews                        // it sends a renewal to all nodes
 	extended                      // the renewal has a majority
-	unrenewed                     // the renewal comes to nothing
-	gives                         // it gives a minority back and will bid on
-	ends                          // it gives up or gives back; X is the highest stamp it names
+	unrenewed                     // the renewal fails
+	gives                         // it gives back a partial grant and will continue
+	ends                          // it gives up or releases; X is the highest stamp that it names
 	passes                        // it ends its lease in favour of another (X), which draws a stamp (Y)
-	acquires                      // a node carries out an acquire with stamp X
-	extends                       // a node carries out an extend
-	releases                      // a node carries out a release up to X; Y is 1 if its clock is behind
+	acquires                      // a node executes an acquire with stamp X
+	extends                       // a node executes an extend
+	releases                      // a node executes a release up to X; Y is 1 if its clock is behind
 	handsOff                      // a node reserves the free name
 	expires                       // a node's record expires
-	forgets                       // a node loses its memory, and is through its quarantine
+	forgets                       // a node loses its memory, and its quarantine ends
 )
 
 // Steps implements [explore.Model].
@@ -33,7 +33,7 @@ func (m Model) Steps(s State, visit func(explore.Step, State)) {
 	}
 }
 
-// ownerSteps are what an owner does by itself.
+// ownerSteps are the steps of an owner by itself.
 func (m Model) ownerSteps(s State, i int, visit func(explore.Step, State)) {
 	step := func(r explore.Rule, x uint8, do func(t *State, o *Owner)) {
 		t := s
@@ -93,14 +93,14 @@ func (m Model) ownerSteps(s State, i int, visit func(explore.Step, State)) {
 	}
 }
 
-// passSteps pass the lease of an owner on.
+// passSteps are the passes of an owner's lease.
 func (m Model) passSteps(s State, i int, visit func(explore.Step, State)) {
 	for j := range m.Owners {
 		next := s.Owners[j]
 		if j == i || next.Phase > Between || !m.mayDraw(next) || next.From != 0 {
 			continue
 		}
-		// One process draws its stamps from one clock: the later one is higher.
+		// One process draws its stamps from one clock, so the later stamp is higher.
 		for x := max(s.Owners[i].Stamp(), next.Stamp()) + 1; int(x) <= m.Stamps; x++ {
 			t := s
 			t.Owners[i].Phase, t.Owners[i].Above = Passed, 0
@@ -112,7 +112,7 @@ func (m Model) passSteps(s State, i int, visit func(explore.Step, State)) {
 	}
 }
 
-// mailSteps are what a node does with what an owner sent it.
+// mailSteps are the steps in which a node executes messages of an owner.
 func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 	o, by, owner := s.Owners[i], s.Nodes[n].By[i], uint8(i+1)
 	step := func(r explore.Rule, x, y uint8, do func(t *State, n *Node)) {
@@ -132,7 +132,7 @@ func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 			})
 		}
 		if o.Releases != 0 && has(o.Releases, x) {
-			lease := o.Held && x >= o.Stamp() // not of a part that it gave back before it won
+			lease := o.Held && x >= o.Stamp() // not for a partial grant that it gave back before it won
 			step(releases, x, 0, func(_ *State, n *Node) {
 				n.By[i] = by.covering(m.release(n, owner, x, lease, false))
 			})
@@ -158,13 +158,13 @@ func (m Model) mailSteps(s State, i, n int, visit func(explore.Step, State)) {
 	}
 }
 
-// nodeSteps are what happens to a node.
+// nodeSteps are the events on a node.
 func (m Model) nodeSteps(s State, n int, visit func(explore.Step, State)) {
 	if s.Nodes[n].Live {
 		t := s
 		t.Nodes[n].Live = false
 		if t.Nodes[n].Token == 0 {
-			t.Nodes[n].Owner = 0 // no script can tell an expired claim from nothing
+			t.Nodes[n].Owner = 0 // no script can distinguish an expired claim from an empty record
 		}
 		visit(explore.Step{Rule: expires, Node: int8(n)}, t)
 	}

@@ -1,12 +1,12 @@
 package token
 
-// Owners are alike, and so are nodes: a state says the same under other names. Canonical
-// returns the least of the states that differ only by names.
+// Owners are equal, and so are nodes: a state means the same under other names. Canonical returns the least of the
+// states that differ only by names.
 
 // orders are the permutations of the owners, order[new] = old: of two, of three.
 var orders = [...][most]uint8{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 
-// ordersOf are those that leave the places alone that a configuration does not use.
+// ordersOf returns the orders that do not move the places that a configuration does not use.
 func ordersOf(owners int) [][most]uint8 {
 	return orders[:[...]int{0, 1, 2, 6}[owners]]
 }
@@ -32,7 +32,7 @@ func (m Model) Canonical(s State) State {
 	return best
 }
 
-// ownerKey is what can be said of an owner without any name.
+// ownerKey returns all facts about an owner that need no name.
 func (s *State) ownerKey(i int) uint64 {
 	o := s.Owners[i]
 	var marks, records, covers uint64
@@ -55,7 +55,7 @@ func (s *State) ownerKey(i int) uint64 {
 	return ((key<<4|marks)<<4|records)<<4 | covers
 }
 
-// renamed gives the owners other names.
+// renamed returns the state with other names for the owners.
 func (s *State) renamed(order [most]uint8) (t State) {
 	t.Wipes = s.Wipes
 	var now [most + 1]uint8 // the new name by the old one, from 1
@@ -76,7 +76,7 @@ func (s *State) renamed(order [most]uint8) (t State) {
 	return t
 }
 
-// key is a node as a number.
+// key returns a node as a number.
 func (n *Node) key() uint64 {
 	k := uint64(n.Leased)<<28 | uint64(n.Owner)<<24 | uint64(n.Token)<<16 | uint64(n.Seen)<<8 | uint64(n.Floor)<<1
 	if n.Live {
@@ -88,7 +88,7 @@ func (n *Node) key() uint64 {
 	return k
 }
 
-// sorted puts the nodes in order and returns all that names of owners are in.
+// sorted sorts the nodes. It returns everything that contains names of owners.
 func (s *State) sorted() (k [nodes + 1]uint64) {
 	for i := range s.Nodes {
 		k[i] = s.Nodes[i].key()

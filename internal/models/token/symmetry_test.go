@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/models/explore"
 )
 
-// named is a model without symmetry: all states are visited under their own names.
+// named is a model without symmetry: each state is visited under its own names.
 type named struct {
 	Model
 	forms map[State]bool // the canonical forms of the states met
@@ -19,7 +19,7 @@ func (n named) Broken(before State, step explore.Step, after State) string {
 	return n.Model.Broken(before, step, after)
 }
 
-// TestSymmetryForgetsOnlyNames visits a configuration with all names, and without.
+// TestSymmetryForgetsOnlyNames visits a configuration with and without symmetry.
 func TestSymmetryForgetsOnlyNames(t *testing.T) {
 	m := Model{Config{Owners: 2, Stamps: 2, Passes: true}}
 	all := named{m, map[State]bool{m.Canonical(m.Initial()): true}}

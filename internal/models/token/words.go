@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/models/explore"
 )
 
-// name is what a trace calls an owner, counted from 1.
+// name returns the name of an owner in a trace, counted from 1.
 func name(owner uint8) string { return string("?ABC"[owner]) }
 
 // Say implements [explore.Model].
@@ -59,7 +59,7 @@ func (m Model) Say(before State, step explore.Step, after State) string {
 	return "?"
 }
 
-// had is what a node's record said before.
+// had returns the earlier record of a node.
 func had(n Node) string {
 	switch {
 	case n.Owner == 0:
@@ -72,5 +72,5 @@ func had(n Node) string {
 	return fmt.Sprintf("it had seen %s, owner %s with token %d", seen(n), name(n.Owner), n.Token)
 }
 
-// seen is the highest token a node has seen; + marks a tombstone above it.
+// seen returns the highest token that a node has seen; + marks a tombstone above it.
 func seen(n Node) string { return fmt.Sprint(n.Seen/2) + [...]string{"", "+"}[n.Seen%2] }

@@ -49,7 +49,7 @@ local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
 -- id returns the id of the server. The server has it as long as it keeps its data: see peers.lua.
 local function id(new) return r[9] or redis.sha1hex(new .. run) end
 local function ready()
-  call('DEL', trust) -- a voucher is for one quarantine; for DEL as the first write see below
+  call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first
   call('SET', kept, run, 'PX', @KEPTMS@)
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   challenge = there == config .. ' ' .. run and r[8] or fresh()
