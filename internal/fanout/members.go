@@ -62,6 +62,14 @@ func (f *Fanout) newMembers() *members {
 	return m
 }
 
+// tellMet wakes a client that waits for another server to be met. The fan-out's lock is held.
+func (m *members) tellMet() {
+	select {
+	case m.met <- struct{}{}:
+	default:
+	}
+}
+
 // lists reports whether node lists can share a part of their members. With one node two lists are equal or disjoint.
 func (f *Fanout) lists() bool { return f.N() > 1 }
 
@@ -74,10 +82,7 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 		m.id, m.seen, m.counted = id, asked, false
 		clear(m.against)
 		m.trusted.Store(0)
-		select {
-		case f.members.met <- struct{}{}:
-		default:
-		}
+		f.members.tellMet()
 	}
 	m.seen = max(m.seen, asked)
 }
@@ -258,8 +263,9 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-	} else if me.id == "" { // it was away, and keeps reports only after it was met
-		f.wait.Go(func() { s.admitted() })
+	} else if me.id == "" { // it was away, or had no id yet, and keeps only what comes with its id
+		me.id, me.seen = p.ID, sent
+		f.members.tellMet()
 	}
 	if sent >= f.members.known[i].sent {
 		f.members.known[i] = word{sent, p.Members}

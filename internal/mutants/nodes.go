@@ -128,7 +128,7 @@ var onNodes = []mutant{{
 // admissions are weakenings of the admission of nodes.
 var admissions = []mutant{{
 	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
-	old: "call('DEL', trust) -- a voucher is for one quarantine; for DEL as the first write see below", new: "",
+	old: "call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first", new: "",
 	pkg: rootPkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
 	name: "no quarantine", promise: memory, file: lua + "admit.lua",
