@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The rights that docs/security.md lists are enough for everything, the queue included.
+// The rights in docs/security.md are enough for everything, also for the queue.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -81,7 +81,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	}
 }
 
-// Nor do they allow what would break the locks of others who share the server.
+// The rights do not allow commands that would break the locks of other users of the server.
 func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -97,7 +97,7 @@ func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	}
 }
 
-// documentedRights is the command that makes the user whom docs/security.md describes.
+// documentedRights returns the command that makes the user of docs/security.md.
 func documentedRights(t *testing.T) []any {
 	t.Helper()
 	doc, err := os.ReadFile("docs/security.md")

@@ -14,15 +14,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A failed attempt leaves nothing behind, also when its commands arrive late.
+// A failed attempt leaves no trace, even if its commands arrive late.
 
-// slow are settings under which a lock that was left behind is still there when the
-// test looks.
+// slow makes settings under which a leftover lock still exists when the test checks.
 func slow(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = 500*time.Millisecond, slowTTL, time.Second
 }
 
-// impatient is a way to give up an attempt that the network holds up.
+// impatient is a way to give up an attempt that the network delays.
 type impatient struct {
 	name string
 	ctx  func(parent context.Context, after time.Duration) (context.Context, context.CancelFunc)
@@ -67,7 +66,7 @@ func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
 								take = (*holdfast.Mutex).TryLock
 							}
 							lease, err := take(c.Mutex(name), ctx)
-							// A busy machine may give up after the grants have come; that is no failure.
+							// A busy machine may give up after the grants have come. That is no failure.
 							if err == nil {
 								lease.Unlock(t.Context())
 							} else if !errors.Is(err, how.ends) {
@@ -83,7 +82,7 @@ func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
 	}
 }
 
-// forgetAll fails the test unless soon nothing of ours is left of any of the names.
+// forgetAll fails the test unless the nodes soon have no trace of any of the names.
 func (s *set) forgetAll(names []string) {
 	s.t.Helper()
 	redistest.Eventually(s.t, soon, "nothing of ours left", func() bool {
@@ -119,8 +118,8 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 	}
 }
 
-// Who gives a lock back while the nodes cannot be reached has given it back: it does not
-// stay taken for its TTL when they can be again.
+// A release while the nodes are unreachable counts. When they are reachable again, the lock does not stay taken for its
+// TTL.
 func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {
@@ -140,7 +139,7 @@ func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
 	}
 }
 
-// The acquire stays on one connection while the release goes over another.
+// The acquire stays on one connection, and the release uses another one.
 func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {
@@ -149,7 +148,7 @@ func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 			s := newSet(t, 5)
 			net := s.network()
 			c := s.ready(s.client(net.via(t, d), func(c *holdfast.Config) {
-				// A late command is only interesting while it is inside the window.
+				// A late command matters only while it is inside the window.
 				c.Window, c.MaxTTL, c.TTL, c.NodeTimeout = 2*time.Second, 16*time.Second, 16*time.Second, 20*time.Millisecond
 			}))
 			start := time.Now()
@@ -193,7 +192,7 @@ func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	}
 }
 
-// calls is how many scripts each node was asked to run by digest.
+// calls returns the number of scripts that each node was asked to run by digest.
 func (s *set) calls() (n []int) {
 	s.t.Helper()
 	for _, srv := range s.servers {
@@ -206,7 +205,7 @@ func (s *set) calls() (n []int) {
 	return n
 }
 
-// Whoever is told "held" goes away; whoever is told nothing looks at the nodes.
+// A caller that hears "held" goes away. A caller that hears nothing checks the nodes.
 func TestAnAttemptCutShortDoesNotClaimThatSomebodyHasTheLock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -226,7 +225,7 @@ func TestAnAttemptCutShortDoesNotClaimThatSomebodyHasTheLock(t *testing.T) {
 	}
 }
 
-// An attempt that the context interrupts must not hide what the one before it found.
+// An attempt that the context interrupts must not hide the result of the previous attempt.
 func TestAWaitThatEndsMidAttemptStillSaysWhoHasTheLock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -249,7 +248,7 @@ func TestAWaitThatEndsMidAttemptStillSaysWhoHasTheLock(t *testing.T) {
 	}
 }
 
-// The grants come, but when the first node's answer is known the lease is over.
+// The grants come, but the lease is over when the first node's answer is known.
 func TestGrantsThatComeAfterTheValidityMakeNoLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)

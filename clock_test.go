@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// crowd is clients that take one lock in turn, and the check that they do it in turn.
+// crowd is a set of clients that take one lock in turn. It checks that only one at a time has the lock.
 type crowd struct {
 	t       *testing.T
 	stop    context.CancelFunc
@@ -25,8 +25,8 @@ type crowd struct {
 	last    int64
 }
 
-// newCrowd starts n clients of s that lock name, stay for a moment, and check that
-// they are alone for as long as they may believe to be, and that tokens rise.
+// newCrowd starts n clients of s that lock name and stay for a moment. They check that each is alone as long as it may
+// rely on the lock, and that tokens rise.
 func newCrowd(s *set, t *testing.T, name string, n int) *crowd {
 	w := &crowd{t: t}
 	ctx, stop := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func (w *crowd) enter(l *holdfast.Lease) {
 	l.Unlock(context.Background())
 }
 
-// progress waits until n more entries were made.
+// progress waits for n more entries.
 func (w *crowd) progress(n int64, within time.Duration, what string) {
 	w.t.Helper()
 	from := w.entries.Load()
@@ -103,22 +103,21 @@ func TestOneNodeWithAWrongClockCostsItsVoteOnly(t *testing.T) {
 				crowd.progress(3, 20*time.Second, "after a blip")
 			}
 			crowd.end()
-			// However long it was away: every node votes again, after its quarantine at most.
+			// Every node votes again after its quarantine, however long it was away.
 			s.ready(observer)
 		})
 	}
 }
 
-// For a clock that is half an hour ahead every lease is over at once. (An hour would take
-// the node's guard.) One such node on either
-// side must not make two majorities of five nodes.
+// By a clock that is half an hour ahead every lease ends at once. (An hour would also delete the node's guard.) One
+// such node on either side must not make two majorities of five nodes.
 func TestAWrongClockIsNoVoteForTwoHolders(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	net := s.network()
 	a, b := s.ready(s.client(calm, net.via(t, viaRueidis))), s.ready(s.client(calm))
 	s.servers[0].Step(time.Hour / 2)
-	for _, i := range []int{3, 4} { // a reaches the wrong one and two right ones
+	for _, i := range []int{3, 4} { // a reaches the wrong node and two right ones
 		net[i].Cut(true)
 	}
 	first, err := a.Mutex("x").TryLock(t.Context())
@@ -162,7 +161,7 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 			observer := s.ready(s.client())
 			crowd := newCrowd(s, t, "x", 4)
 			crowd.progress(20, 20*time.Second, "with right clocks")
-			lock(t, observer, "y").Unlock(t.Context()) // who is idle may follow the clocks at once
+			lock(t, observer, "y").Unlock(t.Context()) // an idle client may follow the clocks at once
 			for _, i := range all(3) {
 				s.servers[i].Step(step)
 			}
@@ -173,11 +172,11 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 				}
 				return err != nil && strings.Contains(err.Error(), "clock")
 			})
-			// The three agree with each other: after a pause they are the majority's clock.
+			// The three agree with each other. After a pause they are the clock of the majority.
 			late := newCrowd(s, t, "late", 4)
 			late.progress(5, 60*time.Second, "after the move has settled")
-			// A name that was locked under clocks an hour ahead has a token from then. Lower
-			// ones must not follow: it stays shut until the clocks have caught up, and says so.
+			// A name that was locked under clocks an hour ahead has a token of that time. Lower tokens must not follow.
+			// The name stays shut until the clocks reach the token, and the error says so.
 			shut := func(name string) {
 				c := s.client()
 				redistest.Eventually(t, 10*time.Second, "a name with a token an hour ahead to be refused as such", func() bool {
@@ -200,24 +199,23 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 	}
 }
 
-// With two of five clocks wrong all others must agree, and each question is asked again
-// with a higher stamp before it fails: contenders that hold a part each must give way all
-// the same.
+// With two of five clocks wrong, all other nodes must agree. Each question is asked again with a higher stamp before it
+// fails. Competing clients with partial grants must still give way.
 func TestContendersAgreeWhileAMinorityIsOffClock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	s.ready(s.client())
 	s.servers[3].Step(time.Hour)
 	s.servers[4].Step(-time.Hour)
-	for i := range 5 { // a name of its own each time: they begin with nobody in line
+	for i := range 5 { // each time a new name, so that no waiter is in line at the start
 		crowd := newCrowd(s, t, fmt.Sprint("x", i), 6)
 		crowd.progress(10, 20*time.Second, "by six contenders")
 		crowd.end()
 	}
 }
 
-// A far node's first answer takes longer than the window, because it includes the time to connect, and says
-// nothing of its clock. The next one must not be cut off: a call that is costs its connection.
+// A far node's first answer takes longer than the window, because it includes the time to connect. It does not show the
+// node's clock. The next answer must not be cut off: a call that is cut off costs its connection.
 func TestAFarNodeComesToVote(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

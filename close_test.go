@@ -39,7 +39,7 @@ func TestCloseEndsAWaitAndLeavesNothingOfIt(t *testing.T) {
 	})
 }
 
-// Whatever Close interrupts, it leaves nothing: neither a lease nor a half-won attempt.
+// Close leaves no trace of the calls that it interrupts: neither a lease nor a partial grant.
 func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -83,8 +83,8 @@ func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 	}
 }
 
-// Close waits for those who wait only for so long: an OnWait that calls it waits for itself. What
-// they get later is nobody's, and no timer would end it.
+// Close waits for other calls only for a limited time: an OnWait that calls it waits for itself. A lease that such a
+// call gets later has no owner, and no timer would end it.
 func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -96,7 +96,7 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		lock(t, c, name+name)
 		calls := 0
 		m := c.Mutex(name, holdfast.OnWait(func(error) {
-			if calls++; calls == 2 { // it is in line by then
+			if calls++; calls == 2 { // it is in the queue by then
 				time.AfterFunc(50*time.Millisecond, func() { held.Unlock(context.Background()) })
 				c.Close()
 			}

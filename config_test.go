@@ -31,7 +31,7 @@ func (n *silent) Eval(ctx context.Context, text string, call node.Call, load ...
 	return n.Node.Eval(ctx, text, call, load...)
 }
 
-// nowhere is n nodes with addresses of their own at which nobody listens.
+// nowhere returns n nodes with different addresses at which no server listens.
 func nowhere(t *testing.T, n int) (nodes []node.Node) {
 	t.Helper()
 	for i := range n {
@@ -147,7 +147,7 @@ func TestBoundsOfAConfigAreAllowed(t *testing.T) {
 	}
 }
 
-// What a client gets that gives nothing but nodes, as others and the nodes see it.
+// These are the settings of a client that sets only nodes, as other clients and the nodes see them.
 func TestDefaultsAreThoseOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

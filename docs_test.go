@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// documents are all that a reader gets.
+// documents returns all documents for readers.
 func documents(t *testing.T) []string {
 	t.Helper()
 	docs, err := filepath.Glob("docs/*.md")
@@ -20,7 +20,7 @@ func documents(t *testing.T) []string {
 	return append(docs, "README.md", "CHANGELOG.md")
 }
 
-// tests are the names of all tests by the folder that they are in, and the text of these.
+// tests returns the names of all tests by their folder, and the text of the tests.
 func tests(t *testing.T) (names map[string][]string, text map[string]string) {
 	t.Helper()
 	names, text = map[string][]string{}, map[string]string{}
@@ -46,7 +46,7 @@ func tests(t *testing.T) (names map[string][]string, text map[string]string) {
 	return names, text
 }
 
-// What the documents call a test must be one.
+// Each test that the documents name exists.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
 	t.Parallel()
 	have := map[string]bool{}
@@ -78,8 +78,8 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// A command that runs tests finds them in the folder that it names, and ends by itself. Elsewhere go test
-// says "no tests to run", and passes.
+// A command that runs tests finds them in the folder that it names, and ends by itself. Otherwise go test says "no
+// tests to run" and passes.
 func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
 	t.Parallel()
 	names, text := tests(t)
@@ -130,7 +130,7 @@ func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
 	}
 }
 
-// Links between documents and into the code lead somewhere.
+// Links between documents and into the code have a target.
 func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 	t.Parallel()
 	links := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
@@ -163,8 +163,8 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 		}
 		for _, m := range blocks.FindAllSubmatch(b, -1) {
 			found++
-			// Inside the module, so that its packages are found; the go command ignores
-			// names that begin with a dot elsewhere.
+			// The folder is inside the module, so that its packages are found. The go command ignores names that begin
+			// with a dot.
 			dir, err := os.MkdirTemp(".", ".program-")
 			if err != nil {
 				t.Fatal(err)
@@ -183,7 +183,7 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 	}
 }
 
-// make help is a pattern over the Makefile: a target that it does not match is missing.
+// make help is a pattern over the Makefile. It must match every target.
 func TestDocumentedTargetsAreInMakeHelp(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("Makefile")

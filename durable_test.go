@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// A durable node votes again at once after a restart. One that does not write all to the disk before it answers must
-// not, and says so before it votes.
+// A durable node votes again at once after a restart. A node that answers before all data is on disk must not vote, and
+// its refusal says why.
 func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 	t.Parallel()
 	for setting, value := range map[string]string{"no-appendfsync-on-rewrite": "yes", "appendfsync": "everysec"} {
@@ -35,7 +35,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 	}
 }
 
-// Where the client may not ask for settings, it trusts the operator, and says so.
+// If the client may not read settings, it trusts the operator and says so.
 func TestWhatADurableNodeDoesNotTellIsLogged(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1, redistest.Durable(), redistest.Args("--no-appendfsync-on-rewrite", "yes"))
@@ -53,7 +53,7 @@ func TestWhatADurableNodeDoesNotTellIsLogged(t *testing.T) {
 	})
 }
 
-// Somebody looks at a durable set (holdfast nodes) while its nodes restart.
+// A person looks at a durable set (holdfast nodes) while its nodes restart.
 func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.Durable())
@@ -108,8 +108,8 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	}
 }
 
-// A power cut of a durable set on machines without a clock of their own: they boot a minute behind, and are set right
-// a moment later.
+// A durable set on machines without a battery clock loses its power. The machines boot a minute behind, and their
+// clocks are set right a moment later.
 func TestADurableSetAfterAPowerCut(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []time.Duration{0, time.Minute} {
@@ -118,7 +118,7 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 			s := newSet(t, 3, redistest.Durable(), redistest.WithClock())
 			declare := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Durable = 10*time.Second, 10*time.Second, true }
 			a := s.ready(s.client(declare))
-			time.Sleep(11 * time.Second) // its servers were seen at work
+			time.Sleep(11 * time.Second) // clients saw its servers at work
 			lock(t, a, "x").Unlock(t.Context())
 			s.each(all(3), func(srv *redistest.Server) { srv.Kill(); srv.Step(-behind); srv.Restart(); srv.Step(0) })
 			began := time.Now()

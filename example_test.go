@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The smallest program: a job that runs on one machine at a time.
+// This is the smallest program: a job that runs on one machine at a time.
 func Example() {
 	nodes, err := rueidisnode.Open("redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3")
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 
 	err = client.Mutex("nightly-report").Do(context.Background(), func(ctx context.Context) error {
 		lease, _ := holdfast.FromContext(ctx)
-		return report(ctx, lease.Fence()) // stops when ctx ends: then the lock is not ours any more
+		return report(ctx, lease.Fence()) // it stops when ctx ends: then the lock is lost
 	})
 	if err != nil {
 		log.Print(err)
@@ -34,25 +34,25 @@ func Example() {
 
 func report(ctx context.Context, fence int64) error { return ctx.Err() }
 
-// TryLock does not wait; the error says who has the lock.
+// TryLock does not wait. Its error names the holder.
 func ExampleMutex_TryLock() {
 	client := connected()
 	lease, err := client.Mutex("orders/42").TryLock(context.Background())
 	switch {
 	case errors.Is(err, holdfast.ErrHeld):
-		fmt.Println(err) // by whom, and for how long
+		fmt.Println(err) // the holder, and for how long
 	case err != nil:
-		log.Print(err) // too few nodes answered: we know nothing
+		log.Print(err) // too few nodes answered: the state is unknown
 	default:
 		defer lease.Unlock(context.Background())
 		// …
 	}
 }
 
-// A lease outlives the function that took it; its context tells when it is over.
+// A lease outlives the function that took it. Its context ends with the lease.
 func ExampleMutex_Lock() {
 	client := connected()
-	// The context bounds the wait only.
+	// The context limits only the wait.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	lease, err := client.Mutex("shard-7").Lock(ctx)
@@ -69,8 +69,8 @@ func ExampleMutex_Lock() {
 	}
 }
 
-// A scheduled job on many machines whose clocks differ by some seconds runs once: the
-// name stays taken although the job was quick.
+// A scheduled job runs once on many machines whose clocks differ by some seconds. The name stays taken although the job
+// was quick.
 func ExampleLease_UnlockAt() {
 	client := connected()
 	acquired := time.Now()

@@ -20,12 +20,12 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// far is a modelled node that messages take a while to reach, and to come back from, in virtual time.
+// far is a modelled node that needs some virtual time for each message, in both directions.
 type far struct {
 	*nodemodel.Node
 	clock       clock.Clock
 	there, back atomic.Int64
-	connections chan struct{} // what a driver has
+	connections chan struct{} // the connections of a driver
 	cut         atomic.Bool
 }
 
@@ -37,7 +37,7 @@ func (f *far) Listen(ctx context.Context, _ string, _ func(string)) error {
 	return ctx.Err()
 }
 
-// connect waits for a connection, which the function that it returns gives back.
+// connect waits for a connection. The returned function gives it back.
 func (f *far) connect() (done func()) {
 	f.connections <- struct{}{}
 	return func() { <-f.connections }
@@ -84,7 +84,7 @@ func (f *far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// go1 is one way.
+// go1 lets the time of one way pass.
 func (f *far) go1(ctx context.Context, takes *atomic.Int64) error {
 	if f.cut.Load() {
 		return node.NotSent(errors.New("no route"))
@@ -97,7 +97,7 @@ func (f *far) go1(ctx context.Context, takes *atomic.Int64) error {
 	}
 }
 
-// farSet is a node set of modelled nodes whose clocks are set, in virtual time. Times are in windows.
+// farSet is a node set of modelled nodes in virtual time. A test sets their clocks. Times are in windows.
 type farSet struct {
 	t     *testing.T
 	start time.Time
@@ -120,10 +120,10 @@ func newFarSet(t *testing.T, ttl time.Duration) *farSet {
 
 func (s *farSet) span(w float64) time.Duration { return time.Duration(w * float64(s.set.Window)) }
 
-// at waits until an instant, counted from 40 windows after the start.
+// at waits until an instant. It counts from 40 windows after the start.
 func (s *farSet) at(w float64) { time.Sleep(time.Until(s.start.Add(s.span(40 + w)))) }
 
-// clock sets a node's clock so far from the true time.
+// clock sets the difference between a node's clock and the true time.
 func (s *farSet) clock(i int, w float64) { s.off[i].Store(s.span(w).Microseconds()) }
 
 func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
@@ -142,10 +142,10 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 	return c, ways
 }
 
-// The begin and the end of a quarantine are each off by what the stamps of the client are off that asks for it. Two
-// clients that each reach one right node only, over ways of nearly two windows, took more from it than the margin gives.
-// Nor does the list of members help where MaxTTL is short: a client counts the vote of a server that lost its memory
-// until a report tells it, for Trusted at most.
+// The begin and the end of a quarantine are each wrong by the error of the asking client's stamps. Two clients each
+// reached only one right node, over ways of nearly two windows. They shortened the quarantine by more than the margin.
+// The list of members does not help if MaxTTL is short. A client counts the vote of a server that lost its memory until
+// a report shows the loss, for Trusted at most.
 func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		holder.Nodes(t.Context())
 		rival.Nodes(t.Context())
 
-		// The first reads node 0 as behind, and node 2 beside it. It knows both clocks when node 2 has lost its memory.
+		// The first client reads node 0 as behind, and node 2 beside it. It knows both clocks when node 2 has lost its
+		// memory.
 		s.at(-2.1)
 		s.clock(2, -1.45)
 		begins, ways := s.client(timeout)
@@ -169,7 +170,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[1].cut.Store(true)
 		go begins.Nodes(t.Context())
 		s.at(-2.05)
-		s.clock(2, 0) // and reports meet it alive, once more
+		s.clock(2, 0) // and reports find it alive once more
 		s.at(-0.25)
 		toHolder[1].cut.Store(true)
 		held, err := holder.Mutex("x").TryLock(t.Context())
@@ -179,14 +180,14 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		for _, way := range toHolder {
 			way.cut.Store(true)
 		}
-		toRival[2].cut.Store(true) // no report tells it of the loss
+		toRival[2].cut.Store(true) // no report shows it the loss
 		s.at(-0.24)
 		s.nodes[2].FlushAll()
-		s.clock(2, -2.4) // now the first asks it
+		s.clock(2, -2.4) // now the first client asks it
 		s.at(0)
 		s.clock(2, 0)
 
-		// The second reads node 1 as ahead, and node 2 still further ahead.
+		// The second client reads node 1 as ahead, and node 2 still further ahead.
 		s.at(0.8)
 		s.clock(2, 5.2)
 		ends, ways := s.client(timeout)
@@ -213,8 +214,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 	})
 }
 
-// A call ages while it waits for a pipeline, and on its way. Where nodes are far, two pipelines are nearly always both
-// away: what came meanwhile waited for up to a round trip, and came too late.
+// A call ages while it waits for a pipeline, and on its way. If nodes are far, two pipelines are nearly always on their
+// way. A new call waited up to a round trip and came too late.
 func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 	t.Parallel()
 	for _, w := range []float64{0.6, 1.2, 1.7} {
@@ -264,8 +265,8 @@ func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 	}
 }
 
-// A client that is at work all the time is not idle after a minute: reports of members go on, or all of its nodes would
-// have to be met anew at once, with every renewal behind that.
+// A client that is always at work is not idle after a minute. Its reports of members must continue. Otherwise it would
+// have to meet all its nodes again at once, and every renewal would wait for that.
 func TestABusyClientIsNotIdleAfterAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -32,15 +32,15 @@ func (n modelled) Ambient() ambient.Ambient {
 	return ambient.Ambient{Clock: clock.Monotonic(), Random: rand.Uint64}
 }
 
-// contest is what came of clients that want one name all the time, beside one of another library that polls.
+// contest is the result of clients that always want one name, beside a polling client of another library.
 type contest struct {
 	ours, theirs, gaveUp int
-	longest              time.Duration // that the other one had to wait
-	overtaken            int           // calls of ours that were served after a later one
+	longest              time.Duration // the longest wait of the other client
+	overtaken            int           // calls of Holdfast's clients that were served after a later one
 }
 
-// clients are those of a contest: each has some goroutines, which take the name, hold it for a while, and
-// want it again.
+// clients are the clients of a contest. Each has some goroutines, which take the name, hold it for a while, and want it
+// again.
 type clients struct {
 	n, goroutines int
 	hold          time.Duration
@@ -51,7 +51,7 @@ type clients struct {
 	lasts         time.Duration
 }
 
-// contests runs clients on modelled nodes, and a poller as redsync is by default: 32 tries, 50 to 250 ms apart.
+// contests runs clients on modelled nodes, and a poller with the defaults of redsync: 32 tries, 50 to 250 ms apart.
 func contests(t *testing.T, c clients) (out contest) {
 	t.Helper()
 	cfg := holdfast.Config{MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, NodeTimeout: time.Second, Cluster: "test", Logger: quiet, PollGap: c.gap, Fair: c.fair}
@@ -139,8 +139,8 @@ func contests(t *testing.T, c clients) (out contest) {
 	return out
 }
 
-// A client of another library that polls finds a name that ours want all the time free in each gap, and hardly ever
-// without gaps.
+// A polling client of another library gets a name in each gap, although Holdfast's clients always want it. Without gaps
+// it rarely gets the name.
 func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []clients{
@@ -172,7 +172,7 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	}
 }
 
-// The same on a real server, by the clients' own commands. What it logs is what docs/coexistence.md quotes.
+// This is the same on a real server, by the clients' own commands. docs/coexistence.md quotes its log.
 func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	const gap = 250 * time.Millisecond
@@ -181,7 +181,7 @@ func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 			t.Parallel()
 			without := pollsBeside(t, newSet(t, nodes), 0)
 			with := pollsBeside(t, newSet(t, nodes), gap)
-			// Two gaps at least begin and end in the time.
+			// At least two gaps begin and end in this time.
 			if with < 2 || with < without {
 				t.Errorf("the poller got %d locks with gaps, and %d without", with, without)
 			}
@@ -189,7 +189,8 @@ func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	}
 }
 
-// pollsBeside returns how often a client of another library that polls gets a name that four of ours want all the time.
+// pollsBeside returns how often a polling client of another library gets a name that four of Holdfast's clients always
+// want.
 func pollsBeside(t *testing.T, s *set, gap time.Duration) (theirs int) {
 	const lasts, hold = 6 * time.Second, 5 * time.Millisecond
 	ends, polls := time.Now().Add(lasts+time.Second), 0
@@ -236,7 +237,7 @@ func pollsBeside(t *testing.T, s *set, gap time.Duration) (theirs int) {
 	return theirs
 }
 
-// Gaps cost our own a tenth of the time, and nobody its place in line.
+// Gaps cost Holdfast's clients a tenth of the time, and no place in the queue.
 func TestGapsCostATenthOfTheTimeAndNoPlaceInLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []clients{
@@ -270,7 +271,7 @@ func TestGapsCostATenthOfTheTimeAndNoPlaceInLine(t *testing.T) {
 	}
 }
 
-// Where nobody waits there is no gap: the name is free for whoever comes.
+// Without waiters there is no gap: the name is free for any client.
 func TestALockThatNobodyWaitsForIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Greeting a node takes four round trips or more. A new client to whom nodes are far, and which wanted several names at
-// once, gave up before it had greeted them.
+// Greeting a node takes four round trips or more. A new client of far nodes wanted several names at once. It gave up
+// before it had greeted the nodes.
 func TestANewClientThatWantsSeveralNamesGreetsFarNodesFirst(t *testing.T) {
 	t.Parallel()
 	for _, trip := range []float64{0.5, 1, 1.5, 1.9} {

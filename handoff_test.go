@@ -19,19 +19,19 @@ import (
 
 var handoffs = flag.Int("holdfast.handoffs", 5000, "how many hand-offs are watched for a waiter that sleeps on")
 
-// hold is a lease as its holder saw it. over is when the name was free again at the
-// latest: Unlock had returned, or the nodes' expiry had passed.
+// hold is a lease from its holder's point of view. over is when the name was free again at the latest: Unlock had
+// returned, or the nodes' expiry had passed.
 type hold struct {
 	fence     int64
 	got, over time.Time
-	waited    time.Time // since when
-	how       string    // it ended
+	waited    time.Time // since this time
+	how       string    // the way in which it ended
 }
 
 // wait is a call of Lock.
 type wait struct{ begun, ended time.Time }
 
-// history is what befell one name, on one clock.
+// history is the list of events of one name, on one clock.
 type history struct {
 	mu    sync.Mutex
 	holds []hold
@@ -53,14 +53,14 @@ func (h *history) waited(x wait) {
 // idle is a time in which a name was free, from the end of one lease to the next.
 type idle struct {
 	from, to time.Time
-	how      string        // the lease before it ended
-	slept    time.Duration // how long who got it next had waited in it
+	how      string        // the way in which the previous lease ended
+	slept    time.Duration // how long the next holder had waited in it
 }
 
 func (h *history) idles() (list []idle) {
 	slices.SortFunc(h.holds, func(a, b hold) int { return int(a.fence - b.fence) })
 	for i, x := range h.holds {
-		to := time.Now() // after the last one
+		to := time.Now() // after the last lease
 		slept := time.Duration(0)
 		if i+1 < len(h.holds) {
 			next := h.holds[i+1]
@@ -73,7 +73,7 @@ func (h *history) idles() (list []idle) {
 	return list
 }
 
-// slept is the longest that anybody waited while the name was free in i.
+// slept returns the longest wait of any waiter while the name was free in i.
 func (h *history) slept(i idle) (longest time.Duration) {
 	for _, w := range h.waits {
 		end := w.ended
@@ -92,19 +92,20 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Waiters give up at random, subscriptions are killed at random, and some holders end
-// without a word: a process that is killed, or UnlockAt. Whoever waits while the lock is
-// free sleeps for a second at most: what was missed is found by asking again.
+// Waiters give up at random, and subscriptions are killed at random. Some holders end without a message: their process
+// is killed, or they call UnlockAt. A waiter sleeps for at most a second while the lock is free, because it finds
+// missed hand-offs by asking again.
 //
-// It fails if waiters ask neither once a second nor when a subscription is back (free and
-// waited for up to 9.8 s, of a TTL of 10 s); each of the two alone is enough, the second
-// without the first in milliseconds, the first without the second within 1.04 s.
+// The test fails if waiters ask neither once a second nor after a subscription is back. The name was then free and
+// wanted for up to 9.8 s, of a TTL of 10 s. Each of the two alone is enough. The second without the first takes
+// milliseconds. The first without the second takes up to 1.04 s.
 //
-// Not parallel: it measures how long waiters sleep.
+// It is not parallel, because it measures how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	inTurn(t, func(t *testing.T, s *set) {
-		// Beside the second: a quarter of one, and five times the longest stall of this process, because a
-		// hand-off takes several steps. The stalls are measured without the lock, so no defect widens its own bound.
+		// The slack beside the second is a quarter of a second and five times the longest stall of this process,
+		// because a hand-off takes several steps. The stalls are measured without the lock, so no defect can widen its
+		// own limit.
 		const most = time.Second
 		machine := watchStalls(t)
 		const names, clients = 8, 6
@@ -169,7 +170,7 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 		crowd.Wait()
 
 		slept := map[string][]time.Duration{}
-		slack := min(250*time.Millisecond+5*machine.most(), 3*time.Second) // a waiter that sleeps on sleeps for 9 s
+		slack := min(250*time.Millisecond+5*machine.most(), 3*time.Second) // a waiter that does not wake sleeps for 9 s
 		for n, h := range all {
 			for _, i := range h.idles() {
 				slept[i.how] = append(slept[i.how], i.slept)
@@ -206,7 +207,7 @@ func letGo(t *testing.T, l *holdfast.Lease) (how string, over time.Time) {
 	return "released", time.Now()
 }
 
-// killedHolder is a process that gets name in its turn, and is killed.
+// killedHolder returns the lease of a process that gets name in its turn and is killed.
 func (s *set) killedHolder(name string) (h hold) {
 	s.t.Helper()
 	const ttl = 1600 * time.Millisecond

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A node set that nobody used for an hour belongs to those whose configuration it has, whoever looks at it meanwhile.
-// Only an operator's word replaces the configuration, and that does so at any time.
+// A node set that was idle for an hour keeps its configuration, whichever client looks at it meanwhile. Only an
+// operator's voucher replaces the configuration, at any time.
 func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// What somebody stored on a node, or calls itself, does nothing to the terminal or the log of another: no line of it looks
-// like one of ours.
+// A foreign value on a node, or the label of another client, does nothing to the terminal or the log. No line of it
+// looks like a line of Holdfast.
 func TestTheLabelOfAnotherForgesNoLine(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -17,13 +17,13 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The kit: node sets of real servers, clients on them, and eyes on what they store.
+// This file is the kit: node sets of real servers, their clients, and checks of the stored keys.
 
-// window is W in most tests: small, so that quarantines and TTLs are short, yet above
-// what a busy machine delays a command by.
+// window is W in most tests. It is small, so that quarantines and TTLs are short. It exceeds the delays of a busy
+// machine.
 const window = 100 * time.Millisecond
 
-// settings are those of most tests: TTL 1 s, quarantine 1.1 s.
+// settings returns the settings of most tests: TTL 1 s, quarantine 1.1 s.
 func settings() holdfast.Config {
 	return holdfast.Config{MaxTTL: time.Second, Window: window, NodeTimeout: 200 * time.Millisecond, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
 }
@@ -34,11 +34,11 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 type set struct {
 	t       testing.TB
 	servers []*redistest.Server
-	urls    []string // by default the servers'; a test may put proxies in between
-	ids     sync.Map // of servers that were killed and come back as the same member, by server
+	urls    []string // by default those of the servers; a test may put proxies before them
+	ids     sync.Map // of killed servers that come back as the same member, by server
 }
 
-// newSet starts n servers that vote: an operator vouches for them.
+// newSet starts n voting servers: an operator vouches for them.
 func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
 	s := bareSet(t, n, opts...)
@@ -56,7 +56,7 @@ func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	return s
 }
 
-// trust has every node vote when it is first asked: nothing is locked on it.
+// trust makes every node vote at its first request: it has no locks.
 func (s *set) trust() {
 	s.t.Helper()
 	for _, srv := range s.servers {
@@ -64,7 +64,7 @@ func (s *set) trust() {
 	}
 }
 
-// vouch has a server whose memory is new vote in two windows or a second more.
+// vouch makes a server with new memory vote within two windows or a second more.
 func (s *set) vouch(srv *redistest.Server) {
 	s.t.Helper()
 	now := srv.MustDo(s.t, "TIME").([]any)
@@ -87,8 +87,8 @@ func (s *set) votesFrom(srv *redistest.Server, until int64) {
 	srv.MustDo(s.t, args...)
 }
 
-// kill kills a server that keeps its id. When it is restarted and vouched for it has its place in the node set at
-// once; with another id it would wait until nobody counts on the vote that it had, for more than MaxTTL.
+// kill kills a server that keeps its id. After its restart and a voucher the server has its place in the node set at
+// once. With another id it would have to wait for more than MaxTTL, until no client counts its earlier vote.
 func (s *set) kill(srv *redistest.Server) {
 	s.t.Helper()
 	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
@@ -131,7 +131,7 @@ func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	return c
 }
 
-// record is what a node stores about a name; ok if it stores anything.
+// record returns the record of a name on a node. ok is false if there is none.
 func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 	s.t.Helper()
 	v, err := s.servers[i].Do("GET", nodescript.RecordKey(name))
@@ -146,14 +146,14 @@ func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 	return r, true
 }
 
-// plain is the value of a name's plain key on a node, "" if there is none.
+// plain returns the value of a name's plain key on a node, "" if there is none.
 func (s *set) plain(i int, name string) string {
 	v, _ := s.servers[i].Do("GET", name)
 	text, _ := v.(string)
 	return text
 }
 
-// clean reports whether no node in which holds a lock of name: tombstones may stay.
+// clean reports whether no node in which holds a lock of name. Tombstones may stay.
 func (s *set) clean(name string, which ...int) bool {
 	s.t.Helper()
 	for _, i := range which {
@@ -192,13 +192,13 @@ func lock(t testing.TB, c *holdfast.Client, name string, opts ...holdfast.Option
 	return l
 }
 
-// config is the configuration that the nodes keep of settings' clients.
+// config returns the nodes' configuration for clients with these settings.
 func (s *set) config() nodescript.Config {
 	c := settings()
 	return nodescript.Config{N: len(s.servers), MaxTTL: c.MaxTTL, Window: c.Window, Durable: c.Durable, Cluster: c.Cluster}
 }
 
-// dial opens a bare node.
+// dial opens a node without a client.
 func (s *set) dial(i int) node.Node {
 	s.t.Helper()
 	n, err := rueidisnode.New(s.urls[i])

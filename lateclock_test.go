@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// What comes late, or without a stamp that confirms the clock, while a node's clock is hours back for a moment. It must
-// not end a record, or the guard, before what they are there for.
+// These requests come late, or without a stamp that confirms the clock, while a node's clock is hours back for a
+// moment. They must not end a record or the guard too early.
 
 // through puts a proxy before each node, for the clients that are made until direct is called.
 func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
@@ -27,7 +27,7 @@ func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
 	return ways, func() { s.urls = urls }
 }
 
-// tap keeps the last command that is one of those, and may treat what passes.
+// tap keeps the last command of one kind, and may treat the commands that pass.
 type tap struct {
 	mu   sync.Mutex
 	last []any
@@ -58,7 +58,7 @@ func withTTL(ttl time.Duration, private bool) func(*holdfast.Config) {
 	return func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Private = ttl, ttl, private }
 }
 
-// nobodyElse fails if another client gets a name although a lease of it is alive.
+// nobodyElse fails if another client gets a name while a lease of it is alive.
 func nobodyElse(t *testing.T, other *holdfast.Client, name string, lease *holdfast.Lease) {
 	t.Helper()
 	second, err := other.Mutex(name).TryLock(t.Context())
@@ -67,8 +67,9 @@ func nobodyElse(t *testing.T, other *holdfast.Client, name string, lease *holdfa
 	}
 }
 
-// The guard is set for an hour. A request of admission that comes 70 minutes late, while the clock is where it was then,
-// must not set it for an hour from then: its absence would look like idling, and a loss by the clock would not be missed.
+// The guard lives for an hour. A request of admission comes 70 minutes late, while the clock is back at that time. It
+// must not set the guard's end to an hour after that time. The missing guard would then look idle, and a later loss by
+// the clock would go unnoticed.
 func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
@@ -100,12 +101,13 @@ func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	s.servers[2].SetClock(from + window.Microseconds()/2)
 	t.Logf("the late request is answered %v", s.servers[2].MustDo(t, late...))
 	s.servers[2].Step(130 * time.Minute)
-	_, _ = other.Status(t.Context(), "x") // reads the record, which is over by that clock
+	_, _ = other.Status(t.Context(), "x") // reads the record, which has expired by that clock
 	s.servers[2].Step(0)
 	nobodyElse(t, other, "x", lease)
 }
 
-// A release comes 130 minutes late to a node that never had its lease, and where another has the name now.
+// A release comes 130 minutes late: to a node that never had its lease, and to a node where another owner has the name
+// now.
 func TestALateReleaseDoesNotShortenAnothersRecord(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
@@ -165,8 +167,9 @@ func TestUnlockAtKeepsTheNameAlsoWhereAClockIsBehind(t *testing.T) {
 	}
 }
 
-// A name is given back while the clock of one node is two hours behind. What the record lives by that clock must not be
-// what the next lease of the name has, which leaves a record's time as it is where the token before is young.
+// A name is released while the clock of one node is two hours behind. By that clock the record must not get a short
+// life, because the next lease of the name may keep it. A lease does not set the record's life anew if the previous
+// token is recent.
 func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())

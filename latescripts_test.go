@@ -12,9 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A client greets a node, the node restarts with the data of a moment ago, and the client's request for the incarnation
-// that has ended comes to the new one: it is refused, and its scripts must not follow. Beside the guard of the snapshot they
-// would vote. Another client, whose idle connection was made anew without a word, would meet no NOSCRIPT.
+// A client greets a node, and the node restarts with the data of a moment ago. The client's request for the ended
+// incarnation comes to the new one. The new one refuses it, and the request's scripts must not follow. Beside the guard
+// of the snapshot they would vote. Another client, whose idle connection was silently renewed, would get no NOSCRIPT.
 func TestScriptsThatComeAfterARestartVoteForNobody(t *testing.T) {
 	t.Parallel()
 	for range 10 {
@@ -25,12 +25,12 @@ func TestScriptsThatComeAfterARestartVoteForNobody(t *testing.T) {
 	t.Error("in ten tries no request crossed the restart")
 }
 
-// crossing looks at what a client sends to a node that restarts.
+// crossing watches the messages of a client to a node that restarts.
 type crossing struct {
-	run      string // of the incarnation before
+	run      string // of the previous incarnation
 	over     atomic.Bool
-	requests atomic.Int32 // for its vote that came when it was over
-	scripts  atomic.Int32 // of it that came when it was over
+	requests atomic.Int32 // its requests for a vote that came after its end
+	scripts  atomic.Int32 // its scripts that came after its end
 }
 
 func newCrossing(t *testing.T, srv *redistest.Server) *crossing {
@@ -39,7 +39,7 @@ func newCrossing(t *testing.T, srv *redistest.Server) *crossing {
 	return &crossing{run: run[:40]}
 }
 
-// sees takes a command.
+// sees notes a command.
 func (x *crossing) sees(command []string) {
 	switch {
 	case !x.over.Load() || !strings.Contains(strings.Join(command, " "), x.run):
@@ -50,7 +50,7 @@ func (x *crossing) sees(command []string) {
 	}
 }
 
-// requestAfterARestart reports whether one did come after it.
+// requestAfterARestart reports whether such a request came after the restart.
 func requestAfterARestart(t *testing.T) bool {
 	t.Helper()
 	s := newSet(t, 3)
@@ -73,7 +73,7 @@ func requestAfterARestart(t *testing.T) bool {
 	holders[1].BlackHole(true)
 	lease := lock(t, holder, "x") // on nodes 0 and 2
 
-	// The third client waits for the clocks of the others when it has greeted node 2.
+	// The third client waits for the clocks of the other nodes after it has greeted node 2.
 	lookers := through()
 	lookers[0].DelayRequests(90 * time.Millisecond)
 	lookers[1].DelayRequests(90 * time.Millisecond)
@@ -120,8 +120,9 @@ func requestAfterARestart(t *testing.T) bool {
 	return crossed.requests.Load() > 0
 }
 
-// The same, but the new incarnation is still loading its data when the request for the one before comes, and refuses it
-// (LOADING). Scripts behind it came a moment later, in segments of their own, when it had loaded all.
+// This is the same case, but the new incarnation still loads its data when the request for the previous one comes. It
+// refuses the request (LOADING). Scripts after it would come a moment later, in segments of their own, when all data is
+// loaded.
 func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.Args("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024"))

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// written is a log that can be read while it is written.
+// written is a log that can be read during writes.
 type written struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -58,7 +58,7 @@ func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 			t.Errorf("reported without reason: %s", other)
 		}
 	}
-	// The work it protects may still be running: it stays held and renewed.
+	// The work that it protects may still be running: the lease stays held and renewed.
 	r, _ := s.record(0, "dropped")
 	redistest.Eventually(t, 5*time.Second, "the dropped lease to be renewed", func() bool {
 		now, _ := s.record(0, "dropped")
@@ -103,13 +103,13 @@ func TestAClosedClientLeavesNoGoroutines(t *testing.T) {
 			mischief(c)
 			c.Close()
 			net.all(func(p *redistest.Proxy) { p.BlackHole(false); p.Cut(false) })
-			// The drivers' own goroutines end when their last call's time is over.
+			// The drivers' own goroutines end when the time of their last call is over.
 			redistest.Eventually(t, 15*time.Second, name+", "+d.name+": the client's goroutines to end", func() bool { return goroutines() == "" })
 		}
 	}
 }
 
-// goroutines returns the stacks of those that run code of a client or a driver.
+// goroutines returns the stacks of the goroutines that run code of a client or a driver.
 func goroutines() string {
 	buf := make([]byte, 4<<20)
 	var found []string

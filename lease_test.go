@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Who prints a lease wants to know which one it is.
+// A printed lease shows which lease it is.
 func TestAPrintedLeaseSaysNameTokenAndDeadline(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

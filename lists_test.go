@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Clients whose lists of nodes share some members, under one name for the node set.
+// These clients' lists of nodes share some members, under one name of the node set.
 
 // listed opens a client on these servers of the set.
 func (s *set) listed(which ...int) *holdfast.Client {
@@ -45,7 +45,7 @@ func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 	return n, why
 }
 
-// behind opens a client on these servers, each behind a proxy of its own.
+// behind opens a client on these servers, each with its own proxy.
 func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	s.t.Helper()
 	var net network
@@ -55,8 +55,8 @@ func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	return s.client(net.via(s.t, viaRueidis)), net
 }
 
-// exclude has both try the name while a is cut off from the second node of its list and b from the first: with
-// their third nodes these are disjoint majorities.
+// exclude makes both clients try the name. a cannot reach the second node of its list, and b cannot reach the first.
+// With their third nodes these are disjoint majorities.
 func exclude(t *testing.T, a, b *holdfast.Client, ofA, ofB network) {
 	t.Helper()
 	ofA[1].Cut(true)
@@ -89,7 +89,7 @@ func TestListsThatShareAMajorityHaveOneHolder(t *testing.T) {
 	exclude(t, a, b, ofA, ofB)
 	s.ready(a)
 	redistest.Eventually(t, 5*time.Second, "what the lists share votes for the newcomer", func() bool { n, _ := standing(t, b); return n >= 2 })
-	// Who came first goes on with all it has, the newcomer with what both lists have.
+	// The first client continues with all its nodes. The new client has only the nodes of both lists.
 	if n, why := standing(t, a); n != 3 {
 		t.Errorf("%d of 3 nodes vote for the client that was there first: %s", n, why)
 	}
@@ -103,7 +103,7 @@ func TestListsThatShareAMajorityHaveOneHolder(t *testing.T) {
 		}
 	}
 	lock(t, b, "y").Unlock(t.Context())
-	// It ends by itself when the other list is gone.
+	// This ends by itself when the clients of the other list are gone.
 	a.Close()
 	s.ready(b)
 }
@@ -113,17 +113,17 @@ func TestAnAddressThatMovedWhileItsOldServerLivesHasOneHolder(t *testing.T) {
 	s := newSet(t, 4)
 	a, ofA := s.behind(0, 1, 2)
 	s.ready(a)
-	// A name that leads to the new server from now on, and the client that connected before.
+	// From now on a name leads to the new server. One client connected earlier.
 	b, ofB := s.behind(0, 1, 3)
 	redistest.Eventually(t, 5*time.Second, "the shared nodes vote for the newcomer", func() bool { n, _ := standing(t, b); return n >= 2 })
 	exclude(t, a, b, ofA, ofB)
-	// The old client is led there, too: then there is one list again.
+	// The old client is led to the new server too. Then there is one list again.
 	ofA[2].Redirect(s.servers[3].Addr())
 	s.ready(b)
 	s.ready(a)
 }
 
-// A client that was away cannot have kept its place: it comes back as the newcomer.
+// A client that was away cannot have kept its place. It comes back as the new one.
 func TestAMemberThatNobodyUsesGivesItsPlaceUp(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -136,7 +136,7 @@ func TestAMemberThatNobodyUsesGivesItsPlaceUp(t *testing.T) {
 	exclude(t, b, back, ofB, ofBack)
 }
 
-// A list that shares only a minority gets no quorum, and says why.
+// A list that shares only a minority gets no quorum, and the error says why.
 func TestListsThatShareAMinorityAreToldOfEachOther(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -150,7 +150,7 @@ func TestListsThatShareAMinorityAreToldOfEachOther(t *testing.T) {
 	})
 }
 
-// A server that just started gets no place while those that have one are seen alive, however long it is there.
+// A server that just started gets no place while all members are seen alive, however long it runs.
 func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -181,7 +181,7 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	}
 }
 
-// One of three is replaced while clients with the old list run: the old server is stopped first.
+// One of three nodes is replaced while clients with the old list run. The old server is stopped first.
 func TestANodeIsReplacedWhileClientsRun(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -193,8 +193,8 @@ func TestANodeIsReplacedWhileClientsRun(t *testing.T) {
 	lock(t, a, "x").Unlock(t.Context())
 }
 
-// A server that restarts with its data is the same member; one without waits for the place that it had, and is waited for
-// as in a quarantine.
+// A server that restarts with its data is the same member. A server without data waits for its earlier place, and
+// clients wait for it as in a quarantine.
 func TestARestartIsNoOtherList(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -224,8 +224,8 @@ func TestARestartIsNoOtherList(t *testing.T) {
 	}
 }
 
-// A list with a server that just started, and is vouched for (2 W of quarantine): it takes no place of a live member, in
-// the eyes of nodes that everybody reaches and told.
+// A list contains a server that just started and has a voucher (quarantine of 2 W). It takes no place of a live member
+// on nodes that everybody reaches and informs.
 func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -242,8 +242,8 @@ func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 	exclude(t, a, b, ofA, ofB)
 }
 
-// Node 0 is far from a client that works with the nodes 0 and 1. When node 2 comes up, it knows nothing against node 2, and
-// node 0's answer that another list has that place is still on its way.
+// Node 0 is far from a client that works with nodes 0 and 1. When node 2 starts, nothing speaks against it for the
+// client. Node 0's answer that another list has that place is still on its way.
 func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -273,8 +273,9 @@ func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 	}
 }
 
-// A live server whose member dies waits until all that was granted with the dead one's vote is over, also if it votes
-// already. The holder has it on the dead one and on a node that the other client reaches, too; but not the other node.
+// A live server waits for the place of a dead member until all leases with the dead one's vote are over. This holds
+// even if the live server votes already. The holder has the lease on the dead node and on a node that the other client
+// also reaches, but not on the other node.
 func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -306,8 +307,8 @@ func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	})
 }
 
-// A report of the newcomer's comes again while the clock of the one common node is where it was then: what others saw
-// since lies in the future, and still counts.
+// The new client's report comes again while the clock of the one common node is back at that time. The later sights of
+// others are then in the future, and still count.
 func TestALateReportTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
@@ -328,7 +329,7 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	ofB[0].Treat(func(c []string) redistest.Treatment {
 		mu.Lock()
 		defer mu.Unlock()
-		if late == nil && len(c) == 3+7+3*3 && strings.EqualFold(c[0], "EVAL") && strings.Contains(c[5], "protocol=") { // peers: of three servers
+		if late == nil && len(c) == 3+7+3*3 && strings.EqualFold(c[0], "EVAL") && strings.Contains(c[5], "protocol=") { // peers: a report of three servers
 			late = append([]string(nil), c...)
 		}
 		return redistest.Treatment{}
@@ -364,7 +365,7 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	t.Logf("B: %s", why)
 }
 
-// A server that was started from a copy of another's data has its id. One list with both counts one of the two.
+// A server that started from a copy of another's data has the other's id. A list with both counts only one of them.
 func TestACopyOfAServerIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -377,7 +378,7 @@ func TestACopyOfAServerIsRefused(t *testing.T) {
 	})
 }
 
-// The same where the copy stands later in the list than the original and was met first.
+// This is the same case, but the copy is later in the list and the client met it first.
 func TestACopyThatWasMetFirstCountsOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -396,8 +397,8 @@ func TestACopyThatWasMetFirstCountsOnce(t *testing.T) {
 	}
 }
 
-// The one node that both lists share answers later than the others, by less than a window. It says that the new client's
-// servers are strangers, and is heard before their votes count for the first time.
+// The one common node of both lists answers later than the others, by less than a window. It says that the new client's
+// servers are strangers. The client hears this before their votes count for the first time.
 func TestASharedNodeThatAnswersLaterIsHeardFirst(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)

@@ -14,12 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// blocking is a log's output that blocks as soon as a node does not vote, as a terminal
-// after Ctrl-S does.
+// blocking is the output of a log that blocks when a node does not vote, as a terminal does after Ctrl-S.
 type blocking struct {
 	written
 	goOn    chan struct{}
-	blocked chan struct{} // closed when somebody is
+	blocked chan struct{} // closed when a writer is blocked
 	once    sync.Once
 }
 
@@ -37,7 +36,7 @@ func (b *blocking) Write(p []byte) (int, error) {
 
 func (b *blocking) logger(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(b, nil)) }
 
-// awaitBlocked returns when a line about a node hangs in the log.
+// awaitBlocked returns when a line about a node is blocked in the log.
 func (b *blocking) awaitBlocked(t *testing.T) {
 	t.Helper()
 	select {
@@ -57,7 +56,7 @@ func TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals(t *testing.T) {
 	over := l.Context()
 	s.servers[0].Kill()
 	b.awaitBlocked(t)
-	// The node is asked, because the lease itself may be what hangs.
+	// The test asks the node, because the lease itself may hang.
 	before, _ := s.record(1, "x")
 	redistest.Eventually(t, 10*time.Second, "two more TTLs of the lease", func() bool {
 		if over.Err() != nil {
@@ -100,7 +99,7 @@ func TestALossIsAnnouncedAlthoughTheLoggerBlocks(t *testing.T) {
 	}
 }
 
-// curious is a handler that takes its time to say whether it is interested in warnings.
+// curious is a handler that needs time to say whether it wants warnings.
 type curious struct {
 	slog.Handler
 	goOn chan struct{}
@@ -113,12 +112,12 @@ func (c curious) Enabled(ctx context.Context, l slog.Level) bool {
 	return c.Handler.Enabled(ctx, l)
 }
 
-// Nothing of the Logger is called where a lease ends, not even to ask whether it is interested.
+// No method of the Logger is called at the end of a lease, not even Enabled.
 func TestALossIsAnnouncedAlthoughTheLoggerIsSlowToAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	b := curious{slog.DiscardHandler, make(chan struct{})}
-	voting := s.ready(s.client()) // so that the client under test has nothing to say before
+	voting := s.ready(s.client()) // so that the client under test has nothing to report before
 	voting.Close()
 	c := s.client(func(c *holdfast.Config) { c.Logger = slog.New(&b) })
 	defer c.Close()
@@ -133,14 +132,14 @@ func TestALossIsAnnouncedAlthoughTheLoggerIsSlowToAnswer(t *testing.T) {
 	}
 }
 
-// A test's log, for one, must not be used when the test is over.
+// A test's log, for example, must not be used after the test.
 func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	b := newBlocking()
 	c := s.ready(s.client(b.logger))
 	s.servers[0].Kill()
-	lock(t, c, "x") // which is renewed, so that the node is missed
+	lock(t, c, "x") // it is renewed, so the client misses the node
 	b.awaitBlocked(t)
 	time.AfterFunc(100*time.Millisecond, func() { close(b.goOn) })
 	c.Close()
@@ -149,7 +148,7 @@ func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	}
 }
 
-// A node that loses its vote sounds like bad news.
+// The log describes the loss of a node's vote as bad news.
 func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -157,13 +156,13 @@ func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	c := s.ready(s.client(func(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
 	s.servers[0].Restart()
 	c.Nodes(t.Context())
-	if err := c.Close(); err != nil { // which waits for the log
+	if err := c.Close(); err != nil { // Close waits for the log
 		t.Fatal(err)
 	}
 	if text := log.String(); !strings.Contains(text, "level=WARN msg=\"node does not vote for another ") || strings.Contains(text, "again in") {
 		t.Errorf("it logged %q", text)
 	}
-	// For programs: codes and a duration. A sentence is for people.
+	// Programs get codes and a duration. People get a sentence.
 	for _, attr := range []string{" reason=quarantined ", " cause=new ", " votes_in=", ` said="quarantined for another `} {
 		if text := log.String(); !strings.Contains(text, attr) {
 			t.Errorf("it logged %q without %q", text, attr)

@@ -17,12 +17,11 @@ import (
 
 var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off")
 
-// Holders are cut off from all nodes at random moments, while a competitor that is not
-// waits for each of their locks and tries again the instant the nodes let go. The nodes'
-// clocks are as far apart as they may be without a word about it: the earliest majority
-// lets go 90 ms before the holder's TTL is over by its own clock.
+// Holders are cut off from all nodes at random moments. A competitor with working connections waits for each of their
+// locks, and tries again at the instant when the nodes let go. The nodes' clocks differ by as much as is allowed
+// without a message. The earliest majority lets go 90 ms before the holder's TTL is over by its own clock.
 //
-// Not parallel: two hundred holders at a time are a load that would disturb others.
+// The test is not parallel, because two hundred holders at a time would disturb others.
 func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 	s := bareSet(t, 5, redistest.WithClock())
 	for i, off := range []time.Duration{-90, -90, 0, 90, 90} {
@@ -81,13 +80,12 @@ func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 		gaps[0].Round(time.Millisecond), gaps[len(gaps)/2].Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond))
 }
 
-// cutOff holds a lock through c until the competitor gets it, and returns how long
-// before that the holder was told, and whether it was. Errors are reported, not fatal:
-// it runs on a goroutine of its own.
+// cutOff holds a lock through c until the competitor gets it. It returns whether the holder was told, and how long
+// before. It reports errors but does not stop the test, because it runs on its own goroutine.
 func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started chan<- struct{}) (gap time.Duration, told bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	<-time.After(rand.N(300 * time.Millisecond)) // so that renewals are not in step
+	<-time.After(rand.N(300 * time.Millisecond)) // so that renewals do not come at the same time
 	var lease *holdfast.Lease
 	var err error
 	for lease == nil && ctx.Err() == nil { // the network comes back from the last round
@@ -105,9 +103,9 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 		next, err = competitor.Mutex(name).Lock(ctx)
 	}
 	acquired := time.Now()
-	// The lease itself, and not who observes it: that goroutine may be scheduled late. So
-	// may the timer, when a machine is starved for longer than the margin; that is a
-	// pause, of which nobody can be told in time.
+	// The check asks the lease itself, not an observer, whose goroutine may run late. The timer may also run late if a
+	// machine gets no processor for longer than the margin. That is a pause, and no process can be told in time during
+	// a pause.
 	if left := time.Until(lease.Deadline()); left > 0 && lease.Context().Err() == nil {
 		t.Errorf("%s: acquired by another while the holder believed in it for another %s", name, left)
 	} else if told = lease.Context().Err() != nil; !told {
@@ -129,8 +127,8 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 	if next.Fence() <= lease.Fence() {
 		t.Errorf("%s: token %d after %d", name, next.Fence(), lease.Fence())
 	}
-	// A starved machine may let the competitor's own deadline pass; the nodes may not
-	// call its lease lost before.
+	// On a busy machine the competitor's own deadline may pass. But the nodes must not call its lease lost before its
+	// deadline.
 	left := time.Until(next.Deadline())
 	starved := func(err error) bool { return errors.Is(err, holdfast.ErrLost) && left <= 0 }
 	if err := next.Unlock(ctx); err != nil && !errors.Is(err, holdfast.ErrUnavailable) && !starved(err) {
@@ -139,7 +137,7 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 	return acquired.Sub(<-ended), told
 }
 
-// Whatever the network does to the replies, belief counts from when the request left.
+// Validity counts from the sending of the request, whatever the network does to the replies.
 func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	t.Parallel()
 	const delay = 250 * time.Millisecond
@@ -160,7 +158,7 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	redistest.Eventually(t, 3*time.Second, "a renewal", func() bool {
 		now := time.Now()
 		moved := lease.Deadline()
-		if moved.Sub(deadline) < 10*time.Millisecond { // it is computed anew for each caller
+		if moved.Sub(deadline) < 10*time.Millisecond { // each call computes it anew
 			return false
 		}
 		if left := moved.Sub(now); left > validity-delay {

@@ -16,18 +16,17 @@ import (
 
 const (
 	thief = "thief"
-	// slowTTL is longer than the tests look for leftovers, so that nothing goes by
-	// itself.
+	// slowTTL is longer than the tests search for traces, so that no trace ends by itself.
 	slowTTL = 5 * time.Second
 	soon    = 2 * time.Second
 )
 
-// spoiling is a way to keep a node from granting.
+// spoiling is a way to stop a node from granting.
 type spoiling struct {
 	name   string
 	window time.Duration
 	answer time.Duration // the node timeout
-	groups int           // the masks are shared out to sets of their own, which run at once
+	groups int           // the masks are divided among several sets, which run at once
 	spoil  func(s *set, c *holdfast.Client, i int, name string)
 	mend   func(s *set, c *holdfast.Client, which []int)
 	fact   error
@@ -45,7 +44,7 @@ var spoilings = []spoiling{{
 	name: "dead", window: 2 * window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
 	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
 		s.kill(s.servers[i])
-		// Its first call finds the connection lost; only the next one is refused.
+		// The first call finds the connection lost. Only the next one is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
 			return c.Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
 		})
@@ -55,8 +54,7 @@ var spoilings = []spoiling{{
 		s.ready(c)
 	},
 }, {
-	// The window is longer than the node timeout: what a node gets while it is frozen it
-	// may still grant when it thaws.
+	// The window is longer than the node timeout. A node may grant a request from its frozen time after it thaws.
 	name: "frozen", window: 600 * time.Millisecond, answer: 400 * time.Millisecond, groups: 2, fact: holdfast.ErrUnavailable, says: "timed out",
 	spoil: func(s *set, _ *holdfast.Client, i int, _ string) { s.servers[i].Freeze() },
 	mend: func(s *set, _ *holdfast.Client, which []int) {
@@ -80,7 +78,7 @@ func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
 					names = append(names, name)
 					k.try(s, c, name, uint(mask))
 				}
-				// Again, now that every late command has arrived.
+				// This checks again, after every late command has arrived.
 				for _, name := range names {
 					if left := s.ours(name); left != "" {
 						t.Errorf("%s: at the end there is %s", name, left)
@@ -101,8 +99,7 @@ func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
 		}
 	}
 	free := len(s.servers) - bits.OnesCount(mask)
-	// On a machine that is busy a node may take longer than its timeout; a client would
-	// try again, and so does the test.
+	// On a busy machine a node may take longer than its timeout. A client would try again, and so does the test.
 	for start, try := time.Now(), 1; ; try++ {
 		lease, err := c.Mutex(name).TryLock(t.Context())
 		var wrong string
@@ -133,9 +130,8 @@ func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
 	}
 }
 
-// explained returns what is wrong with an error, "" if it says which node said what. It
-// comes as soon as no majority is possible, that is when three nodes have refused; the
-// others may not have answered yet.
+// explained returns the fault in an error, "" if the error says which node answered what. The error comes as soon as no
+// majority is possible: when three nodes have refused. The others may not have answered yet.
 func (k spoiling) explained(s *set, mask uint, err error) string {
 	var nodes []holdfast.NodeAnswer
 	var held *holdfast.HeldError
@@ -179,7 +175,7 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 	return ""
 }
 
-// ours describes what the nodes hold of a lock of a client of Holdfast, "" if nothing.
+// ours describes the traces of a Holdfast lock on the nodes, "" if there are none.
 func (s *set) ours(name string) string {
 	s.t.Helper()
 	for i := range s.servers {

@@ -12,11 +12,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// timed turns measured ratios into demands: `make minority`, on a machine that does
-// nothing else. Without it a busy machine would fail what is right.
+// timed makes the test require measured ratios: `make minority`, on an idle machine. Without it a busy machine would
+// fail correct code.
 var timed = flag.Bool("holdfast.timed", false, "demand measured ratios")
 
-// sickness makes one node of a set useless, before any client connects or after.
+// sickness makes one node of a set useless, before or after the clients connect.
 type sickness struct {
 	name string
 	make func(s *set, p *redistest.Proxy)
@@ -31,7 +31,7 @@ var sicknesses = []sickness{
 }
 
 func TestASickMinorityDelaysNobody(t *testing.T) {
-	if !*timed { // ratios are measured by one after the other
+	if !*timed { // ratios are measured one after the other
 		t.Parallel()
 	}
 	for _, sick := range sicknesses {
@@ -50,7 +50,7 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 			for i, op := range ops {
 				ratio := float64(ill[i]) / float64(healthy[i])
 				t.Logf("%-8s healthy %8s  one %s %8s  ratio %.2f", op, healthy[i], sick.name, ill[i], ratio)
-				// Whoever waits for the sick node waits for its timeout.
+				// An operation that waits for the sick node waits for its timeout.
 				if ill[i] >= time.Second/2 {
 					t.Errorf("%s: median %s with one node %s: it waits for the sick node", op, ill[i], sick.name)
 				}
@@ -58,7 +58,8 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 					t.Errorf("%s: %.2f × the healthy median with one node %s; want at most 1.5", op, ratio, sick.name)
 				}
 			}
-			// A client that starts now waits neither for it. The quickest of three: a busy machine is no wait.
+			// A client that starts now does not wait for it either. The quickest of three counts, because a busy
+			// machine also causes waits.
 			first := time.Hour
 			for i := range 3 {
 				start := time.Now()
@@ -104,8 +105,8 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 	return median
 }
 
-// Of three nodes one keeps the name, one never had the lease, and one does not answer: its lease ends with its TTL, and then
-// the name is free on a majority.
+// Of three nodes one keeps the name, one never had the lease, and one does not answer. Its lease ends with its TTL.
+// Then the name is free on a majority.
 func TestUnlockAtSaysThatAMinorityKeepsTheName(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

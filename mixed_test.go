@@ -11,16 +11,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Clients of other libraries, which know the plain key only.
+// These are clients of other libraries, which know only the plain key.
 
-// compareAndDelete is how Redlock's clients release.
+// compareAndDelete is the release of Redlock's clients.
 // https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 const compareAndDelete = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
 // foreigner is another library's lock on a node.
 type foreigner struct {
 	name    string
-	take    []any // the command; the name is put in place of "K"
+	take    []any // the command; the name replaces "K"
 	owner   string
 	forever bool
 	words   string // in the error
@@ -85,7 +85,7 @@ func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 	})
 }
 
-// A foreign lock that stays must not be asked for as fast as the nodes answer.
+// A client must not ask for a permanent foreign lock as fast as the nodes answer.
 func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -123,7 +123,7 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 		lease := lock(t, c, "x")
 		which := all(len(s.servers))
 		s.each(which, func(srv *redistest.Server) {
-			// The answer may be a majority's; the others follow.
+			// The answer may be that of a majority. The other nodes follow.
 			redistest.Eventually(t, soon, "the plain key on every node", func() bool {
 				v, _ := srv.Do("GET", "x")
 				return v == lease.Owner()
@@ -159,8 +159,8 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 	})
 }
 
-// A plain key of a lease that is long over here but not yet expired, as a clock or a
-// Redis that expires late may leave it, is our own and not foreign.
+// The plain key of a lease may outlive the lease, because of a clock or because Redis expires it late. Such a key is
+// Holdfast's own and not foreign.
 func TestALeftoverOfAnExpiredLeaseOfOursIsNotForeign(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -214,7 +214,7 @@ func TestPrivateLocksExcludeEachOtherWithoutThePlainKey(t *testing.T) {
 		if next.Fence() <= lease.Fence() {
 			t.Errorf("token %d after %d", next.Fence(), lease.Fence())
 		}
-		// A foreign key on the name is no concern of a private lock.
+		// A foreign key on the name does not matter to a private lock.
 		s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "SET", "x", thief) })
 		if !awaitRenewal(next) {
 			t.Fatal("lost to a foreign key")

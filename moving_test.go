@@ -14,9 +14,10 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The procedure of docs/operating.md, "To change it while clients run": another database of the same servers is
-// another node set, and may have another configuration. Clients of the old one, of both, and of the new one
-// exclude each other where the first and the last never run at the same time; nobody stops.
+// This is the procedure of docs/operating.md, "To change it while clients run". Another database of the same servers is
+// another node set, and may have another configuration. Clients of the old set, of both sets, and of the new set
+// exclude each other, if clients of only the old and only the new set never run at the same time. No client has to
+// stop.
 func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -32,7 +33,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 		}
 		c.Nodes, c.MaxTTL = nodes, 3*time.Second
 	})
-	s.ready(after) // its quarantine delays nobody: it is over before anybody needs it
+	s.ready(after) // its quarantine ends before anybody needs it
 
 	var inside atomic.Int64
 	enter := func(ctx context.Context) error {
@@ -53,7 +54,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 		},
 		"new": func(ctx context.Context) error { return after.Mutex("x").Do(ctx, enter) },
 	}
-	// Each worker goes from one way to the next by itself, as processes do that are replaced one by one.
+	// Each worker changes from one way to the next by itself, as processes do that are replaced one by one.
 	run := func(from, to string) {
 		var wait sync.WaitGroup
 		for worker := range 4 {
@@ -88,7 +89,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	})
 }
 
-// What the error of a first use says, and of another configuration.
+// The test checks the errors of a first use and of another configuration.
 func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := bareSet(t, 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// sets runs f on one node and on five, both at once.
+// sets runs f on one node and on five, at the same time.
 func sets(t *testing.T, f func(t *testing.T, s *set)) {
 	sizes(t, func(t *testing.T, n int) {
 		t.Parallel()
@@ -20,7 +20,7 @@ func sets(t *testing.T, f func(t *testing.T, s *set)) {
 	})
 }
 
-// inTurn runs f on one node and then on five: for tests that measure.
+// inTurn runs f on one node and then on five, for tests that measure.
 func inTurn(t *testing.T, f func(t *testing.T, s *set)) {
 	sizes(t, func(t *testing.T, n int) { f(t, newSet(t, n)) })
 }
@@ -58,7 +58,7 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 	})
 }
 
-// Every attempt has an owner of its own, or a client would take a lock from itself.
+// Every attempt has its own owner. Otherwise a client would take a lock from itself.
 func TestAClientExcludesItself(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -121,7 +121,7 @@ func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
 				for range 25 {
 					err := c.Mutex("counter").Do(t.Context(), func(ctx context.Context) error {
 						lease, ok := holdfast.FromContext(ctx)
-						// The lock alone guards these: -race and the checks see if it does not.
+						// Only the lock guards these values: -race and the checks find any gap.
 						inside++
 						if inside != 1 || !ok || lease.Fence() <= last {
 							t.Errorf("%d inside, token %d after %d", inside, lease.Fence(), last)
@@ -177,7 +177,7 @@ func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
 	}
 }
 
-// What fn did last may have overlapped with the next holder, as after a loss.
+// The last actions of fn may have overlapped with the next holder, as after a loss.
 func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -188,7 +188,7 @@ func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 		err := c.Mutex("x").Do(t.Context(), func(ctx context.Context) error {
 			c.Close()
 			<-ctx.Done()
-			// Too late to have been given back in time.
+			// It is too late for a release in time.
 			if lease, _ := holdfast.FromContext(ctx); !errors.Is(lease.Unlock(t.Context()), holdfast.ErrReleased) {
 				t.Error("Close did not give the lock back")
 			}
@@ -264,7 +264,7 @@ func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
 	}
 }
 
-// Of the goroutines of a client that wait for one name only the first has attempts to tell of.
+// If several goroutines of a client wait for one name, only the first has attempts to report.
 func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -295,13 +295,13 @@ func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	}
 }
 
-// several is a cause that == panics on.
+// several is a cause for which == panics.
 type several []string
 
 func (s several) Error() string { return strings.Join(s, " and ") }
 
-// Who looks for context.Canceled does not know what cause somebody else gave, and who gave
-// it looks for that.
+// A caller that looks for context.Canceled does not know the cause that another caller gave. The caller that gave the
+// cause looks for that cause.
 func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -347,7 +347,7 @@ func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 	matches("Status with a dead context", err, context.Canceled, holdfast.ErrUnavailable)
 	s.servers[0].Thaw()
 
-	// The lease's own end is no cancellation.
+	// The end of the lease itself is no cancellation.
 	if err := released.Unlock(released.Context()); !errors.Is(err, holdfast.ErrReleased) || errors.Is(err, context.Canceled) {
 		t.Errorf("Unlock with the ended context of the lease: %v; want ErrReleased", err)
 	}

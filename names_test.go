@@ -41,7 +41,7 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		leases := map[string]*holdfast.Lease{}
-		for what, name := range goodNames { // all at once: no two are one lock
+		for what, name := range goodNames { // all at once: no two names are one lock
 			leases[what] = lock(t, a, name)
 		}
 		for what, name := range goodNames {
@@ -57,7 +57,7 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 			if err != nil || st.Owner != lease.Owner() || st.Fence != lease.Fence() || st.Name != name {
 				t.Errorf("%s: Status: %+v, %v", what, st, err)
 			}
-			// At once on a majority; a node that missed it gets it by the next renewal.
+			// A majority has it at once. A node that missed it gets it by the next renewal.
 			redistest.Eventually(t, 5*time.Second, what+": the plain key on the first node", func() bool { return s.plain(0, name) == lease.Owner() })
 			if err := lease.Extend(t.Context(), 3*time.Second); err != nil {
 				t.Errorf("%s: Extend: %v", what, err)
@@ -88,8 +88,8 @@ func TestAPrefixIsPartOfTheKeyOnly(t *testing.T) {
 	}
 }
 
-// Each is refused with words that tell what to do, by every method, and no node hears
-// of it: a node that cannot be reached would be a different error.
+// Every method refuses each of these names with advice, and without a request to a node. An unreachable node would give
+// a different error.
 func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 	t.Parallel()
 	nodes, err := rueidisnode.Open("redis://127.0.0.1:1")

@@ -9,13 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Who holds a lock and waits for it waits for itself: that is an error at once, and no wait. Other names, a context that
-// is not of the lease, and TryLock, which does not wait, are as ever.
+// A client that waits for a lock under its own lease would wait for itself. That is an error at once. Three cases are
+// unchanged: other names, a context that is not the lease's, and TryLock, which does not wait.
 func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client(calm))
-	elsewhere := newSet(t, 1) // another node set, as long as clients move from one to the other
+	elsewhere := newSet(t, 1) // another node set, during a move of clients from one to the other
 	other := elsewhere.ready(elsewhere.client(calm))
 	x, y := c.Mutex("x"), c.Mutex("y")
 	never := func(context.Context) error { t.Error("the work inside was run"); return nil }
@@ -44,7 +44,7 @@ func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	if err != nil || runs != 2 {
 		t.Errorf("the work ran %d times: %v", runs, err)
 	}
-	// A lease that is over excludes nobody.
+	// A lease that is over excludes no client.
 	lease := lock(t, c, "x")
 	ctx := context.WithoutCancel(lease.Context())
 	lease.Unlock(t.Context())
@@ -53,7 +53,7 @@ func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
-// TryDo does not wait, gives the lock back, and its work ends with the caller's context as well as with the lock.
+// TryDo does not wait. It releases the lock. Its work ends with the caller's context and with the lock.
 func TestTryDoTakesAFreeLockAndItsWorkEndsWithTheCaller(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

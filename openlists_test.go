@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Two lists share node 0, and nobody gave the node set a name: it is a hash of the list. Nothing fails, all is reached.
+// Two lists share node 0, and the node set has no name in the configuration: it is a hash of the list. No node fails,
+// and all are reached.
 func TestOpenListsWithoutANameThatShareANode(t *testing.T) {
 	s := newSet(t, 5)
 	open := func(which ...int) *holdfast.Client {

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Somebody with another list looks once at a node set of which one node just restarted.
+// A client with another list looks once at a node set of which one node just restarted.
 func TestOpenOneReportShutsASet(t *testing.T) {
 	s := newSet(t, 5)
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 10*time.Second, 10*time.Second }

@@ -22,7 +22,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The kit's processes: the test binary, started anew to wait for one lock.
+// This file is the kit for processes: the test binary, started again to wait for one lock.
 
 func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
@@ -32,15 +32,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patient are the settings of a node set whose clients are processes: nothing in them is
-// short enough for a busy machine to spoil it.
+// patient sets the times of a node set whose clients are processes. All of them are long enough for a busy machine.
 func patient(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 10*time.Second, time.Second
 }
 
-// waiter is the process. It says "ready" when all nodes vote, waits for a line to go, and
-// says what becomes of its wait; TERM ends that. It holds the lock until it is told to
-// go again, or not at all.
+// waiter is the process. It prints "ready" when all nodes vote, waits for a line, and then prints the result of its
+// wait. TERM ends the wait. It holds the lock until the next line, or not at all.
 func waiter(args []string) int {
 	flags := flag.NewFlagSet("waiter", flag.ExitOnError)
 	name := flags.String("name", "x", "the lock")
@@ -92,7 +90,7 @@ func waiter(args []string) int {
 	return 0
 }
 
-// votes reports whether all nodes vote. It has their clocks read anew.
+// votes reports whether all nodes vote. It makes the client read their clocks again.
 func votes(ctx context.Context, c *holdfast.Client) bool {
 	for _, n := range c.Nodes(ctx) {
 		if !n.Votes() {
@@ -102,12 +100,12 @@ func votes(ctx context.Context, c *holdfast.Client) bool {
 	return true
 }
 
-// late is by how much a ticket may differ from the time at which it was drawn: a client
-// reads the nodes' clocks within half a round trip, and on a busy machine that is long.
+// late is the allowed difference between a ticket and the time of its draw. A client reads the nodes' clocks to within
+// half a round trip, which is long on a busy machine.
 const late = 3 * time.Millisecond
 
-// punctual reports whether the client's stamps, of which tickets are made, are right.
-// Nodes and processes are on one machine, so its own clock tells.
+// punctual reports whether the client's stamps, which become tickets, are right. Nodes and processes are on one
+// machine, so its own clock shows the time.
 func punctual(ctx context.Context, c *holdfast.Client) bool {
 	before := time.Now()
 	l, err := c.Mutex(fmt.Sprintf("punctual/%d/%p", os.Getpid(), c)).TryLock(ctx)
@@ -120,7 +118,7 @@ func punctual(ctx context.Context, c *holdfast.Client) bool {
 	return after.Sub(before) < late && stamp.After(before.Add(-late)) && stamp.Before(after.Add(late))
 }
 
-// process is a waiter as the test sees it.
+// process is a waiter from the test's point of view.
 type process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -131,14 +129,14 @@ type process struct {
 	said []saying
 }
 
-// saying is a line of a process, and when it was heard here: later than it was said, so
-// what is measured with it is too long rather than too short.
+// saying is a line of a process, and when the test read it: later than the process wrote it. So measured times are too
+// long rather than too short.
 type saying struct {
 	text string
 	at   time.Time
 }
 
-// waiter starts a process; it waits for nothing before it is told to go.
+// waiter starts a process. It does not wait for a lock until it is told to.
 func (s *set) waiter(args ...string) *process {
 	s.t.Helper()
 	p := &process{t: s.t, cmd: exec.Command(os.Args[0], append(append([]string{"waiter"}, args...), s.urls...)...)}
@@ -176,9 +174,9 @@ func (s *set) waiter(args ...string) *process {
 	return p
 }
 
-func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) } // fails if it is gone
+func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) } // fails if the process is gone
 
-// freeze stops the process, and returns when all of it stands still.
+// freeze stops the process. It returns when all its threads have stopped.
 func (p *process) freeze() {
 	p.t.Helper()
 	p.signal(syscall.SIGSTOP)
@@ -188,7 +186,7 @@ func (p *process) freeze() {
 	}
 }
 
-// tell sends the line that the process waits for.
+// tell sends the line for which the process waits.
 func (p *process) tell() {
 	p.t.Helper()
 	if _, err := p.stdin.WriteString("go\n"); err != nil {
@@ -196,7 +194,7 @@ func (p *process) tell() {
 	}
 }
 
-// heard is the line that begins with what, and when it was heard.
+// heard returns the line that begins with what, and when the test read it.
 func (p *process) heard(what string) (rest string, at time.Time, ok bool) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -223,7 +221,7 @@ func (p *process) until(within time.Duration, what string) string {
 	return rest
 }
 
-// listening waits until n clients hear the hand-offs of every node.
+// listening waits until n clients listen for the hand-offs of every node.
 func (s *set) listening(n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d inboxes on every node", n), func() bool {
@@ -236,11 +234,11 @@ func (s *set) listening(n int) {
 	})
 }
 
-// spoils are what happens to every third waiter.
+// spoils are the ways to spoil every third waiter.
 var spoils = []struct {
 	how  string
 	does func(*process)
-	cost time.Duration // of each, to those behind it
+	cost time.Duration // of each, to the waiters behind it
 }{
 	{"sound", nil, 0},
 	{"killed", func(p *process) { p.signal(syscall.SIGKILL) }, 0},
@@ -248,14 +246,12 @@ var spoils = []struct {
 	{"cancelled", func(p *process) { p.signal(syscall.SIGTERM) }, 0},
 }
 
-// Fifty processes come one after the other, and are served so; a third of them is spoilt
-// while it waits. Nobody waits for longer than the holders before it hold, and a claim for
-// each that is frozen.
+// Fifty processes come one after the other and are served in that order. A third of them is spoilt during the wait. No
+// process waits longer than the holders before it hold, plus one claim for each frozen one.
 func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 	waiters := inShort(50, 24)
-	// What the machine may take: 50 processes and 5 servers on two cores, which other tests
-	// use too. A hand-off costs a few milliseconds, and a claim that nobody takes is found
-	// to be over up to 15 ms after it was.
+	// The slack is for the machine: 50 processes and 5 servers on two cores, which other tests also use. A hand-off
+	// takes a few milliseconds. A claim that no waiter takes is found up to 15 ms after its end.
 	const slackEach, slack = 100 * time.Millisecond, time.Second
 	for _, spoil := range spoils {
 		t.Run(spoil.how, func(t *testing.T) {
@@ -267,7 +263,7 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 				p := s.waiter()
 				line = append(line, p)
 				p.until(60*time.Second, "ready")
-				<-time.After(4 * late) // so that its ticket is above that of the one before
+				<-time.After(4 * late) // so that its ticket is above the previous one
 				p.tell()
 				s.inLine("x", i+1)
 			}
@@ -280,8 +276,8 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 					sound = append(sound, p)
 				}
 			}
-			// A process that is killed dies a moment later, and its servers hear of it later still:
-			// until then it is as good as frozen.
+			// A process that is killed dies a moment later, and its servers notice it later still. Until then it counts
+			// as frozen.
 			switch spoil.how {
 			case "killed":
 				s.listening(len(sound))

@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The kit's network: a proxy per node, and the two drivers.
+// This file is the kit's network: a proxy per node, and the two drivers.
 
-// network is one client's way to the nodes: what it does befalls no other client.
+// network is one client's way to the nodes. Its faults affect no other client.
 type network []*redistest.Proxy
 
 // network puts a proxy in front of each server.
@@ -27,14 +27,14 @@ func (s *set) network() (n network) {
 	return n
 }
 
-// all does something to every proxy.
+// all calls f with every proxy.
 func (n network) all(f func(*redistest.Proxy)) {
 	for _, p := range n {
 		f(p)
 	}
 }
 
-// via lets a client reach the nodes through n.
+// via makes a client reach the nodes through n.
 func (n network) via(t testing.TB, d driver) func(*holdfast.Config) {
 	t.Helper()
 	var urls []string
@@ -62,15 +62,14 @@ var (
 			if err != nil {
 				return nil, err
 			}
-			clients = append(clients, redis.NewClient(o)) // dials nothing, so need not be closed
+			clients = append(clients, redis.NewClient(o)) // dials nothing, so it need not be closed
 		}
 		return goredisnode.Open(clients...)
 	}}
 	drivers = []driver{viaRueidis, viaGoRedis}
 )
 
-// calm are settings for tests in which no time is short, so that a busy machine cannot
-// spoil them.
+// calm makes settings without short times, so that a busy machine cannot disturb the test.
 func calm(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 3*time.Second, time.Second
 }

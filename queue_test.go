@@ -18,14 +18,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// queued is how many wait for name in a node's queue.
+// queued returns the number of waiters in a node's queue for name.
 func (s *set) queued(i int, name string) int64 {
 	v, _ := s.servers[i].Do("ZCARD", nodescript.RecordKey(name)+":queue")
 	n, _ := v.(int64)
 	return n
 }
 
-// inLine waits until n waiters stand in the queues of all nodes.
+// inLine waits until n waiters are in the queues of all nodes.
 func (s *set) inLine(name string, n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
@@ -38,7 +38,7 @@ func (s *set) inLine(name string, n int) {
 	})
 }
 
-// order notes who got the lock, in turn.
+// order is the list of holders, in the order of service.
 type order struct {
 	mu  sync.Mutex
 	got []int
@@ -50,7 +50,7 @@ func (o *order) add(i int) {
 	o.got = append(o.got, i)
 }
 
-// turn waits for m, notes that i has it, and gives it back.
+// turn waits for m, notes that i has it, and releases it.
 func (o *order) turn(t *testing.T, i int, m *holdfast.Mutex) {
 	l, err := m.Lock(t.Context())
 	if err != nil {
@@ -72,7 +72,7 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 			c := s.client()
 			for !votes(t.Context(), c) || !punctual(t.Context(), c) {
 			}
-			<-time.After(4 * late) // so that its ticket is above that of the one before
+			<-time.After(4 * late) // so that its ticket is above the previous one
 			wait.Go(func() {
 				o.turn(t, i, c.Mutex("x"))
 			})
@@ -88,8 +88,8 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 	})
 }
 
-// Of the waiters every third is spoilt: it gave up, or its process died (its
-// connections are gone), or hangs (they are there, and nobody reads).
+// Every third waiter is spoilt: it gave up, its process died (its connections are gone), or its process hangs (its
+// connections exist, and nothing reads them).
 func TestSpoiltWaitersAreSkipped(t *testing.T) {
 	t.Parallel()
 	const waiters = 21
@@ -138,7 +138,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 			start := time.Now()
 			holder.Unlock(t.Context())
 			sound := waiters - len(spoilt)
-			// A frozen one costs its claim, 1 s, and the second until the next question.
+			// A frozen waiter costs its claim, 1 s, and the second until the next question.
 			redistest.Eventually(t, 60*time.Second, "all sound waiters to be served", func() bool {
 				o.mu.Lock()
 				defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 			})
 			took := time.Since(start).Round(time.Millisecond)
 			t.Logf("%d of %d served in %s", sound, waiters, took)
-			// A claim for each of those who are gone would take this long at least.
+			// A claim for each waiter that is gone would take at least this long.
 			if most := time.Duration(len(spoilt)) * nodescript.Claim; how != "frozen" && took >= most {
 				t.Errorf("%d waiters were %s, and the others served in %s: they were not skipped at once", len(spoilt), how, took)
 			}
@@ -159,7 +159,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 	}
 }
 
-// A subscription that breaks loses hand-offs; nobody may sleep on.
+// A subscription that breaks loses hand-offs. No waiter may sleep through them.
 func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -172,7 +172,7 @@ func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
 	})
 }
 
-// A holder that dies gives nothing back: the first in line finds out.
+// A holder that dies releases nothing. The first waiter finds the end of the lease.
 func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -207,7 +207,7 @@ func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 	})
 }
 
-// Waiting costs next to nothing: a question a second, whatever the holder does.
+// Waiting costs very little: a question a second, whatever the holder does.
 func TestWaitersAskOnceASecond(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -228,8 +228,8 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	redistest.Eventually(t, time.Minute, "some seconds to pass", func() bool { return time.Since(start) >= seconds*time.Second })
 	asked := s.calls()[0] - before
 	renewals := 2 * seconds
-	// Whoever asks every second asks once more in the time that is measured if it begins so.
-	// One whose second is long, on a busy machine, asks less often; half of it would be too little.
+	// A client that asks every second asks once more if the measured time begins at the right moment. On a busy machine
+	// its second is longer, and it asks less often. Half of the number would be too few.
 	if least, most := waiters*seconds/2, waiters*(seconds+1)+renewals; asked < least || asked > most {
 		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: %d to %d", waiters, asked, seconds, least, most)
 	} else {
@@ -245,7 +245,7 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
 		holder := lock(t, s.ready(s.client(calm)), "x")
 		net := s.network()
-		var told atomic.Pointer[error] // what the first waiter heard last
+		var told atomic.Pointer[error] // the last error of the first waiter
 		var o order
 		var wait sync.WaitGroup
 		for i := range 3 {
@@ -282,8 +282,8 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 	})
 }
 
-// A waiter may give up at the instant at which another of its process passes the lock to
-// it: then it must not stay taken for nobody.
+// A waiter may give up at the instant when another goroutine of its process passes the lock to it. The lock must not
+// stay taken without a holder.
 func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -312,8 +312,8 @@ func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 	}
 }
 
-// A node that comes back with the memory of a moment ago has a queue of bids that are over. Their clients are alive
-// and hear of it, and decline: or each would cost those who wait a second.
+// A node comes back with the memory of a moment ago. Its queue contains ended attempts. Their clients are alive, hear
+// of the claims, and decline them. Otherwise each would cost the waiters a second.
 func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -335,7 +335,7 @@ func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 				queue := nodescript.RecordKey(name) + ":queue"
 				standing, err := srv.Do("ZRANGE", queue, 0, 0)
 				if err != nil || len(standing.([]any)) == 0 {
-					continue // a node that has nobody to wait for
+					continue // no waiter is in the queue of this node
 				}
 				client := strings.Split(standing.([]any)[0].(string), "~")[1]
 				for n := range over {
@@ -360,7 +360,7 @@ func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 	})
 }
 
-// shut is a node that nobody meets before it is opened.
+// shut is a node that no client can meet before it is opened.
 type shut struct {
 	node.Node
 	opened chan struct{}
@@ -375,7 +375,7 @@ func (n shut) Eval(ctx context.Context, text string, call node.Call, load ...str
 	return n.Node.Eval(ctx, text, call, load...)
 }
 
-// watched is a context that tells when a call waits for its end.
+// watched is a context that reports when a call waits for its end.
 type watched struct {
 	context.Context
 	once func()
@@ -386,8 +386,8 @@ func (w watched) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// Who calls before its client has met the nodes has its place by when it called, also if
-// it is not the first of its process.
+// A call that comes before its client has met the nodes has a place by the time of the call. This also holds if it is
+// not the first call of its process.
 func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -398,7 +398,7 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 		}
 		opened := make(chan struct{})
 		cold := s.client(calm, func(c *holdfast.Config) {
-			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide whose turn it is
+			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide the order
 			for i := range s.servers {
 				c.Nodes = append(c.Nodes, shut{s.dial(i), opened})
 			}
@@ -424,7 +424,7 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 		}
 		close(opened)
 		s.inLine("x", 1) // the first of the three
-		// Two clients read the nodes' clocks to half a window each: so much later comes the last.
+		// Two clients read the nodes' clocks, each to within half a window. The last one comes later by that much.
 		<-time.After(2*window + 4*late)
 		wants(3, last)
 		s.inLine("x", 2)

@@ -11,8 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A node that was restarted empty joins the lease at a renewal after its quarantine,
-// so the next one may go.
+// A node that was restarted empty joins the lease at a renewal after its quarantine. The next node may then restart.
 func TestALeaseOutlivesEveryNode(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -26,7 +25,7 @@ func TestALeaseOutlivesEveryNode(t *testing.T) {
 		s.servers[next].Kill()
 		s.servers[next].Restart() // empty; now three nodes of five have the lease
 		joins(t, s, next, l)
-		s.servers[down].Restart() // and what was down joins too, before the next goes down
+		s.servers[down].Restart() // the other one also joins, before the next goes down
 		joins(t, s, down, l)
 		s.servers[next].Kill()
 		down = next
@@ -129,8 +128,8 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	redistest.Eventually(t, 5*time.Second, "the lost lease to be gone from every node", func() bool { return s.clean("x", all(5)...) })
 }
 
-// Who waits asks every node again and again, also one that has nothing of the lease: that
-// must not keep the lease from coming back to it.
+// Waiters ask every node again and again, also a node that lacks the lease. That must not prevent the repair of the
+// lease there.
 func TestALeaseComesBackToANodeWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Clients with long leases, which do nothing for minutes.
+// These clients have long leases and are idle for minutes.
 
-// A renewal waits while nodes are met anew, or asked for their clocks, and its stamp is too old when it comes to them.
+// A renewal waits while the client meets nodes again or reads their clocks. Its stamp is too old when it arrives.
 func TestExtendAfterARest(t *testing.T) {
 	t.Parallel()
 	for _, hung := range []bool{false, true} {
@@ -51,7 +51,7 @@ func extendsAfterARest(t *testing.T, trip float64, hung bool) {
 	}
 }
 
-// twoLists has five modelled nodes in virtual time, and clients that have some of them.
+// twoLists has five modelled nodes in virtual time, and clients with some of them.
 type twoLists struct {
 	t     *testing.T
 	set   nodescript.Config
@@ -86,8 +86,8 @@ func (s *twoLists) client(which ...int) (*holdfast.Client, []*far) {
 	return c, ways
 }
 
-// A holder does nothing until its next renewal. The node that both lists have comes back meanwhile, and must hear of the
-// holder's list before another client tells it of its own.
+// A holder is idle until its next renewal. The common node of both lists comes back meanwhile. It must hear of the
+// holder's list before another client reports its own list.
 func TestAHolderThatRestsTellsANodeThatComesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestAHolderThatRestsTellsANodeThatComesBack(t *testing.T) {
 	})
 }
 
-// The nodes keep what UnlockAt leaves on them for MaxTTL, and the members of the list for longer.
+// The nodes keep the name of UnlockAt for MaxTTL, and the members of the list for longer.
 func TestANameThatIsKeptAfterARestIsKeptFromAnotherList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,12 +16,12 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// quarantined are settings whose quarantine (3.1 s) is longer than a lock's TTL (1 s),
-// so that a test can tell which of the two made somebody wait.
+// quarantined makes settings whose quarantine (3.1 s) is longer than a lock's TTL (1 s). So a test can distinguish the
+// two causes of a wait.
 func quarantined(c *holdfast.Config) { c.MaxTTL, c.TTL = 3*time.Second, time.Second }
 
-// forgetful makes a set of five, a lock held by a client that then falls silent, as a
-// frozen process does: its nodes hear nothing of it any more, not even a release.
+// forgetful makes a set of five and a lock of a client that then stops, as a frozen process does. Its nodes hear
+// nothing from it any more, not even a release.
 func forgetful(t *testing.T, opts ...redistest.Option) (s *set, competitor *holdfast.Client) {
 	t.Helper()
 	s = newSet(t, 5, opts...)
@@ -91,7 +91,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 			n, err := srv.Do("DBSIZE")
 			return err == nil && n == int64(0)
 		})
-		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "100mb") // full, it would answer OOM to everything
+		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "100mb") // with a full memory it would answer OOM to everything
 	})
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
@@ -108,8 +108,8 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 	nobodyBefore(t, c, start, 3100*time.Millisecond)
 }
 
-// A node that votes is switched to a policy that evicts. It takes what nobody used for a
-// while: the record of an idle lock, not the guard, which every call reads.
+// A voting node is switched to a policy that evicts. It evicts keys that were unused for a while: the record of an idle
+// lock, but not the guard, which every call reads.
 func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"allkeys-lru", "volatile-lru"} {
@@ -152,7 +152,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 	}
 }
 
-// evicts makes a server evict, a little at a time, until these keys are gone. busy uses what must not be idle.
+// evicts makes a server evict slowly until these keys are gone. busy uses the keys that must not be idle.
 func evicts(t *testing.T, srv *redistest.Server, busy func(), keys ...string) {
 	t.Helper()
 	redistest.Eventually(t, 5*time.Second, "the lock's keys to be evicted", func() bool {
@@ -190,7 +190,7 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 			s.ready(s.client(declare))
 			follow(t, replica, s.servers[0])
 
-			// The replica is put in the master's place: same name, other server.
+			// The replica replaces the master: the same name, another server.
 			s.servers[0].Kill()
 			replica.MustDo(t, "REPLICAOF", "NO", "ONE")
 			start := time.Now()
@@ -205,8 +205,8 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 	}
 }
 
-// A master that was a replica for a moment keeps its run id and its scripts, and the
-// guard it finds may be its own: Redis 7 forgets scripts at a restart only.
+// A master that was a replica for a moment keeps its run id and its scripts. The guard that it finds may be its own:
+// Redis 7 forgets scripts only at a restart.
 func TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL(t *testing.T) {
 	t.Parallel()
 	opt := redistest.Args("--repl-diskless-sync-delay", "0")
@@ -224,7 +224,7 @@ func TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL(t *testing.T) {
 	nobodyBefore(t, c, start, 3100*time.Millisecond)
 }
 
-// follow makes replica a replica of master and waits until it has everything.
+// follow makes replica a replica of master and waits until it has all data.
 func follow(t *testing.T, replica, master *redistest.Server) {
 	t.Helper()
 	replica.MustDo(t, "REPLICAOF", "127.0.0.1", master.Port())

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Many locks, many waiters: what one client may cost. `make scale` runs these with the
-// numbers that are promised.
+// These tests check the cost of one client with many locks and many waiters. `make scale` runs them with the promised
+// numbers.
 
 var (
 	manyLeases  = flag.Int("holdfast.leases", 5000, "how many leases one client holds")
@@ -27,7 +27,7 @@ var (
 	manyTTLs    = flag.Int("holdfast.leasettls", 1, "for how many TTLs they are held")
 )
 
-// inShort is n, or less where only a sample of the tests is asked for.
+// inShort returns n, or less if only a sample of the tests is requested.
 func inShort(n, less int) int {
 	if testing.Short() {
 		return min(n, less)
@@ -35,8 +35,8 @@ func inShort(n, less int) int {
 	return n
 }
 
-// live is what the heap keeps. What has a cleanup goes with a later collection, so there
-// are a few.
+// live returns the size of the live heap. It collects a few times, because objects with a cleanup go only with a later
+// collection.
 func live() int64 {
 	var m runtime.MemStats
 	for range 4 {
@@ -60,7 +60,7 @@ func concurrently(n, goroutines int, f func(i int)) {
 	wait.Wait()
 }
 
-// Not parallel: it measures memory and counts goroutines.
+// The test is not parallel, because it measures memory and counts goroutines.
 func TestOneClientHoldsManyLeases(t *testing.T) {
 	const most = 1536 // bytes of heap for each
 	inTurn(t, func(t *testing.T, s *set) {
@@ -82,9 +82,9 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 				t.Errorf("%s: %v", names[i], err)
 				return
 			}
-			leases[i].Context() // made when it is asked for
+			leases[i].Context() // made on request
 		}
-		// Buffers grow before, and not only with the leases that are counted.
+		// Buffers grow before the measurement, and not only with the counted leases.
 		concurrently(n, 64, take)
 		concurrently(n, 64, func(i int) { leases[i].Unlock(t.Context()) })
 		clear(leases)
@@ -97,7 +97,7 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		each := (live() - before) / int64(n)
 		goroutines := runtime.NumGoroutine() - goroutinesBefore
 		t.Logf("%d leases: %d bytes of heap each, %d goroutines more than before", n, each, goroutines)
-		// A connection that the driver makes meanwhile is half a megabyte, whoever uses it.
+		// A connection that the driver makes meanwhile takes half a megabyte.
 		if each > most && n >= 5000 {
 			t.Errorf("a held lease takes %d bytes; want at most %d", each, most)
 		}
@@ -117,7 +117,7 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		if lost := lost(); lost > 0 {
 			t.Errorf("%d of %d leases were lost within %s", lost, n, time.Since(taken))
 		}
-		// Their contexts say so; the nodes must too.
+		// Their contexts say so. The nodes must say so too.
 		for i := range s.servers {
 			if size, _ := s.servers[i].MustDo(t, "EVAL", "return #redis.call('KEYS', 'order/*')", 0).(int64); int(size) < n {
 				t.Errorf("node %d has %d of %d leases", i, size, n)
@@ -135,11 +135,11 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 	})
 }
 
-// Not parallel: it measures memory.
+// The test is not parallel, because it measures memory.
 func TestManyWaitersCostLittleAndAreAllServed(t *testing.T) {
 	const most = 4096 // bytes of heap for each, beside its stack
 	inTurn(t, func(t *testing.T, s *set) {
-		// On so many names: ten wait for each, or one for each.
+		// With these numbers of names, ten waiters wait for each name, or one.
 		for _, names := range []int{inShort(*manyWaiters, 2000) / 10, inShort(*manyWaiters, 2000)} {
 			waiters := inShort(*manyWaiters, 2000)
 			if names == waiters {
@@ -157,8 +157,8 @@ func TestManyWaitersCostLittleAndAreAllServed(t *testing.T) {
 }
 
 func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
-	// What is not sent within the window is asked anew: ten thousand questions at the same
-	// moment, under the race detector, take longer than a short one.
+	// A client repeats a question that was not sent within the window. Ten thousand questions at the same moment, under
+	// the race detector, take longer than a short window.
 	wide := func(c *holdfast.Config) {
 		c.MaxTTL, c.Window, c.NodeTimeout = 10*time.Second, time.Second, 5*time.Second
 	}
@@ -174,7 +174,7 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	// A client's subscriptions are made when it waits for the first time, whoever waits then.
+	// A client subscribes when its first waiter comes. This wait makes the subscriptions before the measurement.
 	for _, c := range clients {
 		short, cancel := context.WithCancel(ctx)
 		c.Mutex(name(0), holdfast.OnWait(func(err error) {
@@ -223,8 +223,8 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	if got := int64(waiters) - left.Load(); got > 0 {
 		t.Fatalf("%d got a lock that was held, or gave up", got)
 	}
-	// Where everybody asks each second, some questions are always under way, and more of them the
-	// busier the machine is. They are not what a waiter costs.
+	// If everybody asks each second, some questions are always under way, and more on a busy machine. They are not part
+	// of a waiter's cost.
 	each := (live() - before) / int64(waiters)
 	for until := time.Now().Add(time.Minute); each > int64(most) && waiters >= 2000 && time.Now().Before(until); {
 		<-time.After(50 * time.Millisecond)
@@ -257,7 +257,7 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	wait.Wait()
 }
 
-// parked is how many goroutines wait for a lock, in line or in a queue.
+// parked returns the number of goroutines that wait for a lock, in a line or in a queue.
 func parked() (n int) {
 	var records []runtime.StackRecord
 	have, ok := 0, false

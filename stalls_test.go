@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stalls measures how late this process gets the processor. Tests that bound a time allow for it.
+// stalls measures how late this process gets the processor. Tests with time limits allow for it.
 type stalls struct {
 	mu      sync.Mutex
 	due     time.Time // when the timer that is set must fire
@@ -35,7 +35,7 @@ func watchStalls(t *testing.T) *stalls {
 	return s
 }
 
-// most is the longest stall so far, the present one included.
+// most returns the longest stall so far, including the present one.
 func (s *stalls) most() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

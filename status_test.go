@@ -12,8 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// A majority that answers does not tell that a lock is free, if who is silent may have the
-// vote that a holder needs.
+// The answers of a majority do not prove that a lock is free. A silent node may have the vote that a holder needs.
 func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -46,8 +45,8 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	}
 }
 
-// What tells how nodes stand meets them anew, and so does a client whose connections broke. Neither needs memory
-// of them: a lease is renewed where memory is full.
+// Client.Nodes meets the nodes again, and so does a client whose connections broke. Neither may need memory on the
+// nodes: a lease is renewed even if memory is full.
 func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	t.Parallel()
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
@@ -86,7 +85,7 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	}
 }
 
-// A node that still keeps the name as a claim of the owner does not hide the lease that a majority granted it.
+// A node may still keep the name as a claim of the owner. That does not hide the lease that a majority granted.
 func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

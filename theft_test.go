@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// Keys are deleted or taken behind a holder's back.
+// In these tests keys are deleted or taken without the holder's knowledge.
 
-// TTL 3 s: renewed after 1 s, valid for 2.17 s. Stolen from right after a renewal, the
-// holder learns of it by the next one, well before its deadline would tell.
+// The TTL is 3 s. It is renewed after 1 s and valid for 2.17 s. After a theft right behind a renewal, the holder learns
+// of it at the next renewal, well before its deadline.
 const (
 	theftTTL   = 3 * time.Second
 	oneRenewal = theftTTL/3 + time.Second // slack for a busy machine
@@ -72,7 +72,7 @@ func TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone(t *testing.T) {
 	defer wait.Wait()
 	for _, th := range thefts {
 		lease := lock(t, c, th.name)
-		// At once, because all they do is wait; hence nothing in it is fatal.
+		// All run at once, because they only wait. So none of them may stop the test.
 		wait.Go(func() { th.commit(t, s, lease) })
 	}
 }
@@ -87,8 +87,7 @@ func (th theft) commit(t *testing.T, s *set, lease *holdfast.Lease) {
 	stolen := time.Now()
 	taken := s.loot(t, th.nodes, name)
 	if th.lost {
-		// A renewal may move the deadline by the first three answers and end the lease by
-		// the other two.
+		// The first three answers to a renewal may move the deadline. The other two may then end the lease.
 		select {
 		case <-lease.Context().Done():
 		case <-time.After(oneRenewal - time.Since(stolen)):
@@ -127,7 +126,7 @@ func (th theft) commit(t *testing.T, s *set, lease *holdfast.Lease) {
 	}
 }
 
-// awaitRenewal returns when a renewal moves the lease's deadline, false if it ends.
+// awaitRenewal returns true when a renewal moves the lease's deadline. It returns false if the lease ends.
 func awaitRenewal(lease *holdfast.Lease) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -142,7 +141,7 @@ func awaitRenewal(lease *holdfast.Lease) bool {
 	return true
 }
 
-// loot is when the thief's keys end, by node; nil if there are none.
+// loot returns when the thief's keys end, by node. It returns nil if there are none.
 func (s *set) loot(t *testing.T, nodes []int, name string) (at []int64) {
 	for _, i := range nodes {
 		if s.plain(i, name) == thief {
@@ -153,14 +152,14 @@ func (s *set) loot(t *testing.T, nodes []int, name string) (at []int64) {
 	return at
 }
 
-// The worst thief is another client of Holdfast: its lease must survive our release.
+// The worst thief is another client of Holdfast: its lease must survive the holder's release.
 func TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		lost := lock(t, a, "x")
 		s.each(all(len(s.servers)), func(srv *redistest.Server) { deleteBoth(t, srv, "x") })
-		next := lock(t, b, "x") // a's renewal may be quicker, and then gives the lock up
+		next := lock(t, b, "x") // a's renewal may come first, and then gives the lock up
 		<-lost.Context().Done()
 		if err := lost.Unlock(t.Context()); !errors.Is(err, holdfast.ErrLost) {
 			t.Errorf("the robbed holder's Unlock: %v", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Drivers and client libraries have timeouts of their own; a longer one of the client counts.
+// Drivers and client libraries have their own timeouts. A longer timeout of the client takes effect.
 func TestNodeTimeoutIsWhatWasSet(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// road is a node that takes some time to reach, and some to answer.
+// road is a node with a delay in each direction.
 type road struct {
 	node.Node
 	there, back time.Duration
@@ -26,8 +26,8 @@ func (f road) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return r
 }
 
-// Of several clients that try at the same instant one gets the lock, also where one of three nodes is dead, or there are two:
-// each is granted one node, and hears of that later than of the other's.
+// Several clients try at the same instant, and one gets the lock. This also holds if one of three nodes is dead, or
+// there are two. Each client gets the grant of one node. It hears of that grant later than of the others' grants.
 func TestOneOfTwoThatTryAtOnceGetsTheLock(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
@@ -88,7 +88,7 @@ func ofTwo(t *testing.T, n int) {
 			})
 		}
 		wg.Wait()
-		if errors.Is(got[0], holdfast.ErrHeld) && errors.Is(got[1], holdfast.ErrHeld) { // a busy machine may take a node away
+		if errors.Is(got[0], holdfast.ErrHeld) && errors.Is(got[1], holdfast.ErrHeld) { // a busy machine may miss one
 			none++
 			last = got
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// One server has one vote, under however many addresses it is listed.
+// One server has one vote, under any number of addresses in the list.
 
 // said returns what each node answered to a TryLock that must fail.
 func said(t *testing.T, err error) []holdfast.NodeAnswer {
@@ -21,7 +21,7 @@ func said(t *testing.T, err error) []holdfast.NodeAnswer {
 	return none.Nodes
 }
 
-// twins counts the nodes that c refuses as another's second address.
+// twins counts the nodes that c refuses as a second address of another node.
 func twins(t *testing.T, c *holdfast.Client) (n int) {
 	for _, s := range c.Nodes(t.Context()) {
 		if s.Reason == holdfast.ReasonDuplicate && s.Value != "" {
@@ -34,7 +34,7 @@ func twins(t *testing.T, c *holdfast.Client) (n int) {
 func TestAServerListedTwiceVotesOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	// The list is A, B and A again: not a majority without B.
+	// The list is A, B and A again. Without B it has no majority.
 	net := network{redistest.NewProxy(t, s.servers[0].Addr()), redistest.NewProxy(t, s.servers[1].Addr()), redistest.NewProxy(t, s.servers[0].Addr())}
 	for _, d := range drivers {
 		c := s.client(calm, net.via(t, d))
@@ -60,7 +60,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	lease := lock(t, c, "x")
 	net[2].Redirect(s.servers[0].Addr())
-	// The two that are left carry on.
+	// The other two nodes continue.
 	for range 3 {
 		if !awaitRenewal(lease) {
 			t.Fatal("lost with two of three nodes in place")
@@ -90,7 +90,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	net[1].Redirect(s.servers[0].Addr())
 	s.ready(c)
 	lock(t, c, "x").Unlock(t.Context())
-	// A ring of three, too.
+	// The same holds for a ring of three.
 	for i := range net {
 		net[i].Redirect(s.servers[(i+2)%3].Addr())
 	}
@@ -98,7 +98,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	lock(t, c, "x").Unlock(t.Context())
 }
 
-// A name that leads to a server that left it must not bar that server's new address.
+// A name that led to a server earlier must not block that server's new address.
 func TestAServerThatMovedToAnotherAddressOfTheListVotesThere(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

@@ -10,11 +10,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// What a hand-off is: quick, and a lease.
+// A hand-off is quick, and it becomes a lease.
 
-// inMostLines waits until somebody waits in the queues of a majority. Not of all: a node that
-// got the waiter's question before the holder's has nobody to wait for, and what it grants is
-// given back.
+// inMostLines waits until a waiter is in the queues of a majority. It does not wait for all: a node that got the
+// waiter's question before the holder's has no waiter in its queue. The waiter gives back its grant there.
 func (s *set) inMostLines(name string) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, "a waiter in most queues", func() bool {
@@ -26,7 +25,7 @@ func (s *set) inMostLines(name string) {
 	})
 }
 
-// A reservation is over after a second; what the waiter made of it must last.
+// A claim ends after a second. The lease that the waiter made of it must last.
 func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -64,12 +63,12 @@ func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 	})
 }
 
-// Two clients take turns. A waiter that is not woken asks again within the second, so that
-// all get their turn in any case: what tells is how long it takes.
+// Two clients take turns. A waiter that is not woken asks again within a second, so all get their turn in any case. The
+// total time shows whether they were woken.
 func TestAReleaseWakesTheFirstInLineAtOnce(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		const turns, most = 12, 3 * time.Second // some 6 s if nobody is woken
+		const turns, most = 12, 3 * time.Second // about 6 s if nobody is woken
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// silent is a node that is never asked.
+// silent is a node that never gets a request.
 type silent struct{ node.Node }
 
 func (silent) Addr() string { return "redis://a:1/0" }
@@ -45,7 +45,7 @@ var publicCauses = map[Reason][]Cause{
 	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
 }
 
-// anyAnswers are answers of all verdicts with all causes, and of all errors.
+// anyAnswers returns answers with all verdicts, all causes, and all errors.
 func anyAnswers() (all []nodescript.Answer) {
 	with := &nodescript.Evidence{
 		Value: "value", Off: time.Second, Kept: time.Minute,
@@ -71,7 +71,7 @@ func anyAnswers() (all []nodescript.Answer) {
 	return all
 }
 
-// Every code has words, and some answer that leads to it.
+// Every code has words, and an answer leads to it.
 func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	c := asker(t)
 	if len(verdictReasons) != int(nodescript.Failed)+1 {
@@ -101,7 +101,7 @@ func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	}
 }
 
-// The causes of nodescript and the public ones are the same, and each has words.
+// The causes of nodescript and the public causes are the same. Each has words.
 func TestEveryCauseHasWords(t *testing.T) {
 	known := map[Cause]bool{}
 	for reason, list := range publicCauses {

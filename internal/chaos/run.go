@@ -36,7 +36,7 @@ type Plan struct {
 	Verbose bool          // log each fault
 }
 
-// withDefaults fills in what is zero.
+// withDefaults returns p with defaults for its zero fields.
 func (p Plan) withDefaults() Plan {
 	or := func(i *int, v int) {
 		if *i == 0 {
@@ -65,17 +65,17 @@ func (p Plan) withDefaults() Plan {
 	return p
 }
 
-// quarantine is how long a node that forgot does not vote.
+// quarantine returns how long a node that forgot does not vote.
 func (p Plan) quarantine() time.Duration { return p.TTL + p.Window }
 
-// ours reports whether it is this module's lock that runs, as it is.
+// ours reports whether the run is about this module's lock, unchanged.
 func (p Plan) ours() bool { return p.Locker == "holdfast" }
 
-// patience bounds what should take a moment on a machine that does other things too.
+// patience limits waits that take a moment on an idle machine.
 const patience = 30 * time.Second
 
-// Run runs a lock under faults and returns what came of it. It fails the test only where
-// the harness itself does: what the lock did is in the report.
+// Run runs a lock under faults and returns the result. It fails the test only for an error of the harness. The report
+// contains the behaviour of the lock.
 func Run(t testing.TB, p Plan) *Report {
 	t.Helper()
 	p = p.withDefaults()
@@ -116,10 +116,10 @@ func Run(t testing.TB, p Plan) *Report {
 		before := Monotonic()
 		time.Sleep(nap)
 		if late := time.Duration(Monotonic()-before) - nap; late > nap {
-			stalled += late // nobody else got a processor in time either
+			stalled += late // no other process got a processor in time either
 		}
 	}
-	if p.ours() { // until what those left who were killed, and what came back with a node's memory, is over by itself
+	if p.ours() { // first the leftovers of killed clients and of old memory end by themselves
 		time.Sleep(time.Duration(healed-Monotonic()) + p.quarantine())
 	}
 	ended := Monotonic()
@@ -153,7 +153,7 @@ func (a *arena) leasedSince(at int64) bool {
 	return len(missing) == 0
 }
 
-// dismiss has all clients end by themselves.
+// dismiss makes all clients end by themselves.
 func (a *arena) dismiss() {
 	var wait sync.WaitGroup
 	for _, p := range a.staying() {
@@ -166,7 +166,7 @@ func (a *arena) dismiss() {
 	wait.Wait()
 }
 
-// lists are the elements of each resource at the end, by kind and name.
+// lists returns the final elements of each resource, by kind and name.
 func (a *arena) lists() map[string]map[string]map[string]bool {
 	c := redis.NewClient(&redis.Options{Addr: a.resource.Addr()})
 	defer c.Close()

@@ -70,7 +70,7 @@ func TestCodesAreDistinctWords(t *testing.T) {
 	}
 }
 
-// A newer node may refuse for a reason that this client does not know. It refuses all the same.
+// A newer node may refuse for a reason that this client does not know. The answer still counts as a refusal.
 func TestACodeOfANewerNodeIsARefusal(t *testing.T) {
 	q := "Q" + now16 + "0000000005000000" + challenge40
 	for reply, want := range map[string]struct {
