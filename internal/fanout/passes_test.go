@@ -22,7 +22,7 @@ type fleet struct {
 	set    nodescript.Config
 	ahead  atomic.Int64 // of all clocks, µs
 	models []*nodemodel.Node
-	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // the answer to calls with a script's text; nil: the normal one
+	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // answer to EVAL; nil: normal
 	asked  atomic.Int64                                                 // calls by digest
 	takes  atomic.Int64                                                 // ns for a call by digest
 }
@@ -125,7 +125,7 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 			for _, s := range f.seats {
 				s.broke(errors.New("connection lost"))
 			}
-			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // this meets the nodes anew
+			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // a new greeting
 		},
 		"clocks moved, scripts gone": func(t *testing.T, f *fleet) {
 			f.moved(t)

@@ -117,7 +117,7 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 // right node, and had to wait for MaxTTL + W when all clocks were right again.)
 func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 	ms := time.Millisecond.Microseconds()
-	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // the whole time is spent on the way there, or on the way back
+	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // all of took is one way
 		sent, middle := at(at0), at(at0+took/2)
 		tb.Read(at(at0+took), Reading{node, epoch + middle.Micros() + off, sent, at(at0 + took)})
 	}
