@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// plain is a handler's options that leave the time out.
+// plain has options for a handler that leaves the time out.
 var plain = &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey {
 		return slog.Attr{}

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// stuck gives q something that lasts until the returned function is called, and returns
-// when it is under way.
+// stuck gives q a function that blocks until the returned function is called. It returns when the function runs.
 func stuck(q *Queue) (goOn func()) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	q.Do(func() { close(begun); <-end })

@@ -15,8 +15,8 @@
 //
 //   - A process that leaves the group. These do so: setsid; daemons; a container that a server starts on request;
 //     shells with job control (set -m, bash -i). timeout(1) without --foreground also does so, unless it leads the
-//     group already because it is COMMAND itself. A holdfast that runs in the group has its command in another group, and
-//     passes TERM on to it. If that holdfast gets KILL, its own watchdog ends the command.
+//     group already because it is COMMAND itself. A holdfast that runs in the group has its command in another group,
+//     and passes TERM on to it. If that holdfast gets KILL, its own watchdog ends the command.
 //   - A process that runs as another user (sudo, set-uid programs). A signal to it fails with EPERM, and the kernel
 //     drops the death signal when it starts.
 //   - A SIGKILL of this process while it has no watchdog: both are killed together, or this process is killed in the

@@ -23,12 +23,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// patience bounds every wait. It is long because two cores may run a whole test suite
-// under the race detector.
+// patience limits every wait. It is long because two cores may run a whole test suite under the race detector.
 const patience = 20 * time.Second
 
-// The test binary is also the watchdog and, for tests that kill or freeze the parent of
-// a command, that parent.
+// The test binary is also the watchdog. For tests that kill or freeze the parent of a command, it is also that parent.
 func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
 	if len(os.Args) > 2 && os.Args[1] == WatchdogArg {
@@ -43,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// parent does what `holdfast run` does, with a lock that is always there.
+// parent does the work of `holdfast run`, with a lock that is always free.
 func parent(args []string) int {
 	flags := flag.NewFlagSet("parent", flag.ExitOnError)
 	watched := flags.Bool("watchdog", true, "")
@@ -73,7 +71,7 @@ func parent(args []string) int {
 			if *renew {
 				return time.Now().Add(*valid)
 			}
-			return time.Now().Add(time.Until(until)) // reckoned anew, as a lease does
+			return time.Now().Add(time.Until(until)) // computed anew, as a lease does
 		},
 	}
 	if *watched {
@@ -117,12 +115,12 @@ func parent(args []string) int {
 	return c.Exit().Code()
 }
 
-// family is a parent process under test and what it and its command printed.
+// family is a parent process under test, with the output of it and of its command.
 type family struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines chan string
-	heard []string // and not asked for yet
+	heard []string // lines that no call has asked for yet
 }
 
 func startParent(t *testing.T, args ...string) *family {
@@ -157,8 +155,8 @@ func (f *family) start(out io.ReadCloser) {
 	})
 }
 
-// until waits for a line that contains what and returns what follows it. Lines come
-// from several processes, so their order means nothing.
+// until waits for a line that contains what, and returns the text after it. The lines come from several processes, so
+// their order means nothing.
 func (f *family) until(what string) string {
 	f.t.Helper()
 	late := time.After(patience)
@@ -182,7 +180,7 @@ func (f *family) until(what string) string {
 	}
 }
 
-// ended waits until nobody is left who could say anything.
+// ended waits until no process is left that could print.
 func (f *family) ended() {
 	f.t.Helper()
 	late := time.After(patience)
@@ -200,7 +198,7 @@ func (f *family) ended() {
 	}
 }
 
-// never fails if there is such a line among those heard so far and not asked for.
+// never fails if there is such a line among the lines that no call has asked for yet.
 func (f *family) never(what string) {
 	f.t.Helper()
 	for _, line := range f.heard {
@@ -269,7 +267,7 @@ func expect(t *testing.T, r *os.File, want string) {
 	}
 }
 
-// runs reports whether the process runs; a zombie does not.
+// runs reports whether the process runs. A zombie does not run.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

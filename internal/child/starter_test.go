@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// starting starts a command that makes a file, and returns Start's error and whether the file is there when nobody is
+// starting starts a command that makes a file. It returns Start's error, and whether the file exists when no process is
 // left.
 func starting(t *testing.T, until func() time.Time) (error, bool) {
 	t.Helper()
@@ -52,13 +52,13 @@ func TestACommandDoesNotBeginPastItsDeadline(t *testing.T) {
 	}
 }
 
-// The parent stands still when it has looked at the lock: the command's own process looks again.
+// The parent freezes after it has checked the lock. The command's own process checks again.
 func TestACommandDoesNotBeginAfterItsParentStoodStill(t *testing.T) {
 	t.Parallel()
 	const valid = 300 * time.Millisecond
 	until := time.Now().Add(valid)
 	err, ran := starting(t, func() time.Time {
-		answer := until // as a parent has it that is stopped when it has read the deadline
+		answer := until // as for a parent that is stopped after it has read the deadline
 		time.Sleep(time.Until(until))
 		return answer
 	})
@@ -67,7 +67,7 @@ func TestACommandDoesNotBeginAfterItsParentStoodStill(t *testing.T) {
 	}
 }
 
-// A lock that is renewed while the starter is slow to begin is not over, and its new deadline counts.
+// A lock that is renewed while the starter begins slowly is not over: its new deadline counts.
 func TestASlowStarterHasTheDeadlineThatTheLockHasThen(t *testing.T) {
 	t.Parallel()
 	s, theirs := &starter{noted: note()}, &starter{}
@@ -102,7 +102,7 @@ func TestASlowStarterHasTheDeadlineThatTheLockHasThen(t *testing.T) {
 	}
 }
 
-// The starter itself stands still until the lock is over. Its parent ends it; it would not begin either.
+// The starter itself freezes until the lock is over. Its parent ends it, and it would not begin either.
 func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
@@ -129,7 +129,7 @@ func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 	gone(t, patience, stopped)
 }
 
-// starterOf finds the starter that has a text among its arguments.
+// starterOf returns the starter that has a text among its arguments.
 func starterOf(text string) int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -142,13 +142,13 @@ func starterOf(text string) int {
 	return 0
 }
 
-// The starter believes nobody but the host's clock.
+// The starter relies only on the host's clock.
 func TestAStarterLooksAtTheClockLast(t *testing.T) {
 	t.Parallel()
 	for order, want := range map[string]string{
 		fmt.Sprintf("go %d\n", clock.Host()):                "exec\nlate\n",
 		fmt.Sprintf("go %d\n", clock.Host().Add(time.Hour)): "exec\n",
-		fmt.Sprintf("go %d", clock.Host().Add(time.Hour)):   "", // its parent died while it wrote
+		fmt.Sprintf("go %d", clock.Host().Add(time.Hour)):   "", // its parent died during the write
 		"go\n":                     "",
 		"go 1 2\n":                 "",
 		"":                         "",
@@ -206,7 +206,7 @@ func TestStarterIsNotForPeople(t *testing.T) {
 	}
 }
 
-// A parent that dies before it has said go leaves nobody behind, and nothing was run.
+// A parent that dies before its go message leaves no process behind, and no command ran.
 func TestAStarterEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "ran")

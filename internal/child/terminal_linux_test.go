@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
-// onTerminal starts a parent whose controlling terminal is a pseudo-terminal, with
-// itself in the foreground, as a shell would.
+// onTerminal starts a parent whose controlling terminal is a pseudo-terminal. The parent is in the foreground, as after
+// a start by a shell.
 func onTerminal(t *testing.T, stdoutToo bool, args ...string) (f *family, keyboard *os.File) {
 	t.Helper()
 	return programOnTerminal(t, stdoutToo, exec.Command(os.Args[0], append([]string{"parent"}, args...)...))
@@ -59,7 +59,7 @@ func programOnTerminal(t *testing.T, stdoutToo bool, cmd *exec.Cmd) (f *family, 
 	return f, master
 }
 
-// state is that of a process, as ps shows it; empty if there is none.
+// state returns the state of a process as ps shows it, "" if there is no such process.
 func state(pid int) string {
 	if fields := stat(strconv.Itoa(pid)); len(fields) > 0 {
 		return fields[0]
@@ -111,7 +111,7 @@ func shellOnTerminal(t *testing.T, shell string, stdoutToo bool, script string) 
 	return programOnTerminal(t, stdoutToo, exec.Command(shell, "-c", script, os.Args[0]))
 }
 
-// One that deals with INT ends neither its parent nor a script.
+// A command that handles INT ends neither its parent nor a script.
 const (
 	dies  = `"$0" parent sh -c 'echo ready; exec sleep 600'; echo after $?; `
 	deals = `"$0" parent sh -c 'trap "exit 7" INT; echo ready; sleep 600 & wait'; echo after $?; `
@@ -122,7 +122,7 @@ func TestKeyEndsTheScript(t *testing.T) {
 	nested := strings.Replace(dies, "parent", `parent "$0" parent`, 1)
 	for name, c := range map[string]struct {
 		shell, script string
-		lent          bool // or the shell's group is the foreground
+		lent          bool // otherwise the shell's group is the foreground
 		key           string
 		want          syscall.Signal
 	}{
@@ -184,8 +184,8 @@ func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
 	}
 }
 
-// underJobControl starts a script in a shell that gives each command a group of its own,
-// and the terminal, as an interactive one does. For that its stderr must be the terminal.
+// underJobControl starts a script in a shell that gives each command a group of its own, and the terminal, as an
+// interactive shell does. For that its stderr must be the terminal.
 func underJobControl(t *testing.T, stdoutToo bool, script string) (f *family, keyboard *os.File) {
 	t.Helper()
 	return shellOnTerminal(t, "bash", stdoutToo, "exec 2>/dev/tty; set -m; "+script)
@@ -209,8 +209,7 @@ func foreground(t *testing.T, keyboard *os.File, pid int) {
 	})
 }
 
-// A script or an outer run that the key does not stop goes on waiting, and no shell takes
-// the terminal back.
+// If the key does not stop a script or an outer run, that goes on waiting, and no shell takes the terminal back.
 func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	t.Parallel()
 	const inScript = `sh -c '"$0" parent "$@"; exit $?' "$0" `
@@ -224,7 +223,7 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	} {
 		for how, c := range map[string]struct {
 			stdoutToo bool
-			reads     bool // and so it gets the terminal, also where its stdout is none
+			reads     bool // so it gets the terminal, even if its stdout is none
 		}{
 			"lent at once":       {true, true},
 			"lent when it reads": {false, true},
@@ -247,12 +246,12 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 				press(t, keyboard, suspendKey)
 				f.until("stopped 148")
 				for range strings.Count(command, " parent ") {
-					parent := f.pid("process ") // the shell knows of its own child only
+					parent := f.pid("process ") // the shell knows only its own child
 					redistest.Eventually(t, patience, "the parent is stopped", func() bool { return state(parent) == "T" })
 				}
 				press(t, keyboard, "\n")
 				if c.reads {
-					foreground(t, keyboard, pid) // what is typed earlier the shell may read
+					foreground(t, keyboard, pid) // the shell may read what is typed earlier
 
 					press(t, keyboard, "again\n")
 					f.until("got again")
@@ -263,7 +262,7 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	}
 }
 
-// The kernel does not stop a group that nobody could continue, and neither do we.
+// The kernel does not stop a group that nobody could continue. Holdfast does not stop it either.
 func TestSuspendKeyIsNothingWhereNobodyCouldContinue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -311,7 +310,7 @@ func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 	f.never("stands still")
 }
 
-// A shell that continues a job late finds its command gone, and hears of that once.
+// A shell that continues a job late finds that its command is gone. It gets one message about that.
 func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	t.Parallel()
 	f, keyboard := underJobControl(t, true,
@@ -327,7 +326,7 @@ func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	f.never("stands still")
 }
 
-// Ctrl-C on the lent terminal never comes by us.
+// Ctrl-C on the lent terminal never passes through holdfast.
 func TestKeyOfTheLentTerminalIsKnownToHaveEndedTheCommand(t *testing.T) {
 	t.Parallel()
 	f, keyboard := onTerminal(t, true, "sh", "-c", `echo ready; exec sleep 600`)
@@ -337,7 +336,7 @@ func TestKeyOfTheLentTerminalIsKnownToHaveEndedTheCommand(t *testing.T) {
 	f.until("ended by interrupt")
 }
 
-// A command that somebody stops while nobody could continue us keeps its lock.
+// Somebody stops a command while nobody could continue holdfast: the command keeps its lock.
 func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "-valid=300ms", "-renew", "sh", "-c", `echo command $$; kill -STOP $$; exit 8`)
@@ -350,11 +349,11 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	f.until("finished 8")
 }
 
-// Nobody may work without the lock, not for the instant until TERM comes either.
+// No command may work without the lock, not even until TERM comes.
 func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		left time.Duration // when it is continued
+		left time.Duration // remaining time of the lock when the command is continued
 		want bool          // it runs on
 	}{
 		"valid": {time.Hour, true},
@@ -383,7 +382,7 @@ func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 			_ = syscall.Kill(-int(child.group), syscall.SIGSTOP)
 			redistest.Eventually(t, patience, "it is stopped", stopped)
 			signals <- syscall.SIGCONT
-			signals <- syscall.SIGWINCH // ignored, but taken only after CONT was dealt with
+			signals <- syscall.SIGWINCH // ignored, but taken only after CONT was handled
 			if c.want {
 				redistest.Eventually(t, patience, "it runs on", func() bool { return !stopped() })
 			} else if !stopped() {

@@ -30,24 +30,23 @@ func TestSteadyNeverGoesBackAndFollowsBoottime(t *testing.T) {
 	before, _ := boottime()
 	i := int64(now())
 	after, _ := boottime()
-	// now began between the reading of start and its own.
+	// now began between the reading of start and its own reading.
 	if i > after-start || i < before-start-int64(time.Second) {
 		t.Errorf("%d, CLOCK_BOOTTIME says %d to %d", i, before-start, after-start)
 	}
 }
 
-// A suspension shows as a growing difference of the two clocks; a start that lies
-// further back makes the same one.
+// A suspension shows as a growing difference of the two clocks. An earlier start causes the same difference.
 func TestSteadyNoticesASuspension(t *testing.T) {
 	start, _ := boottime()
 	s := &steady{mono: Monotonic(), start: start}
 	before := s.now()
 	s.start -= int64(time.Hour)
-	time.Sleep(2 * lookEvery) // what is known of it is old by then
+	time.Sleep(2 * lookEvery) // the last check is too old by then
 	if d := s.now().Sub(before); d < time.Hour || d > time.Hour+time.Minute {
 		t.Errorf("after an hour of suspension the clock moved by %v", d)
 	}
-	s.start += int64(time.Hour) // as a reading that came late would look
+	s.start += int64(time.Hour) // this looks like a reading that came late
 	time.Sleep(2 * lookEvery)
 	if d := s.now().Sub(before); d < time.Hour {
 		t.Errorf("it went back to %v", d)

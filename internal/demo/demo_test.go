@@ -50,7 +50,7 @@ func TestTheDemoKeepsItsPromisesInHalfAMinute(t *testing.T) {
 	}
 }
 
-// However the demo ends, it leaves no process.
+// However the demo ends, no process of it is left.
 func TestNoProcessOutlivesTheDemo(t *testing.T) {
 	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
@@ -61,7 +61,7 @@ func TestNoProcessOutlivesTheDemo(t *testing.T) {
 				return
 			}
 			cmd := exec.Command(os.Args[0], "demo", program(t))
-			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // what a killed one leaves there
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // for the files that a killed demo leaves
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -54,7 +54,7 @@ func TestKeysInterrupt(t *testing.T) {
 	}
 }
 
-// screen is where the picture goes.
+// screen receives the picture.
 type screen struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The test binary is also the demo itself, where a test kills it.
+// The test binary is also the demo itself, for a test that kills it.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "demo" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT)
@@ -29,9 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command builds holdfast of which nodes and workers are made, without the race
-// detector: thirteen processes with it take more than two cores have, and the lock's
-// window is real time.
+// command builds the holdfast for nodes and workers, without the race detector. Thirteen processes with the detector
+// need more than two cores, and the lock's window is real time.
 var command = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "demo-test-")
 	if err != nil {
@@ -46,7 +45,7 @@ var command = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-var buildDir string // "" until there is one
+var buildDir string // "" until the directory exists
 
 func program(t *testing.T) string {
 	t.Helper()

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// history is one in which every promise is kept: worker 1 is killed after it wrote,
-// worker 2 is frozen.
+// history returns records in which every promise is kept: worker 1 is killed after it wrote, and worker 2 is frozen.
 func history() []record {
 	return []record{
 		{what: entered, at: 10, worker: 0, token: 100}, {what: wrote, at: 20, worker: 0, token: 100},
@@ -97,7 +96,7 @@ func TestStoreRefusesTokensBelowTheHighestItSaw(t *testing.T) {
 		refused bool
 	}{
 		{false, 5, false}, {true, 5, false}, {true, 4, true}, {false, 4, true},
-		// A newer token that has only read makes the older one too old to write.
+		// A newer token that has only read makes the older one too old for a write.
 		{false, 9, false}, {true, 5, true}, {true, 9, false},
 	} {
 		var err error

@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// hostile is what somebody stored who may write the keys of one name.
+// hostile is the data that a client may store if it may write the keys of one name.
 type hostile struct{ record, plain, waits string }
 
-// forged are records whose text reads like the answers of other calls.
+// forged returns records whose text looks like the answers of other calls.
 func forged() (all []hostile) {
 	head := func(owner string) nodescript.Record {
 		t := now()
@@ -36,7 +36,7 @@ func forged() (all []hostile) {
 			}
 		}
 	}
-	for i := range 4 { // what is no time, in each place that has one
+	for i := range 4 { // no valid time, in each place that has a time
 		for _, bad := range []string{"zzzzzzzzzzzzzzzz", "!!!!!!!!!!!!!!!!", "0x00000000000001", "  17900000000000", "             nan", "\x00\xff\r\n------------"} {
 			text := head("o~c~1-1").String()
 			at := i * 16
@@ -54,7 +54,7 @@ func forged() (all []hostile) {
 	return append(all, hostile{record: "x"}, hostile{record: strings.Repeat("7", 64)}, hostile{record: head("").String()[:49] + "x"})
 }
 
-// victim is a server with names that somebody else holds, and names that are free.
+// victim is a server with names that another client holds, and names that are free.
 type victim struct {
 	*wire
 	tb testing.TB
@@ -75,7 +75,7 @@ func newVictim(tb testing.TB, addr string) *victim {
 	return v
 }
 
-// together runs calls as one, and returns the answer to each.
+// together runs calls as one call, and returns the answer to each.
 func (v *victim) together(calls ...nodescript.Call) []nodescript.Answer {
 	var t nodescript.Together
 	for _, c := range calls {
@@ -89,8 +89,8 @@ func (v *victim) together(calls ...nodescript.Call) []nodescript.Answer {
 	return all
 }
 
-// suffers stores what a hostile client may store under one name, and asks for it among others in every way.
-// Whatever is said of that name, the others are answered as if it were not there.
+// suffers stores the data of a hostile client under one name, and asks for that name among others in every way.
+// Whatever the answer for that name is, the answers for the others must not change.
 func (v *victim) suffers(h hostile) {
 	name := func(n string) nodescript.Lock { return nodescript.Lock{Name: n} }
 	at := func(n string, owner string) {
@@ -161,7 +161,7 @@ func (v *victim) suffers(h hostile) {
 	}
 }
 
-// looksShort: a look at a name returns little, whatever is stored there.
+// looksShort checks that a look at a name returns little, whatever its data is.
 func (v *victim) looksShort() {
 	r := v.eval(nodescript.InspectText(), nodescript.InspectCall(nodescript.Lock{Name: "bad"}))
 	if len(r.Value) > 1000 || r.Err != nil {
@@ -170,7 +170,7 @@ func (v *victim) looksShort() {
 	_, _ = nodescript.ParseView(r)
 }
 
-// One record, whatever is in it, says nothing about another name.
+// No record, whatever its content, affects the answer for another name.
 func TestNoRecordAnswersForAnotherName(t *testing.T) {
 	t.Parallel()
 	for what, addr := range map[string]string{"embedded": start(t, Restarted()).Addr(), "redis-server": redistest.Start(t).Addr()} {

@@ -37,7 +37,7 @@ func start(tb testing.TB, opts ...Option) *Node {
 	return n
 }
 
-// wire talks to one server with nothing in between, so that what differs is the server.
+// wire talks to one server directly, so that any difference comes from the server.
 type wire struct {
 	*redis.Client
 	scripts *nodescript.Scripts
@@ -64,13 +64,13 @@ func (w *wire) hello() (nodescript.Hello, error) {
 	return nodescript.ParseHello(w.eval(nodescript.HelloText(), node.Call{}))
 }
 
-// admit runs admit, and SCRIPT LOAD behind its answer, as a driver does, and again where the node answers a challenge.
+// admit runs admit, and then SCRIPT LOAD, as a driver does. After a challenge it runs both again.
 func (w *wire) admit(c nodescript.Config, stamp int64) nodescript.Answer {
 	a := w.ask(c, stamp, "")
 	if a.Verdict == nodescript.Challenged {
 		a = w.ask(c, stamp, a.Names)
 	}
-	a.Names = "" // no two nodes answer the same
+	a.Names = "" // no two nodes answer the same challenge
 	return a
 }
 
@@ -142,7 +142,7 @@ func TestFreshNodeVotesAndRestartedOneDoesNot(t *testing.T) {
 	}
 }
 
-// Time may stand still between two losses; what INFO counts does not.
+// Time may not advance between two losses, but the counter in INFO does.
 func TestEveryLossIsAnotherChallenge(t *testing.T) {
 	t.Parallel()
 	w, seen := dial(t, start(t).Addr()), map[string]bool{}
@@ -193,8 +193,8 @@ func TestKeysExpireByTheClock(t *testing.T) {
 	}
 }
 
-// BenchmarkAcquireRelease shows what a lock costs on an embedded node, also with
-// many keys: every access looks at the expiry of all of them.
+// BenchmarkAcquireRelease measures the cost of a lock on an embedded node, also with many keys: every access checks the
+// expiry of all of them.
 func BenchmarkAcquireRelease(b *testing.B) {
 	for _, keys := range []int{0, 100, 2000} {
 		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {

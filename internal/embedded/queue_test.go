@@ -13,7 +13,7 @@ import (
 
 var recordKey = nodescript.RecordKey(lock.Name)
 
-// sameQueue compares who waits, and for how long queue and record are kept.
+// sameQueue compares the waiters, and how long queue and record are kept.
 func (p *pair) sameQueue(what string) {
 	p.t.Helper()
 	queue := recordKey + ":queue"
@@ -30,8 +30,8 @@ func (p *pair) sameQueue(what string) {
 	}
 }
 
-// handedOn makes both hand the name to owner, and fails unless they keep a claim of it. A
-// claim is for a second of a node's own clock, so it is not compared to the digit.
+// handedOn makes both servers hand the name to owner, and fails unless both keep a claim for it. A claim lasts for a
+// second by a node's own clock, so the test does not compare it exactly.
 func (p *pair) handedOn(what string, c nodescript.Call, ok func(nodescript.Answer) bool, owner string, waiting bool, seen int64) {
 	p.t.Helper()
 	began := time.Now()
@@ -52,7 +52,7 @@ func (p *pair) handedOn(what string, c nodescript.Call, ok func(nodescript.Answe
 	p.sameQueue(what)
 }
 
-// answers fails unless both answer so. Records with a claim in them are left alone.
+// answers fails unless both servers give this answer. It does not compare records with a claim.
 func (p *pair) answers(what string, c nodescript.Call, ok func(nodescript.Answer) bool) {
 	p.t.Helper()
 	for i, w := range p.both {
@@ -66,7 +66,7 @@ func verdict(v nodescript.Verdict) func(nodescript.Answer) bool {
 	return func(a nodescript.Answer) bool { return a.Verdict == v }
 }
 
-// inboxes are subscriptions to a client's inbox on both.
+// inboxes returns subscriptions to a client's inbox on both servers.
 func (p *pair) inboxes(client string) (subs [2]*redis.PubSub) {
 	for i, w := range p.both {
 		subs[i] = w.Subscribe(ctx, nodescript.Inbox(client))
@@ -99,7 +99,7 @@ func TestQueueRunsAsOnRedis(t *testing.T) {
 		return p.both[0].admit(shared, now()).Verdict == nodescript.Done && p.both[1].admit(shared, now()).Verdict == nodescript.Done
 	})
 	const ann, bob, cid, dee = "web~a~1", "web~b~1", "web~c~1", "web~d~1"
-	bobs, cids := p.inboxes("b"), p.inboxes("c") // dee does not hear
+	bobs, cids := p.inboxes("b"), p.inboxes("c") // dee has no subscription
 	queue := func(owner string, T, ticket int64) nodescript.Call {
 		return nodescript.QueueCall(lock, owner, T, ttl, ticket)
 	}

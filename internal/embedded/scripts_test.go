@@ -29,10 +29,10 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// slack is how far apart the same call may be on both, besides what the test itself took.
+// slack is how far apart the same call may be on the two servers, beside the time that the test itself takes.
 const slack = 300 * time.Millisecond
 
-// each runs f on both and fails if they disagree in more than their clocks may.
+// each runs f on both servers, and fails if they disagree by more than their clocks may.
 func (p *pair) each(what string, want nodescript.Verdict, f func(w *wire) nodescript.Answer) {
 	p.t.Helper()
 	began := time.Now()
@@ -52,8 +52,8 @@ func (p *pair) each(what string, want nodescript.Verdict, f func(w *wire) nodesc
 	p.same(what)
 }
 
-// same compares what they store. Stamps come from the client, so records are equal
-// to the digit, except for a tombstone that was cut to a node's own clock.
+// same compares the stored data of both servers. Stamps come from the client, so records are exactly equal. The
+// exception is a tombstone that was limited to a node's own clock.
 func (p *pair) same(what string) {
 	p.t.Helper()
 	began := time.Now()

@@ -15,24 +15,25 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slowToListen is a node whose subscriptions stand after so long, one after the other; the last also later.
+// slowToListen is a node whose subscriptions need the given times until they work, one after the other. The last time
+// counts for all later ones too.
 type slowToListen struct {
 	*nodemodel.Node
 	takes []time.Duration
 
 	mu    sync.Mutex
 	tries int
-	hurt  context.CancelFunc // ends the one that stands
+	hurt  context.CancelFunc // ends the working subscription
 }
 
-// made is how often a subscription was tried so far.
+// made returns how often a subscription was tried so far.
 func (n *slowToListen) made() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.tries
 }
 
-// breaks ends the one that stands.
+// breaks ends the working subscription.
 func (n *slowToListen) breaks() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +54,7 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
-// listening is a fan-out that subscribes on a node; up says when that stands, and when not.
+// listening returns a fan-out that subscribes on a node. up receives when the subscription begins and ends to work.
 func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
@@ -65,7 +66,7 @@ func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bo
 	return up
 }
 
-// stands waits until the subscription stands.
+// stands waits until the subscription works.
 func (n *slowToListen) stands(t *testing.T, up chan bool, within time.Duration) {
 	t.Helper()
 	select {
@@ -78,7 +79,7 @@ func (n *slowToListen) stands(t *testing.T, up chan bool, within time.Duration) 
 	}
 }
 
-// What asks for a subscription may be lost without a word. Meanwhile its client is in no queue of that node.
+// The request for a subscription may be lost without an error. The client is then in no queue of that node.
 func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
 	const never = time.Hour
 	for _, c := range []struct {
@@ -104,7 +105,7 @@ func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Who found out how long a node takes does not lose a connection to that after each break.
+// A client that knows how long a node takes does not lose a connection to that after each break.
 func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{5 * time.Second / 2}}
@@ -124,7 +125,7 @@ func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 	})
 }
 
-// One that stands only for a moment at a time is made again less and less often.
+// A subscription that works only for a moment at a time is made again less and less often.
 func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{0}}
@@ -144,7 +145,7 @@ func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 		if n.made() > 20 {
 			t.Errorf("in 10 s it was made %d times; want 20 at most", n.made())
 		}
-		// One that stood for a while is made again at once.
+		// A subscription that has worked for a while is made again at once.
 		n.stands(t, up, 2*time.Second)
 		time.Sleep(5 * time.Second)
 		n.breaks()

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// What comes while a pipeline has just left gathers for a moment. Then it goes with an idle worker, and does not wait
-// for the answers of the first.
+// A call that comes when a pipeline has just left waits for a moment. Then it goes with an idle worker, and does not
+// wait for the first pipeline's answers.
 func TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers(t *testing.T) {
 	const takes = 60 * time.Millisecond
 	for _, after := range []time.Duration{1, linger / 2, linger, 2 * linger, takes / 2} {
@@ -32,7 +32,7 @@ func TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers(t *testing.T) {
 	}
 }
 
-// What comes within the linger goes in one piece.
+// Calls that come within the linger go in one piece.
 func TestWhatGathersWhileAPipelineHasJustLeftGoesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = time.Second / 2

@@ -16,15 +16,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// fleet is three nodes that vote, whose clocks can be moved together, and which can refuse to be met.
+// fleet is three nodes that vote. A test can move their clocks together, and can make them refuse a greeting.
 type fleet struct {
 	*Fanout
 	set    nodescript.Config
 	ahead  atomic.Int64 // of all clocks, µs
 	models []*nodemodel.Node
-	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // how they answer what is sent as text; nil: well
+	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // answer to EVAL; nil: normal
 	asked  atomic.Int64                                                 // calls by digest
-	takes  atomic.Int64                                                 // ns, a call by digest
+	takes  atomic.Int64                                                 // ns for a call by digest
 }
 
 // met is a node of a fleet.
@@ -74,7 +74,7 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// answers sends a call to all nodes and returns what they answer.
+// answers sends a call to all nodes and returns their answers.
 func (f *fleet) answers(c nodescript.Call) []nodescript.Answer {
 	r := newRoll(f.N())
 	f.Send(&Message{Call: c, To: r}, nil)
@@ -99,7 +99,7 @@ func (f *fleet) lock(t *testing.T) (owner string, stamp int64) {
 
 var lockX = nodescript.Lock{Name: "x"}
 
-// moved is a fleet whose clocks went ahead by a minute, and whose client knows.
+// moved moves the clocks of the fleet ahead by a minute, and lets the client learn that.
 func (f *fleet) moved(t *testing.T) {
 	f.ahead.Store(time.Minute.Microseconds())
 	for range 2 {
@@ -116,7 +116,7 @@ func (f *fleet) answer(err error) {
 	f.eval.Store(&how)
 }
 
-// What gives back needs no vote. A node that answers, whatever it says, gets it.
+// Releases and quits need no vote. Every node that answers gets them, whatever it answers.
 func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 	for name, shut := range map[string]func(t *testing.T, f *fleet){
 		"clocks moved": func(t *testing.T, f *fleet) { f.moved(t) },
@@ -125,7 +125,7 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 			for _, s := range f.seats {
 				s.broke(errors.New("connection lost"))
 			}
-			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // meets them anew
+			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // a new greeting
 		},
 		"clocks moved, scripts gone": func(t *testing.T, f *fleet) {
 			f.moved(t)
@@ -164,7 +164,7 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 	}
 }
 
-// To one that was not reached a moment ago a release would only cost another try, and who gives back its time.
+// A release to a node that was not reached a moment ago would only cost another try, and the releasing caller's time.
 func TestAReleaseIsNotSentToANodeThatWasNotReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
@@ -187,7 +187,7 @@ func TestAReleaseIsNotSentToANodeThatWasNotReached(t *testing.T) {
 	})
 }
 
-// Somebody looks at the nodes while they have a bad moment. Calls go to them as if nobody had looked.
+// Somebody looks at the nodes in a bad moment. Calls still go to them as if nobody had looked.
 func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 	refused := func(err error) func(*fleet) func() {
 		return func(f *fleet) func() { f.answer(err); return func() { f.eval.Store(nil) } }
@@ -226,8 +226,8 @@ func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 	}
 }
 
-// A node that somebody came to doubt while it was asked is met anew, whatever it answers: what broke may have come
-// after it.
+// If Doubt is called while a node is asked, the node is met anew, whatever it answers: the break may have come after
+// the answer.
 func TestADoubtOutlivesTheAnswerThatItMeets(t *testing.T) {
 	for name, asked := range map[string]func(s *seat){
 		"by the way": func(s *seat) { s.look() },

@@ -37,7 +37,7 @@ func (p *pipeline) add(m *Message) {
 }
 
 // made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue when the
-// node hands the name on, and no call of an owner comes after its release.
+// node hands the name on. Also, no call of an owner comes after its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lapse is a node that answers some calls wrong, and notes what it is asked.
+// lapse is a node that answers some calls wrong, and records its calls.
 type lapse struct {
 	node.Node
 
@@ -26,7 +26,7 @@ type lapse struct {
 	what []string
 }
 
-// notes notes what the node is asked, and says how it answers.
+// notes records a call, and returns the way to answer it.
 func (n *lapse) notes(what string) func(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -34,7 +34,7 @@ func (n *lapse) notes(what string) func(ctx context.Context) error {
 	return n.how
 }
 
-// from makes it answer so from now on.
+// from sets the way to answer from now on.
 func (n *lapse) from(how func(ctx context.Context) error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,8 +59,8 @@ func (n *lapse) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Behind an address may be another server after a moment in which nobody heard of it, and one that was a replica
-// meanwhile has another's memory, though its run id and its scripts are the same.
+// After a moment without an answer another server may be behind an address. A server that was a replica meanwhile has
+// another server's memory, although its run id and its scripts are the same.
 func TestANodeThatFailedIsGreetedBeforeItIsAskedAgain(t *testing.T) {
 	for _, c := range []struct {
 		what string

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pieces notes how many calls each pipeline to a node had.
+// pieces records how many calls each pipeline to a node had.
 type pieces struct {
 	node.Node
 	mu   sync.Mutex
@@ -29,8 +29,8 @@ func (p *pieces) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return p.Node.EvalSHA(ctx, calls)
 }
 
-// A waiter joins the queues before the release that it follows hands the lock on. Two workers
-// would take one each, to two connections.
+// A waiter joins the queues before the release that follows hands the lock on. Two workers would take one message each,
+// to two connections.
 func TestWhatIsSentTogetherGoesInOnePiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}

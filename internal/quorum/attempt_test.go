@@ -26,12 +26,12 @@ func begin(a *Attempt) int {
 	return round
 }
 
-// answers gives one round's answers in order and returns the first outcome.
+// answers gives a round's answers in order, and returns the first outcome.
 func answers(a *Attempt, round int, list ...nodescript.Answer) (out Outcome, after int) {
 	for i, ans := range list {
 		if o := a.Answer(i, round, ans); o != Open {
 			if out != Open {
-				return 255, i // told twice
+				return 255, i // two outcomes
 			}
 			out, after = o, i+1
 		}
@@ -68,7 +68,7 @@ func TestAnAttemptIsDecidedAsSoonAsItIsCertain(t *testing.T) {
 	}
 }
 
-// Different tokens on different nodes make no lease: that was a red case on paper.
+// Different tokens on different nodes make no lease: paper models showed a violation.
 func TestGrantsOfAnEarlierStampDoNotCount(t *testing.T) {
 	a := NewAttempt(5)
 	first := begin(&a)
@@ -118,7 +118,7 @@ func TestWhatMayHoldSomethingIsReleased(t *testing.T) {
 			t.Errorf("node %d touched: %v; want %v", i, !w, w)
 		}
 	}
-	// A grant of the first round stays one, whatever the second one says.
+	// A grant of the first round stays a grant, whatever the second round says.
 	begin(&a)
 	a.Answer(0, 2, held)
 	if !a.Touched(0) {
@@ -133,7 +133,7 @@ func TestRenewalOutcomes(t *testing.T) {
 	cases := []struct {
 		name string
 		list []nodescript.Answer
-		want []Outcome // those other than Open, in order
+		want []Outcome // outcomes other than Open, in order
 	}{
 		{"majority of yes", []nodescript.Answer{yes, yes, yes, lost, lost}, []Outcome{Won}},
 		{"a minority is repaired", []nodescript.Answer{yes, rep, yes, rep, yes}, []Outcome{Won}},

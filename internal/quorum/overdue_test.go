@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A host sleeps for an hour, and its clock parts from the nodes' by more than a window. A stamp that is drawn before the
-// clocks are read would say that the client is at work, and a client at work follows no move for MaxTTL + W.
+// A host sleeps for an hour, and its clock parts from the nodes' clocks by more than a window. A stamp drawn before a
+// reading would mean that the client is at work, and a client at work does not follow a move for MaxTTL + W.
 func TestClocksThatWereNotReadForLongAreReadBeforeAStamp(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
 	for node := range 3 {
@@ -20,7 +20,7 @@ func TestClocksThatWereNotReadForLongAreReadBeforeAStamp(t *testing.T) {
 		t.Errorf("before they can have parted by a window: %v", err)
 	}
 	woke := at(time.Hour)
-	tell(tb, 2, 0, woke) // one is no majority
+	tell(tb, 2, 0, woke) // one node is no majority
 	var unsettled Unsettled
 	if _, err := tb.Stamp(woke); !errors.As(err, &unsettled) || unsettled.Unread != time.Hour {
 		t.Fatalf("after an hour: %v", err)

@@ -310,7 +310,7 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the last reading is so old that the clocks may have parted by a window, for example after a
+// Overdue reports whether the last reading is so old that the clocks may have parted by a window. That happens after a
 // suspension of the host. If the client drew a stamp before it reads them, it could not follow them for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window

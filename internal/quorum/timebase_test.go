@@ -17,7 +17,7 @@ const (
 
 func at(d time.Duration) clock.Instant { return clock.Instant(d) }
 
-// tell samples a node whose clock is off by d.
+// tell reads a node whose clock is off by d.
 func tell(tb *Timebase, node int, d time.Duration, now clock.Instant) {
 	tb.Read(now, Reading{node, epoch + now.Micros() + d.Microseconds(), now, now})
 }
@@ -59,8 +59,8 @@ func TestAMinorityOfWrongClocksDoesNotMoveTheStamps(t *testing.T) {
 	}
 }
 
-// Of a node that answers too slowly nothing is known, and not that it is as far off as the
-// two clocks' beginnings.
+// Nothing is known of a node that answers too slowly. It does not follow that it is as far off as the starts of the two
+// clocks.
 func TestTheOffsetOfAClockThatWasNotReadIsNotKnown(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
 	if d, ok := tb.Offset(0); ok || d != 0 {
@@ -73,8 +73,8 @@ func TestTheOffsetOfAClockThatWasNotReadIsNotKnown(t *testing.T) {
 	}
 }
 
-// Right clocks lie within one window of each other. Where they need all of it, stamps by one end of them
-// would displease the other; and a minority that is wrong by little may make a closer majority with one end.
+// Right clocks lie within one window of each other. If they need the whole window, stamps by one end of it would be
+// refused at the other end. A minority that is only a little wrong may make a closer majority with one end.
 func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	ms := func(list ...int) (d []time.Duration) {
 		for _, n := range list {
@@ -88,9 +88,9 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	}{
 		{nil, ms(-120, 120, 120), 0},
 		{nil, ms(-120, 0, 10, 20, 120), 0},
-		{nil, ms(400, 0, 0, 0, 0), 0},           // not dragged away
-		{nil, ms(-222, -120, 120), -171},        // nothing tells that the first is wrong
-		{ms(0, 0, 120), ms(-222, -120, 120), 0}, // the stamps so far do
+		{nil, ms(400, 0, 0, 0, 0), 0},           // the wrong clock does not pull it
+		{nil, ms(-222, -120, 120), -171},        // nothing shows that the first clock is wrong
+		{ms(0, 0, 120), ms(-222, -120, 120), 0}, // the earlier stamps show it
 		{ms(0, 0, -100, 120, 120), ms(-226, -212, -100, 120, 120), 10},
 	} {
 		tb := NewTimebase(len(c.now), w, maxTTL)
@@ -112,12 +112,12 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	}
 }
 
-// Right clocks that need nearly all of the window do not agree any more when one of them is misread, and what it
-// was misread for may agree with a wrong one. (Found by internal/sim, within 35,000,000 attempts: the client
-// followed, was off for a right node, and had to wait for MaxTTL + W when all clocks were right again.)
+// Right clocks that need nearly the whole window no longer agree when one of them is misread. The misread value may
+// agree with a wrong clock. (internal/sim found this within 35,000,000 attempts: the client followed, was off for a
+// right node, and had to wait for MaxTTL + W when all clocks were right again.)
 func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 	ms := time.Millisecond.Microseconds()
-	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // all of it on the way there, or back
+	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // all of took is one way
 		sent, middle := at(at0), at(at0+took/2)
 		tb.Read(at(at0+took), Reading{node, epoch + middle.Micros() + off, sent, at(at0 + took)})
 	}
@@ -125,7 +125,7 @@ func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 		what  string
 		later time.Duration
 		took  time.Duration
-		off   int64 // ms, as it was read
+		off   int64 // ms, as read
 		want  int64 // ms, of the stamps
 	}{
 		{"misread by all that it may be", time.Second, 34 * time.Millisecond, -120 - 17, 0},
@@ -166,7 +166,7 @@ func TestASlowAnswerSaysNothing(t *testing.T) {
 	}
 }
 
-// A stamp is late by half of what an answer takes, whichever way takes longer: by a window, at most.
+// A stamp is late by half of the answer's round trip, whichever way takes longer: by a window at most.
 func TestAReadingOfNearlyTwoWindowsIsUsed(t *testing.T) {
 	for _, there := range []time.Duration{0, w, 2 * w} { // of a round trip of 2 W
 		tb := NewTimebase(1, w, maxTTL)
@@ -178,12 +178,12 @@ func TestAReadingOfNearlyTwoWindowsIsUsed(t *testing.T) {
 	}
 }
 
-// Two right clocks may need nearly all of the window, and be misread by half of what the answers took.
+// Two right clocks may need nearly the whole window, and be misread by half of the answers' round trips.
 func TestRightClocksThatAreMisreadAsFurtherApartAgree(t *testing.T) {
 	const apart, took = w * 96 / 100, 40 * time.Millisecond
-	for _, beyond := range []time.Duration{0, time.Second} { // what nobody misreads
+	for _, beyond := range []time.Duration{0, time.Second} { // beyond any misreading
 		tb := NewTimebase(3, w, maxTTL)
-		// The first answer was all that time on its way back, the second on its way there.
+		// The first answer spent all its time on the way back, the second on the way there.
 		tb.Read(at(took), Reading{0, epoch, at(0), at(took)})
 		tb.Read(at(took), Reading{1, epoch + (took + apart + beyond).Microseconds(), at(0), at(took)})
 		s, err := tb.Stamp(at(took))
@@ -193,7 +193,8 @@ func TestRightClocksThatAreMisreadAsFurtherApartAgree(t *testing.T) {
 	}
 }
 
-// ntpd slews a clock by 500 µs a second, and two that it sets right in opposite directions part by a millisecond.
+// ntpd slews a clock by 500 µs a second. Two clocks that it sets right in opposite directions part by a millisecond a
+// second.
 func TestClocksThatAreSetRightAreNoMove(t *testing.T) {
 	for _, window := range []time.Duration{10 * time.Millisecond, w} {
 		for _, maxTTL := range []time.Duration{8 * window, time.Hour} {
@@ -235,8 +236,8 @@ func TestStampsAreNeverRepeated(t *testing.T) {
 	}
 }
 
-// What clocks that are being set right may part by counts from the last reading. Where MaxTTL is long it would pile up to
-// more than a short lease lasts, and a leap would be followed at once.
+// The parting of clocks that are being set right counts from the last reading. With a long MaxTTL it would otherwise
+// add up to more than the duration of a short lease, and a leap would be followed at once.
 func TestALeapIsAMoveHoweverLongTheClocksWereRight(t *testing.T) {
 	tb := NewTimebase(1, w, 30*time.Minute)
 	now := at(0)
@@ -254,8 +255,8 @@ func TestALeapIsAMoveHoweverLongTheClocksWereRight(t *testing.T) {
 	}
 }
 
-// Clients that followed a majority of jumping clocks at once could hold one lock
-// twice: the clock model finds it with -calib.
+// Clients that follow a majority of jumping clocks at once could hold one lock twice. The clock model finds this with
+// -calib.
 func TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tell(tb, 0, 0, at(0))
@@ -313,7 +314,7 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
-// Clocks that are set right part by 1 ms a second at most.
+// Clocks that are being set right part by 1 ms a second at most.
 func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
 	for window, every := range map[time.Duration]time.Duration{w: 62500 * time.Millisecond, time.Millisecond: 250 * time.Millisecond, time.Minute: 10 * time.Minute} {
 		tb := NewTimebase(1, window, 8*window)
@@ -326,7 +327,7 @@ func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
 	}
 }
 
-// One node that was read for another reason says nothing of the others.
+// A node that was read for another reason says nothing about the others.
 func TestTheClocksAreReadWhenThoseOfAMajorityWereNot(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
 	every := ReadEvery(w)
@@ -343,7 +344,7 @@ func TestTheClocksAreReadWhenThoseOfAMajorityWereNot(t *testing.T) {
 	}
 }
 
-// One that drew a stamp within MaxTTL + W may hold something.
+// A client that drew a stamp within MaxTTL + W may hold a lease.
 func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tell(tb, 0, 0, at(0))
@@ -355,8 +356,8 @@ func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever followed a leap goes back with the clocks: else each of its stamps would be refused for as long as
-// the leap was.
+// A client that followed a leap goes back with the clocks. Otherwise each of its stamps would be refused for the
+// duration of the leap.
 func TestStampsGoBackWithTheClocks(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tell(tb, 0, time.Hour, at(0))
@@ -369,7 +370,7 @@ func TestStampsGoBackWithTheClocks(t *testing.T) {
 	}
 }
 
-// What comes late says nothing of now.
+// A late reading says nothing about the present.
 func TestAnOlderReadingIsIgnored(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tell(tb, 0, 0, at(2*time.Second))
@@ -379,7 +380,7 @@ func TestAnOlderReadingIsIgnored(t *testing.T) {
 	}
 }
 
-// A client that only renews is not idle: it holds something.
+// A client that only renews is not idle: it holds a lease.
 func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
 	tell(tb, 0, 0, at(0))
@@ -392,9 +393,9 @@ func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
 	}
 }
 
-// Node 0's clock was an hour fast for a moment, minutes ago, then node 1's, and now node 2's: never two at a
-// time. The client must not believe that a majority's clocks moved. (Found by clocks that took turns, in
-// internal/chaos: a name was shut for as long as they had been fast.)
+// Node 0's clock was an hour fast for a moment, minutes ago; then node 1's, and now node 2's. No two were fast at a
+// time. The client must not conclude that a majority's clocks moved. (internal/chaos found this with clocks that took
+// turns: a name was closed for as long as they had been fast.)
 func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T) {
 	const hour = int64(3600e6)
 	tb := NewTimebase(5, 200*time.Millisecond, 2*time.Second)
@@ -405,7 +406,7 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 	for n := range 5 {
 		read(n, time.Second, 0)
 	}
-	read(0, 60*time.Second, hour)  // wrong for a second; nothing reads it again, for stamps are right
+	read(0, 60*time.Second, hour)  // wrong for a second; nothing reads it again, because it accepts the stamps
 	read(1, 120*time.Second, hour) // …
 	read(2, 180*time.Second, hour)
 	s, err := tb.Stamp(at(180 * time.Second))
@@ -414,13 +415,13 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 	}
 }
 
-// A quarantine begins and ends by stamps of clients, and only those say how right they are: no right node vouches for
-// them. What they may be off by, and what the node's clock may be off them, come to two windows.
+// A quarantine begins and ends by stamps of clients. Only these clients say how exact the stamps are: no right node
+// vouches for them. The error of the stamp plus the node's permitted distance from it come to two windows.
 func TestAnAdmissionIsNarrowerWhereItsStampMayBeFurtherOff(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		off    time.Duration // of the second node, the first has none
-		took   time.Duration // by both
+		off    time.Duration // of the second node; the first is exact
+		took   time.Duration // by both answers
 		within time.Duration
 	}{
 		{"near, and together", 0, 0, w},
@@ -438,7 +439,7 @@ func TestAnAdmissionIsNarrowerWhereItsStampMayBeFurtherOff(t *testing.T) {
 			t.Errorf("%s: within %s, %v; want %s", c.name, within, err, c.within)
 		}
 		tell(tb, 2, c.off/2, at(c.took))
-		tell(tb, 0, 0, at(c.took)) // a majority is near by now
+		tell(tb, 0, 0, at(c.took)) // a majority is near now
 		if _, within, _ := tb.Admission(at(c.took)); c.off <= w && within != w {
 			t.Errorf("%s, and a majority near: within %s", c.name, within)
 		}

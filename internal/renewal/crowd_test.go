@@ -18,11 +18,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slow is a node that agrees to every renewal, one after the other, each in its time.
+// slow is a node that agrees to every renewal, one after the other, each after a given time.
 type slow struct {
 	*nodemodel.Node
-	extend string        // the digest of its script
-	turn   chan struct{} // a mutex that time does not wait for
+	extend string        // the digest of extend
+	turn   chan struct{} // a mutex that does not stop the time of a bubble
 	each   time.Duration
 }
 
@@ -45,14 +45,13 @@ func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// After a pause of the process all its leases are due at once: more than the node renews in a
-// window, after which a renewal is not sent any more. If all were asked for at once, most would
-// be in vain, and again with those that were tried anew.
+// After a pause of the process all its leases are due at once. These are more than the node renews in a window, and
+// later renewals are not sent. Without a limit most would be in vain, and so would most of the repeated ones.
 func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 	const (
 		leases = 16_000
 		ttl    = 10 * time.Second
-		each   = 100 * time.Microsecond // 2,500 in a window, and all of them in 1.6 s
+		each   = 100 * time.Microsecond // 2,500 in a window, and all in 1.6 s
 	)
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}

@@ -16,8 +16,8 @@ import (
 const watchEvery = time.Second
 
 // mostOut is the number of renewals that may be under way at a time. More of them would only wait in the queues of the
-// nodes, and the client does not send messages that wait there for longer than a window. Fifty thousand leases may be
-// due together after a pause of this process. Without the limit most of them would be tried in vain, several times, and
+// nodes. The client does not send messages that wait there for longer than a window. Fifty thousand leases may be due
+// together after a pause of this process. Without the limit most of them would be tried in vain, several times, and
 // lost.
 const mostOut = 1024
 
@@ -70,7 +70,7 @@ func (k *Keeper) Held() []*Lease {
 }
 
 // Repair renews the lease of owner at once, because a node has handed it the name after it refused the repair. It
-// reports false if there is no such lease, or if its owner has sent no renewal yet.
+// reports false if there is no such lease, if the lease is over, or if no renewal of it was sent yet.
 func (k *Keeper) Repair(owner string) bool {
 	k.mu.Lock()
 	e := k.wants[owner]

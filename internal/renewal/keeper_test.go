@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A lease that comes when nothing is held has the scheduler look after it; those that
-// come and go after it, one at a time, leave the scheduler asleep.
+// A lease that comes when nothing is held wakes the scheduler. Leases that come and go after it, one at a time, do not.
 func TestLeasesThatComeAndGoDoNotWakeTheScheduler(t *testing.T) {
 	for _, ttl := range []time.Duration{time.Second, time.Hour} {
 		suspended(t, time.Hour, func(e *Lease, _ *mute, _ func(time.Duration)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What is known is said, also to who comes with a context that has ended. It was drawn by lot.
+// A known result is returned even if the context has ended. Earlier, select chose between the two at random.
 func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	dead, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -36,7 +36,7 @@ func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	}
 }
 
-// voter is a node that answers renewals as it is told, after a while.
+// voter is a node that gives a fixed answer to renewals, after a while.
 type voter struct {
 	*nodemodel.Node
 	extend, says string
@@ -60,7 +60,7 @@ func (n voter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// voters runs f with a lease on nodes that answer renewals so, each after a while.
+// voters runs f with a lease on nodes with the given answers to renewals, each after a while.
 func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,8 +92,8 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 	})
 }
 
-// A node that repaired the lease says yes, and that it was not there. Where others may say so, too, Extend waits
-// for them, and not for a node that hangs.
+// A node that repaired the lease says yes, and says that it had lost the lease. If other nodes may say so too, Extend
+// waits for them, but not for a node that hangs.
 func TestExtendWaitsForAnswersThatMayStillDecide(t *testing.T) {
 	const soon, never = 20 * time.Millisecond, time.Hour
 	gone := "Lnother"
@@ -107,7 +107,7 @@ func TestExtendWaitsForAnswersThatMayStillDecide(t *testing.T) {
 		{"ERE", []time.Duration{0, 0, soon}, nil, soon},
 		{"ERR", []time.Duration{0, 0, never}, nil, 250 * time.Millisecond}, // a window
 		{"EEE", []time.Duration{0, 0, never}, nil, 0},
-		{"EEERR", []time.Duration{0, 0, 0, 0, soon}, nil, 0}, // no answer can make three
+		{"EEERR", []time.Duration{0, 0, 0, 0, soon}, nil, 0}, // no answer can complete three
 		{"EERRR", []time.Duration{0, 0, 0, soon, soon}, ErrLost, soon},
 		{"LEEEE", []time.Duration{0, soon, never, never, never}, ErrNoQuorum, 6 * time.Second},
 	} {

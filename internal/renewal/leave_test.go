@@ -43,8 +43,8 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// A lease was won with a stamp that this node did not get; what it granted to the one before is
-// not for Leave to keep. It is released also where the node was away when it was told.
+// A lease was won with a stamp that this node did not get. Leave must not keep the node's grant of an earlier stamp.
+// The grant is also released if the node was away when Leave was sent.
 func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 	for name, cut := range map[string]bool{"at once": false, "when the node is back": true} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// Whoever lost a lease is told what each node said: of the loss, or of the renewals that did not win before the
+// The error of a loss has the answer of each node: to the release, or to the renewals that did not win before the
 // deadline.
 func TestALossSaysWhatEachNodeSaid(t *testing.T) {
 	for _, c := range []struct {

@@ -63,16 +63,17 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 }
 
 // pace returns the time between the renewals of a lease: a third of its validity. For a long lease a third of the TTL
-// is nearly the same. But with the shortest TTL, 8 W, the validity ends at half of the TTL, so a third of the TTL would
-// leave time for a single try.
+// is nearly the same. But with the shortest TTL, 8 W, the validity ends at half of the TTL. A third of the TTL would
+// then leave time for a single try.
 func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
 // againLocked returns the time after which another renewal is sent if the last one is still undecided. It is half of a
 // pace: this leaves time for three renewals before the deadline. A quarter of the time to the deadline is the same at
-// first. That quarter is shorter if the deadline is not yet the one that Extend asked for, or if a suspension has used
-// a part of it. The time is at least a window, because answers to the last renewal may count until then. e.mu is held.
+// first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also shorter after a
+// suspension that has used a part of it. The time is at least a window, because answers to the last renewal may count
+// until then. e.mu is held.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }

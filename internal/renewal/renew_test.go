@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/quorum"
 )
 
-// A renewal's majority counts only inside the old deadline: when it comes later the lock may have
-// been somebody else's in between, and a timer that is late must not decide that.
+// A renewal's majority counts only before the old deadline. After it, somebody else may have had the lock in between,
+// and a late timer must not decide that.
 func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -25,8 +25,8 @@ func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 	})
 }
 
-// Extend may raise the TTL while a renewal for the old one is under way, and its own calls be lost:
-// the nodes were never asked for more than the old one.
+// Extend may raise the TTL while a renewal with the old TTL is under way, and Extend's own calls may be lost. The nodes
+// then never got the new TTL.
 func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 	const ttl = 2 * time.Second
 	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
@@ -41,7 +41,7 @@ func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 	})
 }
 
-// What an Extend asks for does not pace the tries before it is granted: the deadline is still the old one.
+// Until a majority agrees to Extend, its TTL does not pace the tries, because the old deadline still counts.
 func TestAFailedExtendIsTriedAgainWhileThereIsTime(t *testing.T) {
 	const ttl = 4 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
@@ -58,7 +58,7 @@ func TestAFailedExtendIsTriedAgainWhileThereIsTime(t *testing.T) {
 	})
 }
 
-// Extend may raise the TTL while a renewal for the old one is under way, which wins.
+// Extend may raise the TTL while a renewal with the old TTL is under way, and that renewal wins.
 func TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime(t *testing.T) {
 	const ttl = 4 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
@@ -75,7 +75,7 @@ func TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime(t *testing.T) {
 	})
 }
 
-// A host that wakes shortly before a deadline has lost its connections, as a rule: the first try fails.
+// A host that wakes shortly before a deadline has usually lost its connections, so the first try fails.
 func TestThereIsMoreThanOneTryInWhatIsLeftAfterASuspension(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, n *mute, sleep func(time.Duration)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// mute is a node that nobody can reach; it counts who tried.
+// mute is a node that nobody can reach. It counts the tries.
 type mute struct {
 	node.Node
 	calls atomic.Int32
@@ -34,8 +34,8 @@ func (n *mute) Eval(context.Context, string, node.Call, ...string) node.Reply {
 
 func (n *mute) Close() {}
 
-// suspended runs f in a bubble in which a client holds a lease of ttl, won this instant.
-// sleep stands for a suspended host: the steady clock goes on, all timers stand still.
+// suspended runs f in a bubble in which a client holds a lease of ttl, won this instant. sleep simulates a suspension
+// of the host: the steady clock goes on, and no timer runs.
 func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep func(time.Duration))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,8 +61,7 @@ func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep 
 	})
 }
 
-// Timers stand still while a host is suspended, so a lease's own would fire that much
-// too late.
+// Timers do not run while a host is suspended, so the lease's own timer would fire too late by that time.
 func TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -79,7 +78,7 @@ func TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes(t *testing.T) {
 	})
 }
 
-// Whoever asks in the second before the watch looks is told the truth too.
+// A caller that asks in the second before the watch looks also gets the truth.
 func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -102,7 +101,7 @@ func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
 func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, n *mute, sleep func(time.Duration)) {
-		sleep(ttl / 2) // past the renewal, not past the deadline
+		sleep(ttl / 2) // after the renewal, before the deadline
 		time.Sleep(watchEvery)
 		synctest.Wait()
 		if e.End() != nil || n.calls.Load() == 0 {
@@ -116,9 +115,9 @@ func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
 	})
 }
 
-// With nothing held the scheduler sleeps for an hour, by a clock that stands while the host is suspended. What
-// comes after that is renewed when it is due, and ends at its deadline: whether the host slept for longer than the
-// scheduler meant to, or for less, and also where another lease is held meanwhile.
+// When nothing is held, the scheduler sleeps for an hour, by a clock that stops while the host is suspended. A lease
+// that comes later is renewed when it is due, and ends at its deadline. It does not matter whether the host slept for
+// longer than the scheduler planned, or whether another lease is held meanwhile.
 func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing.T) {
 	const ttl, window = time.Second, 100 * time.Millisecond
 	for _, slept := range []time.Duration{watchEvery / 2, time.Minute, 40 * time.Minute, 5 * time.Hour} {
@@ -151,7 +150,7 @@ func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing
 	}
 }
 
-// The deadline's own timer, without any help of the watch.
+// The deadline's own timer does this, without the watch.
 func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	const ttl = 10 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
@@ -166,8 +165,7 @@ func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
-// Renewals that are tried in vain find the loss, too, but later: here at 11/10 of the
-// validity, because one of them came at a tenth.
+// Renewals that fail also find the loss, but later: here at 11/10 of the validity, because one of them came at a tenth.
 func TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline(t *testing.T) {
 	const ttl = 10 * time.Second
 	validity := quorum.Validity(ttl, 100*time.Millisecond)
@@ -186,8 +184,8 @@ func TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline(t *testing.T) {
 	})
 }
 
-// The shortest TTL, 8 W, is valid for half of it: there is still time for a renewal whose
-// answers are lost, and for two more.
+// The shortest TTL, 8 W, is valid for half of it. There is still time for a renewal whose answers are lost, and for two
+// more.
 func TestALeaseOfTheShortestTTLIsRenewedMoreThanOnce(t *testing.T) {
 	suspended(t, 800*time.Millisecond, func(e *Lease, n *mute, _ func(time.Duration)) {
 		<-e.Context().Done()

@@ -17,8 +17,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Leases that are lost together are all announced before the nodes are told of most of them: to tell them takes much
-// longer, and a lease whose turn came late was believed in for longer than its deadline.
+// Leases that are lost together are all announced before the nodes learn of most of the losses. Informing the nodes
+// takes much longer. A lease whose turn came late was relied on past its deadline.
 func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T) {
 	const leases = 20_000
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 		var announced, kept atomic.Int64
 		k.Explain = func(_ *Lease, why *LostError) error {
 			if announced.Add(1) == leases {
-				kept.Store(int64(len(k.Held()))) // which the nodes were not told of
+				kept.Store(int64(len(k.Held()))) // leases whose loss the nodes have not been told
 			}
 			return why
 		}

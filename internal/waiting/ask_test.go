@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// silent is a node that says who it is, and what time it is, and nothing more.
+// silent is a node that answers only who it is and what time it is.
 type silent struct{ *nodemodel.Node }
 
 func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
@@ -23,9 +23,9 @@ func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// A client's first wait asks before it subscribes. Another wait of the client may have
-// subscribed meanwhile; then one node's hand-off begins a question to that node alone, which
-// nothing decides. The waiter took it for its own, and never asked again.
+// A client's first wait asks before it subscribes. Another wait of the client may have subscribed meanwhile. Then one
+// node's hand-off begins a question to that node alone, which nothing decides. The defect: the waiter took it for its
+// own question and never asked again.
 func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return silent{m} })
@@ -50,8 +50,8 @@ func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 	})
 }
 
-// Who waits asks again after a second. Where nodes take longer to answer that question is not to end the one
-// before: nothing would ever be decided.
+// A waiter asks again after a second. If nodes take longer to answer, the new question must not end the last one:
+// otherwise no question would ever be decided.
 func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, models := voting(0, 0, 0)
@@ -60,7 +60,7 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 			nodes = append(nodes, slow{m})
 		}
 		l := met(t, locker(t, set, 3*askEvery, nodes...))
-		l.Inbox.open(t.Context()) // or the first question were waited for
+		l.Inbox.open(t.Context()) // otherwise the first question would be awaited
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil {
@@ -69,7 +69,7 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 	})
 }
 
-// slow is a node whose answers take longer than a waiter to ask again.
+// slow is a node whose answers take longer than the pause of a waiter.
 type slow struct{ *nodemodel.Node }
 
 func (n slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// neighbours are the lockers of n clients on the same three modelled nodes, each a millisecond away.
+// neighbours returns the lockers of n clients of the same three modelled nodes, each a millisecond away.
 func neighbours(t *testing.T, n int) (all []*Locker) {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -30,7 +30,7 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 	return all
 }
 
-// unlock gives a lock back as a lease does: to a waiter of this process, or to the nodes.
+// unlock releases a lock as a lease does: to a waiter of this process, or to the nodes.
 func (l *Locker) unlock(lock nodescript.Lock, g Grant, ttl time.Duration) {
 	g.End()
 	l.Fan.Together(func() {
@@ -40,9 +40,9 @@ func (l *Locker) unlock(lock nodescript.Lock, g Grant, ttl time.Duration) {
 	})
 }
 
-// Goroutines of one process that come and go pass the lock on among themselves. A waiter of another process is
-// overtaken by a bounded number of them, however they come: the line in their process may be empty in between, and what
-// counts the passes must not go with it.
+// Goroutines of one process that come and go pass the lock among themselves. The number of them that overtake a waiter
+// of another process is bounded, whatever their pattern. The line of their process may be empty in between, and the
+// count of passes must survive that.
 func TestAnotherProcessIsOvertakenByABoundedNumberOfPasses(t *testing.T) {
 	for _, c := range []struct {
 		locals      int
@@ -64,7 +64,7 @@ func TestAnotherProcessIsOvertakenByABoundedNumberOfPasses(t *testing.T) {
 				here, there := all[0], all[1]
 				stop := make(chan struct{})
 				var mu sync.Mutex
-				var since time.Time // when the other process came; zero: it does not wait
+				var since time.Time // when the other process came; zero: it is not waiting
 				overtaken := 0
 				waits := func(at time.Time) {
 					mu.Lock()

@@ -28,8 +28,8 @@ func (n decides) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// A lock that is won at the moment at which the context ends is won: the result is looked at first. On one
-// processor the answer is there before the waiter sees that its context ended.
+// A lock that is won at the moment at which the context ends is won, because the result is checked first. On one
+// processor the answer is there before the waiter sees the end of its context.
 func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 20 {

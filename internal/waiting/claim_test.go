@@ -11,15 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// distant is a node at the end of a long line, by which its news come, too.
+// distant is a node at the end of a long line, which also delays its hand-offs.
 type distant struct{ far }
 
 func (n distant) Listen(ctx context.Context, channel string, on func(string)) error {
 	return n.Node.Listen(ctx, channel, func(m string) { time.AfterFunc(n.way, func() { on(m) }) })
 }
 
-// The acquire that a claim is for comes a round trip after the claim was made, and a window allows one of up to 2 W. Of
-// those who wait each asks meanwhile: where the claim is over by then, the name is handed to another, for whom it is the same.
+// The acquire that uses a claim comes a round trip after the claim, and a window allows a round trip of up to 2 W. All
+// waiters ask meanwhile. If the claim is over by then, another waiter gets the name, and has the same problem.
 func TestAClaimLastsForARoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const window, way, many = 2500 * time.Millisecond, 2200 * time.Millisecond, 60
@@ -42,7 +42,7 @@ func TestAClaimLastsForARoundTrip(t *testing.T) {
 			time.Sleep(73 * time.Millisecond)
 		}
 		wait.Wait()
-		// Each takes the way of its release, of the news, and of the acquire and its answer.
+		// Each lock takes the time of its release, of the hand-off, and of the acquire and its answer.
 		if took := time.Since(began); took > time.Minute+many*4*way {
 			t.Errorf("it took %s to serve %d", took, many)
 		}

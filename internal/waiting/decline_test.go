@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// opened is what nodes wait for that answer at once.
+// opened returns a gate for nodes that answer at once.
 func opened() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -21,14 +21,14 @@ func opened() chan struct{} {
 
 func newBusy(m *nodemodel.Node) *busy { return &busy{Node: m, free: opened()} }
 
-// told are the pieces in which an owner of that label is named.
+// told returns the pipelines that name an owner with that label.
 func (n *busy) told(label string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(n.pieces), func(p string) bool { return !strings.Contains(p, label) })
 }
 
-// What is handed to an owner under which nobody bids is declined, but where that could harm.
+// A hand-off to an owner without a bid is declined, except if that could do harm.
 func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	own := func(l *Locker, b *bid) string {
 		return nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
@@ -37,7 +37,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 		name  string
 		owner func(l *Locker, b *bid) string
 		given func(l *Locker, b *bid, owner string)
-		want  string // the piece that goes to the node; "": nothing is declined
+		want  string // the pipeline that goes to the node; "": nothing is declined
 	}{
 		{"a bid that is over", own, func(*Locker, *bid, string) {}, "gone"},
 		{"another client's", func(_ *Locker, b *bid) string { return nodescript.NewOwner("gone", "other", b.ticket, nil) },
@@ -83,13 +83,13 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	}
 }
 
-// What is handed over between two bids of a wait keeps its place until the next bid, which is hurried and
-// answers; or the end of the wait does.
+// A hand-off between two bids of a wait keeps its place until the next bid. That bid is hurried, and answers it.
+// Otherwise the end of the wait answers it.
 func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	for want, goesOn := range map[string]func(l *Locker, b *bid){
 		"label gone": func(l *Locker, b *bid) { l.Inbox.expect(b) },
 		"gone":       func(l *Locker, b *bid) { l.Inbox.ends(b.ticket) },
-		"": func(l *Locker, b *bid) { // that one is over, too: it is kept for another
+		"": func(l *Locker, b *bid) { // this bid is over too: the hand-off is kept for the next one
 			b.giveUp()
 			l.Inbox.expect(b)
 		},
@@ -127,8 +127,8 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	}
 }
 
-// Who is not expected yet would decline its own turn: its first question, while the inbox is being opened for
-// somebody else, joins no queue.
+// A bid that is not expected yet would decline its own turn. So its first question joins no queue while the inbox opens
+// for another waiter.
 func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var models []*nodemodel.Node
@@ -138,7 +138,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 		})
 		l.Fan.Hail(t.Context())
 		l.Inbox.mu.Lock()
-		l.Inbox.up[0], l.Inbox.up[1] = true, true // as when the third node is down
+		l.Inbox.up[0], l.Inbox.up[1] = true, true // as if the third node were down
 		l.Inbox.mu.Unlock()
 		b := l.bid(t)
 		stamp, _, err := l.Fan.Stamp()
@@ -175,7 +175,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 	})
 }
 
-// callOf is a call as a node gets it.
+// callOf returns a call as a node gets it.
 func callOf(l *Locker, m *nodemodel.Node, c nodescript.Call) node.Call {
 	return node.Call{SHA: nodescript.NewScripts(l.Fan.Set(), m.Info.Run).SHA(c.Op), Keys: c.Keys, Args: c.Args}
 }

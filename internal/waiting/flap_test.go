@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// flapping is a node whose subscriptions stand for a millisecond at a time, once it flaps.
+// flapping is a node whose subscriptions work for a millisecond at a time after it begins to flap.
 type flapping struct {
 	*nodemodel.Node
-	begin <-chan struct{} // closed when it begins
-	asked atomic.Int64    // questions for a name
+	begin <-chan struct{} // closed when the node begins to flap
+	asked atomic.Int64    // acquires
 }
 
 func (n *flapping) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
@@ -49,8 +49,8 @@ func (n *flapping) Listen(ctx context.Context, channel string, on func(string)) 
 	})
 }
 
-// A subscription that breaks again and again is made again, less and less often, and who waits does not ask each time:
-// it asks once a second anyway. With hundreds of waiters a node that is in trouble would be asked thousands of times.
+// A subscription that breaks again and again is made again, less and less often. A waiter does not ask each time,
+// because it asks once a second anyway. With hundreds of waiters a node in trouble would get thousands of questions.
 func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := make(chan struct{})
@@ -82,7 +82,8 @@ func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 	})
 }
 
-// However often a node is heard again, a waiter asks for that once a second; another node that is heard again is asked.
+// However often a node is heard again, a waiter asks for that reason once a second at most. Another node that is heard
+// again is asked at once.
 func TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *flapping { return &flapping{Node: m} })

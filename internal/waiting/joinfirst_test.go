@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// busy is a node that notes what each pipeline asks, by owners, and answers none before it is free.
+// busy is a node that records the owners in each pipeline, and answers none before it is free.
 type busy struct {
 	*nodemodel.Node
 	free chan struct{}
@@ -43,12 +43,12 @@ func (n *busy) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// The next in line of a process is in every queue before the release of the one before it is: that
-// hands the name on, to whoever came later where the next is missing.
+// The next waiter in line of a process is in every queue before the last one's release arrives. The release hands the
+// name on, and a later waiter would get it on a node where the next one is missing.
 func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before func(l *Locker, b *bid) // the pass that is refused
+		before func(l *Locker, b *bid) // the pass that the waiter refuses
 		after  func(b *bid)
 	}{
 		{
@@ -58,7 +58,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 		},
 		{
 			"another node hands over while the piece waits to be sent",
-			func(l *Locker, _ *bid) { // two pipelines, as many as there are workers
+			func(l *Locker, _ *bid) { // two pipelines, because there are two workers
 				for range 2 {
 					l.Fan.Send(&fanout.Message{Call: nodescript.QuitCall(nodescript.Lock{Name: "y"}, "other~")}, func(i int) bool { return i > 0 })
 					time.Sleep(time.Millisecond)
@@ -83,7 +83,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 				b := l.bid(t)
 				l.lines.enter(Want{Lock: b.lock}, b, 0)
 				c.before(l, b)
-				time.Sleep(time.Millisecond) // long enough for a second connection to be used
+				time.Sleep(time.Millisecond) // long enough for the use of a second connection
 				synctest.Wait()
 				l.Fan.Together(func() {
 					if passed, _ := l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0); passed {

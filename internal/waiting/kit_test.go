@@ -18,8 +18,8 @@ import (
 
 // The kit: clients on modelled nodes that vote, for bubbles of testing/synctest.
 
-// three is the locker of a client on three nodes; wrap is what stands before each. It has met
-// them when it is returned.
+// three returns the locker of a client on three nodes. The client has met them. wrap returns what stands in front of
+// each.
 func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -30,7 +30,7 @@ func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker 
 	return met(t, locker(t, set, time.Second, nodes...))
 }
 
-// hearing is the locker of a client on three nodes of a kind, which vote, and which it hears.
+// hearing returns the locker of a client on three nodes of one kind. They vote, and the client hears them.
 func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, []T) {
 	t.Helper()
 	var nodes []T
@@ -43,7 +43,7 @@ func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, 
 	return l, nodes
 }
 
-// taken gives a lock to another client, on some nodes; nil means all. It returns its owner and token.
+// taken gives a lock to another client on some nodes; nil means all. It returns the owner and the token.
 func (l *Locker) taken(t *testing.T, lock nodescript.Lock, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
 	t.Helper()
 	token, _, err := l.Fan.Stamp()
@@ -56,12 +56,12 @@ func (l *Locker) taken(t *testing.T, lock nodescript.Lock, ttl time.Duration, on
 	return owner, token
 }
 
-// voting are nodes that vote, whose clocks are so far ahead.
+// voting returns nodes that vote. ahead is how far each one's clock is ahead.
 func voting(ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
 	return votingWithin(250*time.Millisecond, ahead...)
 }
 
-// votingWithin is voting, with a window.
+// votingWithin does the same as voting, with a given window.
 func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
 	set := nodescript.Config{N: len(ahead), MaxTTL: 40 * window, Window: window, Cluster: "test"}
 	var nodes []*nodemodel.Node
@@ -79,7 +79,7 @@ func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Conf
 	return set, nodes
 }
 
-// met is l when it has met its nodes.
+// met returns l after it has met its nodes.
 func met(t *testing.T, l *Locker) *Locker {
 	t.Helper()
 	if answers := l.Fan.Settle(t.Context()); answers != nil {
@@ -88,9 +88,9 @@ func met(t *testing.T, l *Locker) *Locker {
 	return l
 }
 
-var clients int // made so far: no two have one inbox
+var clients int // clients made so far: each needs its own inbox
 
-// locker is a client's locker on nodes that it has not met.
+// locker returns a client's locker on nodes that it has not met.
 func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ...node.Node) *Locker {
 	fan := fanout.New(fanout.Config{
 		Nodes: nodes, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
@@ -107,10 +107,10 @@ func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ..
 	}
 }
 
-// micros is what the clocks of modelled nodes say in a bubble.
+// micros returns the time by the clocks of modelled nodes in a bubble.
 func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 
-// bid is the bid of a waiter for x.
+// bid returns the bid of a waiter for x.
 func (l *Locker) bid(t *testing.T) *bid {
 	t.Helper()
 	var ticket int64
@@ -121,7 +121,7 @@ func (l *Locker) bid(t *testing.T) *bid {
 	return b
 }
 
-// listens reports whether the subscription on a node stands.
+// listens reports whether the subscription on a node works.
 func (b *Inbox) listens(node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lagging is a node to which what waiters ask takes its time, on a connection of its own.
+// lagging is a node that gets the questions of waiters late, on a connection of their own.
 type lagging struct {
 	*nodemodel.Node
-	acquire string // the digest of its script
+	acquire string // the digest of acquire
 	lag     time.Duration
 }
 
@@ -33,8 +33,8 @@ func (n *lagging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// A question may come to a node after the release of its owner, which then had nothing to take
-// out of the queue. A claim for that owner would shut the name on that node for a second.
+// A question may reach a node after its owner's release, which then found nothing in the queue. A claim for that owner
+// would close the name on that node for a second.
 func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
@@ -44,7 +44,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 				t.Fatalf("node %d does not vote, or is not heard: %+v", i, a)
 			}
 		}
-		// Another client has the lock, and gives it back when all is over.
+		// Another client has the lock, and releases it at the end.
 		lock := nodescript.Lock{Name: "x"}
 		other, stamp := l.taken(t, lock, 10*time.Second, nil)
 
@@ -68,7 +68,8 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 	})
 }
 
-// A node that hangs was never asked what others got without it: there is nothing to take back when it is itself again.
+// A hanging node was never asked for a lock that the others granted. So there is nothing to take back when it answers
+// again.
 func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *hanging { return &hanging{Node: m} })
@@ -81,7 +82,7 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 			if i%2 == 0 {
-				g.End() // given back, and then the node does not answer the question
+				g.End() // released, and then the node does not answer the question
 			}
 		}
 		asked := nodes[0].hung.Load()
@@ -96,11 +97,11 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 	})
 }
 
-// hanging is a node that answers nothing while it hangs, and runs nothing of what it got.
+// hanging is a node that answers nothing while it hangs, and does not run the calls of that time.
 type hanging struct {
 	*nodemodel.Node
 	hangs       atomic.Bool
-	hung, since atomic.Int64 // calls it got: while it hung, and since
+	hung, since atomic.Int64 // calls while it hung, and calls after that
 }
 
 func (n *hanging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A node that was away for most of the TTL frees the name when it is back, not when the TTL is over.
+// A node that was away for most of the TTL frees the name when it is back, and not at the end of the TTL.
 func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)
@@ -34,8 +34,8 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	})
 }
 
-// Who has the lock stands in no queue, also where its question arrives when the others have granted it.
-// (A hand-off to it would be answered, but costs those who wait a round trip on that node.)
+// The holder is in no queue, even if its question arrives after the others have granted it. (A hand-off to it would be
+// answered, but would cost the waiters a round trip on that node.)
 func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
@@ -62,15 +62,15 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 	})
 }
 
-// Who entered the line before its client had met the nodes is passed the lock as anybody: also if its turn
-// came before its bid was made.
+// A waiter that entered the line before its client had met the nodes gets the lock by a pass as any other does. This
+// also holds if its turn came before its bid was made.
 func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
 		want := Want{Lock: nodescript.Lock{Name: "x"}}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _ := l.lines.enter(want, nil, 0)
-		l.lines.leave("x", true, l.nothing, 0) // the first has the lock now
+		l.lines.leave("x", true, l.nothing, 0) // the first waiter has the lock now
 		b := l.bid(t)
 		l.lines.gets(p, b)
 		if passed, _ := l.lines.pass("x", handed{owner: "holder", over: l.Fan.Now().Add(time.Second)}, false, false); !passed {
@@ -80,7 +80,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	})
 }
 
-// text is the record of a lock.
+// text returns the record of a lock.
 func text(n *nodemodel.Node, l nodescript.Lock) string {
 	for _, k := range n.Keys() {
 		if k.Name == nodescript.RecordKey(l.Name) {
@@ -90,14 +90,14 @@ func text(n *nodemodel.Node, l nodescript.Lock) string {
 	return ""
 }
 
-// Who won leaves the queue of a node that did not grant, also one that it just then does not reach, and where
-// it will never know whether its question came there: the lease may be over and given back by then.
+// The winner leaves the queue of a node that did not grant. This includes a node that it cannot reach just then. There
+// it never learns whether its question arrived, and the lease may already be released by the time the node is back.
 func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		heard bool // its answer came, and then the node was away
+		heard bool // its answer came, and then the node went away
 		late  time.Duration
-		ended bool // the lease was over when the answer was given up
+		ended bool // the lease was over when the client gave up waiting for the answer
 	}{
 		{what: "after its answer", heard: true},
 		{what: "when it answers"},

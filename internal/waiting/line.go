@@ -68,8 +68,8 @@ func (l *lines) gets(p *place, b *bid) {
 }
 
 // turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before, or if the wait is
-// over, it returns the last finding of the first waiter, or nil if there is none. If it reports true, the caller must
-// call leave. turn calls draw when met is closed.
+// over, it returns the last finding of the first waiter. That is nil if there is none. If it reports true, the caller
+// must call leave. turn calls draw when met is closed.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
@@ -128,10 +128,10 @@ func (l *lines) isNear(name string) bool {
 	return l.byName[name].near
 }
 
-// mostPasses is how often in a row a lock passes from one waiter of a process to the next while waiters of other
-// processes are in the queue. The lease carries the count: see [Grant]. A count in the line would begin anew whenever
-// the line is empty, and it is empty whenever the goroutines of the process pause. All passes count, also those before
-// the other waiters came. Those waiters then get the name at the next Unlock.
+// mostPasses is how often in a row a lock passes between waiters of one process while waiters of other processes are in
+// the queue. The lease carries the count: see [Grant]. A count in the line would begin anew whenever the line is empty,
+// and it is empty whenever the goroutines of the process pause. All passes count, also those before the other waiters
+// came. Those waiters then get the name at the next Unlock.
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// mute is a locker on three nodes that can be made to hang. met says that it has met them before.
+// mute returns a locker on three nodes that can be made to hang. met says that it has met them before.
 func mute(t *testing.T, timeout, retry time.Duration, met bool) (l *Locker, hang func(bool)) {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -40,14 +40,14 @@ func mute(t *testing.T, timeout, retry time.Duration, met bool) (l *Locker, hang
 	return l, hang
 }
 
-// Waiters of one process stand in one line, and only the first asks. What it finds of an outage counts for those
-// behind it: each is told as soon as it has waited for a second in vain, and not a second after the one before it.
+// Waiters of one process are in one line, and only the first asks. Its findings about an outage count for the others.
+// Each waiter gets the error when it has waited for a second in vain, and not a second after the one before it.
 func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	for _, c := range []struct {
 		retry, ttl, apart time.Duration
 		unmet             bool // the client never met the nodes
-		held              bool // somebody has the lock when the nodes fall silent
+		held              bool // somebody has the lock when the nodes stop answering
 		want              time.Duration
 	}{
 		{retry: timeout, ttl: 10 * time.Second, want: patience},
@@ -89,7 +89,7 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 				all.Wait()
 				most := c.want + 2*timeout + timeout // the last try, and one before it
 				if c.held {
-					most += 500*time.Millisecond + askEvery // they notice it when they ask next
+					most += 500*time.Millisecond + askEvery // they notice it with their next question
 				}
 				for i, d := range took {
 					if kinds[i] != Unavailable || d < c.want || d > most {
@@ -101,8 +101,8 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 	}
 }
 
-// A minority that says who has the lock is no quorum: whoever hears of no other node is told so in time. The round is
-// decided before the silent nodes are given up, so the first to look finds the lock held.
+// A minority that answers held is no quorum. A waiter that hears no other node gets that error in time. The round is
+// decided before the silent nodes are given up, so the first look finds the lock held.
 func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, ttl = 100 * time.Millisecond, 2 * time.Second
@@ -122,7 +122,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 		var silent time.Time
 		for i := range 4 {
 			all.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // before the lease on the third node is over
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // before the third lease ends
 				defer cancel()
 				_, r := l.Wait(ctx, lock, ttl, func(*Refusal) {})
 				if took, most := time.Since(silent), askEvery+ttl+4*timeout; r == nil || r.Kind != Unavailable || took > most {
@@ -138,7 +138,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 	})
 }
 
-// Who waits through outages waits on, and takes nobody along: those beside it are told in time.
+// A waiter through outages goes on waiting. The waiters beside it still get their error in time.
 func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	for _, first := range []bool{true, false} {
@@ -180,13 +180,13 @@ func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 	}
 }
 
-// Whoever stands behind others in its process, and whose context ends while the name is held, is told so: what the first
-// of them knows, and what the process itself knows of a lock that it has.
+// A waiter behind others in its process, whose context ends while the name is held, gets ErrHeld. It gets the knowledge
+// of the first waiter, and the process's own knowledge of a lock that it has.
 func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		here  bool          // the lock came to this process
-		after time.Duration // so long before the contexts end
+		after time.Duration // time until the contexts end
 		label string
 	}{
 		{"held by another process", false, 500 * time.Millisecond, "other"},
@@ -236,7 +236,7 @@ func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 	}
 }
 
-// TryLock retries votes that were split for a moment, whatever the pause of a waiting Lock is.
+// TryLock repeats a split vote for a moment, whatever the pause of a waiting Lock is.
 func TestTheRetryDelayOfLockDoesNotPaceTryLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(i int, m *nodemodel.Node) node.Node {
@@ -246,7 +246,7 @@ func TestTheRetryDelayOfLockDoesNotPaceTryLock(t *testing.T) {
 		lock := nodescript.Lock{Name: "x"}
 		for i := range 2 { // no two nodes name the same holder
 			l.taken(t, lock, 10*time.Second, func(node int) bool { return node == i })
-			time.Sleep(10 * time.Millisecond) // or it would be the same owner
+			time.Sleep(10 * time.Millisecond) // otherwise it would be the same owner
 		}
 		begun := time.Now()
 		_, r := l.Try(t.Context(), lock, 10*time.Second)

@@ -13,9 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// A holder that died leaves a lease that ends by each node's own clock. Who is the first in line gets one
-// node after another and has a minority for as long as the clocks differ; the dead one's ticket is older,
-// but it waits for nothing.
+// A dead holder leaves a lease that ends by each node's own clock. The first waiter gets one node after another. It has
+// a partial grant for as long as the clocks differ. The dead holder's ticket is older, but it waits for nothing.
 func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const tenth = time.Second / 10
@@ -58,7 +57,7 @@ func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 	})
 }
 
-// apart are a waiter and the nodes that it shares with others. Its ticket is drawn with its first question.
+// apart is a waiter, and the nodes that it shares with others. It draws its ticket with its first question.
 type apart struct {
 	t     *testing.T
 	l     *Locker
@@ -72,7 +71,7 @@ func newApart(t *testing.T) *apart {
 	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.Lock{Name: "x", Private: true}, born: l.Fan.StampAt(l.Fan.Now())}
 }
 
-// other gives nodes to somebody else, whose ticket is that much younger than all others.
+// other gives nodes to another client. Its ticket is younger than all others by the given time.
 func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 	stamp, _, err := a.l.Fan.Stamp()
 	if err != nil {
@@ -100,7 +99,7 @@ func (a *apart) holder(node int) string {
 	return ""
 }
 
-// waits waits for the lock until its caller has done what it does.
+// waits waits for the lock until while returns.
 func (a *apart) waits(while func()) {
 	stop := a.l.waits(a.t, a.lock, 10*time.Second)
 	time.Sleep(askEvery / 4)
@@ -108,10 +107,10 @@ func (a *apart) waits(while func()) {
 	stop()
 }
 
-// Who keeps a minority, because only younger ones were on the other nodes, learns soon of an older one
-// that came there: nobody has the name as long as both keep their parts.
+// A waiter keeps its partial grant if only younger ones were on the other nodes. It learns soon of an older one that
+// came there: nobody has the name as long as both keep their parts.
 func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
-	for range 20 { // by chance it asks soon at any rate
+	for range 20 { // once, it may ask soon by chance
 		synctest.Test(t, func(t *testing.T) {
 			a := newApart(t)
 			a.other(time.Hour, 2)
@@ -135,7 +134,7 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 	}
 }
 
-// A part may last: the other nodes are somebody's who came later, and one of them is out of reach.
+// A partial grant may last: the other nodes belong to a younger client, which cannot reach one of them.
 func TestWhoHasAPartForLongAsksEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApart(t)
@@ -152,7 +151,7 @@ func TestWhoHasAPartForLongAsksEverySecond(t *testing.T) {
 	})
 }
 
-// Answers of a node that is slower than the others come when their round has failed.
+// The answers of a slow node come after their round has failed.
 func TestWhatWasGivenBackIsNoPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApart(t)
@@ -164,7 +163,7 @@ func TestWhatWasGivenBackIsNoPart(t *testing.T) {
 		for range 2 {
 			b.askAll()
 			time.Sleep(gather / 10)
-			b.next(time.Second, askEvery) // the round of all has failed; then the grant comes
+			b.next(time.Second, askEvery) // the round with all nodes has failed; then the grant comes
 			time.Sleep(gather)
 		}
 		b.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// timed notes when each name was asked for by somebody who waits for it.
+// timed records when a waiter asked for each name.
 type timed struct {
 	*nodemodel.Node
 	mu    sync.Mutex
@@ -31,9 +31,9 @@ func (n *timed) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// Waiters that came together must not ask together ever after, so one of their pauses is a random part of a second. It
-// is not the first: most waits are over within a second, and with hundreds of waiters each hand-off would
-// cost every node questions that nobody needs.
+// Waiters that came together must not ask together ever after. So one of their pauses is a random part of a second. It
+// is not the first one, because most waits end within a second. With hundreds of waiters each hand-off would then cost
+// every node unnecessary questions.
 func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *timed { return &timed{Node: m, asked: map[string][]time.Time{}} })
@@ -47,7 +47,7 @@ func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.
 				defer cancel()
 				_, _ = l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {})
 			})
-			time.Sleep(time.Millisecond) // or their questions would travel in one call
+			time.Sleep(time.Millisecond) // otherwise their questions would travel in one call
 		}
 		wait.Wait()
 		synctest.Wait() // they also quit the queues

@@ -19,10 +19,10 @@ import (
 type away struct {
 	*nodemodel.Node
 	cut     atomic.Bool
-	unheard atomic.Bool // it is cut off when it has run the next waiter's question, whose answer is lost
+	unheard atomic.Bool // it is cut off after it has run the next waiter's question: the answer is lost
 	asked   atomic.Int64
-	far     time.Duration // until a question is there
-	slow    time.Duration // until its answer is here
+	far     time.Duration // time until a question arrives
+	slow    time.Duration // time until its answer arrives
 }
 
 var errCut = node.NotSent(errors.New("connect: no route to host"))
@@ -58,7 +58,7 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// alone is a client on one node that can be cut off.
+// alone returns a client on one node that can be cut off.
 func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	t.Helper()
 	set := nodescript.Config{N: 1, MaxTTL: maxTTL, Window: 50 * time.Millisecond, Cluster: "test"}
@@ -67,7 +67,7 @@ func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	return locker(t, set, 100*time.Millisecond, n), n
 }
 
-// waits makes somebody wait for the lock until stop is called.
+// waits makes a waiter wait for the lock until stop is called.
 func (l *Locker) waits(t *testing.T, lock nodescript.Lock, ttl time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan struct{})
@@ -78,7 +78,7 @@ func (l *Locker) waits(t *testing.T, lock nodescript.Lock, ttl time.Duration) (s
 	return func() { cancel(); <-waited }
 }
 
-// queued is who stands in the node's queues.
+// queued returns the owners in the node's queues.
 func (n *away) queued() (list []string) {
 	for _, k := range n.Keys() {
 		if strings.HasSuffix(k.Name, ":queue") {
@@ -88,9 +88,9 @@ func (n *away) queued() (list []string) {
 	return list
 }
 
-// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another.
-// The nodes would reserve the name for the one that is over as well, for a second. Its question may
-// have been answered before, or the answer was lost.
+// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another one. The nodes
+// would also reserve the name for the bid that is over, for a second. Its question may have been answered before, or
+// the answer was lost.
 func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 	for _, unheard := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unheard=%t", unheard), func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 					t.Fatalf("the first: %+v", r)
 				}
 				n.unheard.Store(unheard)
-				stop := l.waits(t, lock, 4*time.Second) // in line behind the first, which does not renew
+				stop := l.waits(t, lock, 4*time.Second) // behind the first, which does not renew
 				time.Sleep(1400 * time.Millisecond)
 				if len(n.queued()) == 0 {
 					t.Fatal("the waiter stands in no queue")
@@ -119,8 +119,8 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 	}
 }
 
-// A waiter pauses after an outage, its bid over. Whoever gives the lock back meanwhile must not have
-// the inbox expect it: nobody would ever make it forget.
+// A waiter pauses after an outage, and its bid is over. A release in that time must not register the bid in the inbox:
+// nobody would ever remove it.
 func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)

@@ -4,8 +4,8 @@ import "github.com/holdfast-go/holdfast/internal/clock"
 
 // spare is the set of nodes that a waiter gave back and leaves alone, because the others are held. Those nodes lack the
 // holder's lease, and its next renewal repairs it there. If many waiters asked them every second, the renewal would
-// hardly find them free. So for half of MaxTTL, which is longer than the time to the next renewal, the waiter asks them
-// only if another node has become free.
+// hardly find them free. So for half of MaxTTL the waiter asks them only if another node has become free. That time is
+// longer than the time to the next renewal.
 //
 // A node that was given back for the first time is not spared. If several waiters rush for a free lock, each gets some
 // nodes. The waiter's place in their queues then keeps the order.

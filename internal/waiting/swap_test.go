@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// opposite are two clients of five nodes, the first of which is near to nodes 0 and 1, the second to 2, 3 and 4:
-// where both ask at once each gets those. back is how long any answer takes.
+// opposite returns two clients of five nodes. The first is near to nodes 0 and 1, the second to nodes 2, 3 and 4. If
+// both ask at once, each gets its near nodes. back is the time of every answer.
 func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, views [][]*away) {
 	set, models := voting(0, 0, 0, 0, 0)
 	for _, mine := range [][]int{{0, 1}, {2, 3, 4}} {
@@ -36,7 +36,8 @@ func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, v
 	return clients, views
 }
 
-// lockInTurn locks and unlocks x at every client, one so much after the other, and returns who had it first, and when.
+// lockInTurn locks and unlocks x at every client, with the time apart between them. It returns the first holder and the
+// time until it had the lock.
 func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time.Duration) (first *Locker, took time.Duration) {
 	lock, start, got := nodescript.Lock{Name: "x"}, time.Now(), make(chan *Locker, len(clients))
 	for _, l := range clients {
@@ -58,8 +59,8 @@ func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time
 	return first, took
 }
 
-// The younger one has a majority and does not know it: the answer of a node was lost, which it cannot reach
-// any more. So each has a part that the other is to have.
+// The younger client has a majority and does not know it: a node's answer was lost, and it can no longer reach the
+// node. So each has a part that the other one needs.
 func TestTwoThatHaveAPartEachDoNotSwap(t *testing.T) {
 	const trip = 60 * time.Millisecond
 	for range 30 {
@@ -89,8 +90,8 @@ func TestTwoWithTheSameTicketDoNotBothKeepAPart(t *testing.T) {
 	})
 }
 
-// Two of five nodes are down. The answers of the node that the younger one has take it longer than its pauses:
-// if it asks again before they are there, none is to its current question, and it gives nothing back.
+// Two of five nodes are down. Answers of the younger client's node take longer than the client's pauses. If it asks
+// again before they come, it never has an answer to its current question, and gives nothing back.
 func TestAPartWhoseGrantsComeLateIsGivenBack(t *testing.T) {
 	const slow = askEvery * 4 / 10
 	for range 20 {

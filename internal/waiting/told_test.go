@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// A callback that panics ends the wait of its own Lock: the panic comes out of it, those behind it in line go on, and
-// no place is left in a queue.
+// A callback that panics ends the wait of its own Lock. The panic leaves that Lock, the waiters behind it go on, and no
+// place is left in a queue.
 func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 10 * time.Second
@@ -49,8 +49,8 @@ func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	})
 }
 
-// The next attempt of a line waits for the callback of the first, so what those behind it are told of an outage is late
-// by as long as that takes, and not by more.
+// The next attempt of a line waits for the callback of the first waiter. So the others learn of an outage later by the
+// duration of the callback, and not by more.
 func TestACallbackThatSleepsDelaysThoseBehindItByAsLongAsItSleeps(t *testing.T) {
 	const timeout, sleeps = 100 * time.Millisecond, 5 * time.Second
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ func (n far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// A job that is started on two machines in the same instant, each nearer to another node, is to run on one of
-// them: also while the third node hangs, which might have voted for either.
+// A job starts on two machines in the same instant, and each machine is nearer to another node. One of them must run
+// it. This also holds while the third node hangs, which might have voted for either.
 func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, models := voting(0, 0, 0)
@@ -36,7 +36,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		}
 		both := []*Locker{client(time.Millisecond, 5*time.Millisecond), client(5*time.Millisecond, time.Millisecond)}
 		hung.hangs.Store(true)
-		for _, l := range both { // both know it
+		for _, l := range both { // both have met the nodes
 			for range 3 {
 				l.Try(t.Context(), nodescript.Lock{Name: "other"}, time.Second)
 			}
@@ -64,7 +64,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 	})
 }
 
-// road is a node whose questions and answers take their time.
+// road is a node whose questions and answers take a given time.
 type road struct {
 	node.Node
 	there, back time.Duration
@@ -76,8 +76,8 @@ func (n road) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// Each of two is granted one node, hears of that late, and before that of the node that the other was granted. Where the two nodes are
-// all that there are, an answer that has not come is no vote for the other.
+// Each of two clients is granted one node. It hears of its grant late, and hears before of the other one's node. If
+// there are only these two nodes, a missing answer is no vote for the other client.
 func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 	const ms = time.Millisecond
 	for _, dead := range []bool{false, true} {
@@ -130,13 +130,13 @@ func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 	}
 }
 
-// What an attempt was granted it gives back before it waits to know why it failed.
+// An attempt gives its grants back before it waits for the reason of its failure.
 func TestAnAttemptThatWaitsForAnswersKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
 		lock := nodescript.Lock{Name: "x", Private: true}
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
-		nodes[1].slow = 300 * time.Millisecond // of those that may have it, too
+		nodes[1].slow = 300 * time.Millisecond // this includes answers of nodes that may have granted it
 		nodes[2].cut.Store(true)
 		began := time.Now()
 		a := &apart{t: t, l: l, nodes: nodes, lock: lock}

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/nodescript"
 )
 
-// wants sends a renewal of the lease of owner, which lacks node 0, and another when the name is handed to it there.
+// wants sends a renewal of owner's lease, which node 0 does not have. It sends another when that node hands it the
+// name.
 func (a *apart) wants(owner string) {
 	token, _ := nodescript.Ticket(owner)
 	extend := func() {
@@ -25,8 +26,8 @@ func (a *apart) wants(owner string) {
 	extend()
 }
 
-// A waiter that came first keeps a minority beside others who came later. Not where that is a lease that wants to be repaired:
-// it gives its part back, also while another node does not answer it.
+// A waiter that came first keeps its partial grant while younger ones wait. But it gives the part back to a lease that
+// needs repair, even while another node does not answer it.
 func TestAPartIsGivenBackToAHolderThatWantsItsNode(t *testing.T) {
 	for what, hangs := range map[string]bool{"a node is cut off": false, "a node hangs": true} {
 		t.Run(what, func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestAPartIsGivenBackToAHolderThatWantsItsNode(t *testing.T) {
 					}
 					a.wants(owner)
 					time.Sleep(gather)
-					for range 3 { // and nobody takes it away
+					for range 3 { // during which nobody takes it away
 						if has := a.holder(0); has != owner {
 							t.Fatalf("the lease was not repaired: %q has the node", has)
 						}

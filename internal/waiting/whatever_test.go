@@ -16,19 +16,19 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// ill is a node that does what it is told to.
+// ill is a node with a state that the test selects.
 type ill struct {
 	*nodemodel.Node
 	how atomic.Int32
 }
 
-// How a node can be.
+// States of a node.
 const (
 	well    int32 = iota
 	hangs         // it runs nothing
-	cut           // it is not reached
-	unheard       // it runs what it gets, and nobody hears of that
-	dials         // it is not reached, and that takes its time
+	cut           // it cannot be reached
+	unheard       // it runs its calls, and the answers are lost
+	dials         // it cannot be reached, and the attempt takes time
 	ways
 )
 
@@ -72,8 +72,8 @@ func (n *ill) Eval(ctx context.Context, text string, c node.Call, load ...string
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// Whatever nodes do while somebody waits, wins, gives back, passes on or gives up: when they are well again
-// nobody stands in a queue who does not wait, and no node keeps what was given back.
+// Nodes fail in any way while clients wait, win, release, pass on or give up. When the nodes are well again, no queue
+// contains an owner that does not wait, and no node keeps a released lock.
 func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
 	worlds, won := uint64(400), 0
 	for seed := range worlds {
@@ -86,7 +86,7 @@ func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
 	}
 }
 
-// whatever is one world; it returns how often the lock was got.
+// whatever runs one world. It returns how often a client got the lock.
 func whatever(t *testing.T, r *rand.Rand) (won int) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 	l, nodes := hearing(t, func(m *nodemodel.Node) *ill { return &ill{Node: m} })
