@@ -31,6 +31,7 @@ type members struct {
 // membership is the knowledge of the server behind one node of the list.
 type membership struct {
 	id      string        // "": the server was not met, or has no id yet
+	blank   bool          // the server was met, and had no id
 	seen    clock.Instant // the server was alive at this instant
 	against []objection   // by the node that calls the server a stranger
 	trusted atomic.Int64  // a clock.Instant: the vote counts until then
@@ -84,6 +85,7 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 		m.trusted.Store(0)
 		f.members.tellMet()
 	}
+	m.blank = id == ""
 	m.seen = max(m.seen, asked)
 }
 
@@ -252,7 +254,7 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	me := &f.members.seats[i]
 	met := id == p.ID                 // compared with the report's id, because the node may have been met since
 	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
-		me.id, me.counted = "", false
+		me.id, me.blank, me.counted = "", false, false
 		clear(me.against)
 		me.trusted.Store(0)
 		f.mu.Unlock()
@@ -263,9 +265,11 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-	} else if me.id == "" { // it was away, or had no id yet, and keeps only what comes with its id
+	} else if me.id == "" && me.blank { // it got its id when it was admitted, and keeps only what comes with that
 		me.id, me.seen = p.ID, sent
 		f.members.tellMet()
+	} else if me.id == "" { // it was away, and keeps reports only after it was met
+		f.wait.Go(func() { s.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
 		f.members.known[i] = word{sent, p.Members}

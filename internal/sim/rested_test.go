@@ -9,7 +9,7 @@ import "testing"
 // this seed has two holders if the client waits only for nodes that it saw lately.
 func TestAClientThatRestedWaitsForObjections(t *testing.T) {
 	alone(t)
-	holds(t, 535)
+	holds(t, 46)
 }
 
 // A client reports to a far node that it has not met yet. That node stores nothing of the report, so another list could
