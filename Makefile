@@ -22,16 +22,16 @@ bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
 test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 10 minutes
-	go test -vet=off -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/holdfast$$' ; go list ./cmd/holdfast)
-	go test -vet=off -short -race -timeout 20m -parallel 2 . # by itself: it measures how soon things happen
-	go test -vet=off -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/sim # under -race the scheduler draws lots
+	go test -vet=off -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/e2e$$')
+	go test -vet=off -short -race -timeout 20m -parallel 2 ./internal/check/e2e # by itself: it measures how soon things happen
+	go test -vet=off -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/check/sim # under -race the scheduler draws lots
 	@scripts/sim.sh 100000 # the test that was skipped
-	@go run ./internal/mutants -run '$(SAMPLE)'
+	@go run ./internal/check/mutants -run '$(SAMPLE)'
 
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/chaos
+lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -47,23 +47,23 @@ models:          ## two model checkers: every state of small configurations, and
 	@scripts/models.sh -models.large
 
 chaos: deps      ## real faults for T (10m), one EVERY 5s, and outside of the assumptions for T/4: no two clients may rely on one lock
-	go test -count=1 -v -timeout 0 -run TestChaos ./internal/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)"
+	go test -count=1 -v -timeout 0 -run TestChaos ./internal/check/chaos -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
 chaos-rivals: deps ## six locks under the same faults, T (10m) each, one EVERY 5s, one per CPU at once: counts overlaps by kind
 	cd bench && go test -count=1 -v -timeout 0 -run TestRivalsUnderFaults -chaos.for "$(T)" -chaos.every "$(EVERY)"
 
 mutants: deps    ## weakens the lock one line at a time; a named test must notice each (10 minutes; ONLY=regexp for some)
-	@go run ./internal/mutants -run "$$ONLY"
+	@go run ./internal/check/mutants -run "$$ONLY"
 
 sim-mutants: N = 400000
 sim-mutants:     ## weakens the lock; the simulation must find each weakening within N=400000 attempts from seed FIRST=1 on (10 minutes)
-	@go run ./internal/mutants -run "$$ONLY" -sim -n "$(N)" -first "$(FIRST)"
+	@go run ./internal/check/mutants -run "$$ONLY" -sim -n "$(N)" -first "$(FIRST)"
 
 minority: deps   ## measures the cost of one sick node of five; requires at most 1.5 ×
-	go test -count=1 -v -run TestASickMinorityDelaysNobody . -holdfast.timed
+	go test -count=1 -v -run TestASickMinorityDelaysNobody ./internal/check/e2e -holdfast.timed
 
 scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-offs with faults (15 minutes)
-	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps' . -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000
+	go test -count=1 -v -timeout 1h -run 'TestOneClientHoldsManyLeases|TestManyWaiters|TestNobodySleeps' ./internal/check/e2e -holdfast.leases 50000 -holdfast.leasettl 10s -holdfast.leasettls 5 -holdfast.names 10000 -holdfast.handoffs 200000
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/fanout"
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 

@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/ambient"
-	"github.com/holdfast-go/holdfast/internal/aside"
-	"github.com/holdfast-go/holdfast/internal/fanout"
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/renewal"
-	"github.com/holdfast-go/holdfast/internal/waiting"
+	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
 // Client takes and keeps locks on one node set. Make one per process and share it: it is safe for concurrent use. Its
@@ -27,7 +27,7 @@ type Client struct {
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
-	log    *aside.Queue // where calls of the Logger run
+	log    *async.Queue // where calls of the Logger run
 
 	closing sync.Once
 	times   nodescript.Times // of Config.TTL
@@ -48,11 +48,11 @@ func New(c Config) (*Client, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	log := &aside.Queue{}
+	log := &async.Queue{}
 	// Log asynchronously: callers may hold locks that deadline handling needs.
-	c.Logger = slog.New(aside.Handler(c.Logger.Handler(), log))
+	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
-	here := ambient.Of(c.Nodes[0])
+	here := environment.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
 		Told: cl.told,

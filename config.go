@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/renewal"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
 // Facts. A method that meets one of them returns an error that matches it with [errors.Is]. The evidence has a type of

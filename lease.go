@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/renewal"
-	"github.com/holdfast-go/holdfast/internal/waiting"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
 // Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails

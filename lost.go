@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/renewal"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
 // LostError says how a lock was lost, as far as the nodes answered. It matches [ErrLost].

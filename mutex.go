@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/waiting"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
 // Mutex is a name that can be locked. It has no state of its own: a program may make a new one for every use, and many

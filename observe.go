@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
 // Status describes the holder of a lock, as the nodes see it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/clean"
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -18,20 +18,20 @@ import (
 // Said returns the answer in a few words: "granted", "held by web-3/4711 for up to 8s", "refused", "timed out",
 // "quarantined for another 7s: it restarted", "clock off by +3.2s", "configuration differs: …". It is one line without
 // control characters, whatever the node wrote.
-func (n NodeAnswer) Said() string { return clean.Text(n.said()) }
+func (n NodeAnswer) Said() string { return printable.Text(n.said()) }
 
 // String returns the node and what it said, in one line.
 func (n NodeAnswer) String() string { return n.Node + ": " + n.Said() }
 
 // Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.
-func (n NodeAnswer) Why() string { return clean.Text(n.why()) }
+func (n NodeAnswer) Why() string { return printable.Text(n.why()) }
 
 func (n NodeAnswer) said() string {
 	switch n.Reason {
 	case ReasonHeld:
 		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
 	case ReasonOffered:
-		return "held for " + clean.Label(n.Owner) + n.forHowLong()
+		return "held for " + printable.Label(n.Owner) + n.forHowLong()
 	case ReasonLost:
 		if n.Owner == "" && !n.Foreign {
 			return "the lease is gone"
@@ -214,7 +214,7 @@ func byWhom(owner string, foreign bool) string {
 	case foreign:
 		return fmt.Sprintf("by a foreign key (%q)", owner)
 	}
-	return "by " + clean.Label(owner)
+	return "by " + printable.Label(owner)
 }
 
 // forHowLong returns "" for an answer that has Until instead.
@@ -239,7 +239,7 @@ func (e *HeldError) Holder() string {
 	case e.Owner == "":
 		return "several that try at once"
 	}
-	return clean.Label(e.Owner)
+	return printable.Label(e.Owner)
 }
 
 // noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.

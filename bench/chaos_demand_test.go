@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/chaos"
+	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
 // complaints counts what a judge finds wrong.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/chaos"
+	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
 // The run that puts all locks under the same faults.

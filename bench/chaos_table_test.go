@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-go/holdfast/internal/chaos"
+	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
 // The table of what the harness found: a row for each kind of fault, a column for each lock.

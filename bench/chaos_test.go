@@ -16,7 +16,7 @@ import (
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 
-	"github.com/holdfast-go/holdfast/internal/chaos"
+	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
 // Other locks under the faults that Holdfast is put under, in the same harness. They are controls: where their

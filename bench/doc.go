@@ -35,5 +35,5 @@
 //	report.go, report_waiting.go, chart.go: what is written
 //	profile.go          pprof of Holdfast in a crowd
 //
-// chaos_test.go puts the same rivals under the faults of internal/chaos: make chaos-rivals.
+// chaos_test.go puts the same rivals under the faults of internal/check/chaos: make chaos-rivals.
 package main

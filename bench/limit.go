@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // limit is a physical limit: the commands of lock and unlock written by hand to one

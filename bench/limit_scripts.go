@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // openTogether is limit (c): as (b), but what is to be said to a node at the same time

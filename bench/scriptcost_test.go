@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // What a lock and unlock costs the server, by how many travel in one call of their

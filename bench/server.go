@@ -16,8 +16,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/nodescript"
-	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // server is one redis-server process without persistence, as its own machine would

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
 // team is the worker processes of one system on one node set.

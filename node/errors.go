@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/holdfast-go/holdfast/internal/clean"
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // ErrClosed is the error of a call on a node after Close.
@@ -40,7 +40,7 @@ type Error struct {
 }
 
 // Error returns the message for people, in one line. Characters that could control a terminal are escaped.
-func (e *Error) Error() string { return clean.Text(e.Message) }
+func (e *Error) Error() string { return printable.Text(e.Message) }
 
 // Is reports true for a target &Error{Code: e.Code}, so errors.Is(err, &Error{Code: NoScript}) finds every error with
 // that code.
@@ -147,5 +147,5 @@ func Reason(err error) string {
 	case Disconnected(err):
 		return "connection lost"
 	}
-	return clean.Text(fmt.Sprint(err))
+	return printable.Text(fmt.Sprint(err))
 }

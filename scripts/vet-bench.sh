@@ -1,5 +1,5 @@
 #!/bin/sh
-# Vets and compiles bench. It is a module of its own, so ./... does not include it, and it uses internal/chaos. Also
+# Vets and compiles bench. It is a module of its own, so ./... does not include it, and it uses internal/check/chaos. Also
 # runs the tests of its demands and counts, which need no server. (make chaos-rivals runs rivals under faults.) If Go is
 # too old for bench, the script says so and does not fail.
 set -eu

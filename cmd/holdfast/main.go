@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/holdfast-go/holdfast/internal/cli"
+	"github.com/holdfast-go/holdfast/internal/command/cli"
 )
 
 func main() { os.Exit(cli.Main()) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"

@@ -1,0 +1,178 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// thing is an entry that a node stores for a client.
+type thing struct {
+	kind, key string
+	owner     string
+}
+
+// These are the kinds of things. Tombstones do not count: they belong to no client and are meant to stay.
+const (
+	aLease = "a lease"
+	aClaim = "a claim"
+	aPlace = "a place"
+	aPlain = "a plain key"
+	anOdd  = "what nobody should have left"
+)
+
+// everything reads all keys at one instant. So it never finds a plain key without its record.
+const everything = `local all = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local kind, value = redis.call('TYPE', key).ok, false
+  if kind == 'string' then value = redis.call('GET', key) end
+  if kind == 'zset' then value = redis.call('ZRANGE', key, 0, -1) end
+  all[#all + 1] = {key, value}
+end
+return all`
+
+// ends is how long a claim counts after its end. Its plain key may end in another millisecond, and the clock is read
+// after the node.
+const ends = 100_000 // µs
+
+// things returns the entries of a node, except those about the node itself.
+func (a *arena) things(n *node) (list []thing) {
+	all, _ := a.do(n.server, "EVAL", everything, 0).([]any)
+	now := time.Now().Add(n.skew).UnixMicro()
+	for _, one := range all {
+		pair := one.([]any)
+		key := fmt.Sprint(pair[0])
+		text, isText := pair[1].(string)
+		waiting, isQueue := pair[1].([]any)
+		switch {
+		case strings.HasPrefix(key, nodescript.GuardKey):
+		case strings.HasSuffix(key, ":holdfast:queue") && isQueue:
+			for _, w := range waiting {
+				list = append(list, thing{aPlace, key, fmt.Sprint(w)})
+			}
+		case strings.HasSuffix(key, ":holdfast") && isText:
+			switch r, err := nodescript.ParseRecord(text); {
+			case err != nil:
+				list = append(list, thing{anOdd, key, text})
+			case r.Token == 0 && r.Owner != "" && r.Expiry > now-ends:
+				list = append(list, thing{aClaim, key, r.Owner})
+			case r.Owner == "" || r.Expiry <= now:
+			default:
+				list = append(list, thing{aLease, key, r.Owner})
+			}
+		case isText:
+			list = append(list, thing{aPlain, key, text})
+		default:
+			list = append(list, thing{anOdd, key, fmt.Sprint(pair[1])})
+		}
+	}
+	return list
+}
+
+// look searches the nodes for traces of clients that no longer want anything: leases, plain keys, and places in queues.
+type look struct {
+	arena   *arena
+	clients map[int]*process
+	since   int64 // when every node could be reached, or later
+	ticket  int64 // of places after the faults: an earlier one may have come back with a node's memory
+	stalled time.Duration
+	found   map[string]bool
+}
+
+// newLook begins when nothing separates clients from the nodes any more. The locks of killed clients end by themselves.
+func (a *arena) newLook() *look {
+	since := Monotonic()
+	healed := time.Now().Add(time.Duration(a.healed - since)).Add(a.plan.Window)
+	l := &look{arena: a, clients: map[int]*process{}, since: since, ticket: healed.UnixMicro(), found: map[string]bool{}}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.processes {
+		l.clients[p.id] = p
+	}
+	return l
+}
+
+// late notes that the machine delayed the harness. It may have delayed the clients too.
+func (l *look) late(by time.Duration) {
+	if by > 10*time.Millisecond {
+		l.stalled += by
+	}
+}
+
+// over reports whether no trace of a client may exist at an instant.
+func (l *look) over(p *process, at int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.killed != 0:
+		return at > p.killed+int64(l.arena.plan.quarantine())
+	case p.role.Misfit != "":
+		return true // it ended before the faults did
+	case p.idle == 0:
+		return false
+	}
+	return at > max(p.idle, l.since)+int64(grace+l.stalled)
+}
+
+// stays reports whether a place may be in a queue although its client wants nothing. Either it came back with the
+// memory of a node. Or its client was killed, and the next hand-off skips it. Both stay until the queue ends.
+func (l *look) stays(place thing) bool {
+	ticket, ok := nodescript.Ticket(place.owner)
+	p := l.clients[clientOf(place.owner)]
+	return ok && (ticket < l.ticket || p != nil && p.killed != 0)
+}
+
+// all checks every node while lockers are open. A claim does not count: it lasts about a second and is no lease. A
+// client that no longer wants it declines it, or lets it expire. The same is true for the plain key of a claim.
+func (l *look) all() {
+	for i, n := range l.arena.nodes {
+		at := Monotonic()
+		things := l.arena.things(n)
+		claimed := map[string]bool{}
+		for _, t := range things {
+			claimed[t.owner] = claimed[t.owner] || t.kind == aClaim
+		}
+		for _, t := range things {
+			switch {
+			case t.kind == aClaim, t.kind == aPlain && claimed[t.owner], t.kind == aPlace && l.stays(t):
+				continue
+			}
+			if p := l.clients[clientOf(t.owner)]; p == nil || l.over(p, at) {
+				l.found[fmt.Sprintf("%s, %s on node %d: %s", t.kind, t.key, i, t.owner)] = true
+			}
+		}
+	}
+}
+
+// list returns the traces found.
+func (l *look) list() []string { return slices.Sorted(maps.Keys(l.found)) }
+
+// ghosts returns the entries on nodes after every lease and every client must have ended.
+func (a *arena) ghosts() (list []string) {
+	l := a.newLook()
+	for i, n := range a.nodes {
+		for _, t := range a.things(n) {
+			if t.kind != aPlace || !l.stays(t) {
+				list = append(list, fmt.Sprintf("%s, %s on node %d at the end: %s", t.kind, t.key, i, t.owner))
+			}
+		}
+	}
+	return list
+}
+
+// clientOf returns the number of an owner's client, from its label, -1 if it has none.
+func clientOf(owner string) int {
+	label, _, _ := strings.Cut(owner, "~")
+	n, err := strconv.Atoi(strings.TrimPrefix(label, "client-"))
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,10 @@
+// Package check contains what only checks the lock. No program that uses the lock contains any of it.
+//
+//	e2e        tests of whole clients on real servers
+//	redistest  real redis-server processes, and faults of them and of their network
+//	nodemodel  one node in plain Go, the executable specification of the scripts
+//	models     model checkers that visit every state of small configurations
+//	sim        simulated worlds: whole clients in virtual time, with faults from a seed
+//	chaos      real processes and servers under real faults
+//	mutants    weakens the lock one line at a time; a named test must notice each
+package check

@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// The rights in docs/security.md are enough for everything, also for the queue.
+func TestTheDocumentedRightsAreEnough(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	rule := documentedRights(t)
+	var urls []string
+	for i, srv := range s.servers {
+		srv.MustDo(t, rule...)
+		urls = append(urls, strings.Replace(s.urls[i], "redis://", "redis://holdfast:pw@", 1))
+	}
+	as := func(c *holdfast.Config) {
+		nodes, err := rueidisnode.Open(urls...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Nodes = nodes
+	}
+	byGoRedis := func(c *holdfast.Config) {
+		var clients []redis.UniversalClient
+		for _, srv := range s.servers {
+			client := redis.NewClient(&redis.Options{Addr: srv.Addr(), Username: "holdfast", Password: "pw"})
+			t.Cleanup(func() { client.Close() })
+			clients = append(clients, client)
+		}
+		nodes, err := goredisnode.Open(clients...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Nodes = nodes
+	}
+	s.servers[0].MustDo(t, "FLUSHALL") // so that somebody vouches for it
+	s.client(as).Trust(t.Context())
+	holder := lock(t, s.ready(s.client(as)), "x")
+	if err := holder.Extend(t.Context(), settings().MaxTTL); err != nil {
+		t.Fatal(err)
+	}
+	var o order
+	var wait sync.WaitGroup
+	for i := range 5 {
+		driver := as
+		if i%2 == 1 {
+			driver = byGoRedis
+		}
+		c := s.ready(s.client(driver))
+		wait.Go(func() {
+			if err := c.Mutex("x").Do(t.Context(), func(context.Context) error { o.add(i); return nil }); err != nil {
+				t.Errorf("waiter %d: %v", i, err)
+			}
+		})
+		s.inLine("x", i+1)
+	}
+	if err := holder.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+	if !slices.IsSorted(o.got) || len(o.got) != 5 {
+		t.Errorf("served in the order %v", o.got)
+	}
+	for _, srv := range s.servers {
+		if log, err := srv.Do("ACL", "LOG"); err != nil || len(log.([]any)) > 0 {
+			t.Errorf("the server refused: %v, %v", log, err)
+		}
+	}
+}
+
+// The rights do not allow commands that would break the locks of other users of the server.
+func TestTheDocumentedRightsAreNotMore(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	s.servers[0].MustDo(t, documentedRights(t)...)
+	for _, command := range [][]any{
+		{"CLIENT", "KILL", "TYPE", "normal"}, {"CLIENT", "PAUSE", "1000"}, {"FUNCTION", "FLUSH"}, {"SCRIPT", "FLUSH"}, {"SCRIPT", "KILL"},
+		{"CONFIG", "SET", "maxmemory", "1"}, {"FLUSHALL"}, {"KEYS", "*"}, {"MULTI"}, {"SHUTDOWN"},
+	} {
+		said, err := s.servers[0].Do(append([]any{"ACL", "DRYRUN", "holdfast"}, command...)...)
+		if text, _ := said.(string); err == nil && !strings.Contains(text, "has no permissions") {
+			t.Errorf("%v is allowed: %v", command, said)
+		}
+	}
+}
+
+// documentedRights returns the command that makes the user of docs/security.md.
+func documentedRights(t *testing.T) []any {
+	t.Helper()
+	doc, err := os.ReadFile("../../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("ACL for a user of Holdfast: `([^`]*)`").FindSubmatch(doc)
+	if found == nil {
+		t.Fatal("docs/security.md does not list the rights any more")
+	}
+	rule := []any{"ACL", "SETUSER", "holdfast", "on", ">pw", "~*", "&*"}
+	for _, right := range strings.Fields(string(found[1])) {
+		rule = append(rule, right)
+	}
+	return rule
+}

@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// These requests come late, or without a stamp that confirms the clock, while a node's clock is hours back for a
+// moment. They must not end a record or the guard too early.
+
+// through puts a proxy before each node, for the clients that are made until direct is called.
+func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
+	urls := s.urls
+	s.urls = nil
+	for _, srv := range s.servers {
+		p := redistest.NewProxy(t, srv.Addr())
+		ways = append(ways, p)
+		s.urls = append(s.urls, p.URL())
+	}
+	return ways, func() { s.urls = urls }
+}
+
+// tap keeps the last command of one kind, and may treat the commands that pass.
+type tap struct {
+	mu   sync.Mutex
+	last []any
+}
+
+func (k *tap) keep(c []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last = nil
+	for _, word := range c {
+		k.last = append(k.last, word)
+	}
+}
+
+func (k *tap) kept(t *testing.T) []any {
+	t.Helper()
+	var last []any
+	redistest.Eventually(t, 10*time.Second, "the command was sent", func() bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		last = k.last
+		return last != nil
+	})
+	return last
+}
+
+func withTTL(ttl time.Duration, private bool) func(*holdfast.Config) {
+	return func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Private = ttl, ttl, private }
+}
+
+// nobodyElse fails if another client gets a name while a lease of it is alive.
+func nobodyElse(t *testing.T, other *holdfast.Client, name string, lease *holdfast.Lease) {
+	t.Helper()
+	second, err := other.Mutex(name).TryLock(t.Context())
+	if err == nil && lease.Context().Err() == nil && time.Now().Before(lease.Deadline()) {
+		t.Errorf("two holders: one believes for another %s, with token %d; one has token %d", time.Until(lease.Deadline()), lease.Fence(), second.Fence())
+	}
+}
+
+// The guard lives for an hour. A request of admission comes 70 minutes late, while the clock is back at that time. It
+// must not set the guard's end to an hour after that time. The missing guard would then look idle, and a later loss by
+// the clock would go unnoticed.
+func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	s.each(all(3), func(srv *redistest.Server) { srv.Step(-70 * time.Minute) })
+	ways, direct := s.through(t)
+	var admit tap
+	ways[2].Treat(func(c []string) redistest.Treatment {
+		if len(c) == 7 && strings.EqualFold(c[0], "EVAL") { // stamp - W, stamp + W, challenge, nonce
+			admit.keep(c)
+		}
+		return redistest.Treatment{}
+	})
+	s.ready(s.client(withTTL(10*time.Second, false))).Close()
+	direct()
+	late := admit.kept(t)
+	from, err := strconv.ParseInt(late[3].(string), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s.each(all(3), func(srv *redistest.Server) { srv.Step(0) })
+	ways, direct = s.through(t)
+	holder := s.ready(s.client(withTTL(10*time.Second, false)))
+	direct()
+	other := s.ready(s.client(withTTL(10*time.Second, false)))
+	ways[1].BlackHole(true)
+	lease := lock(t, holder, "x") // on nodes 0 and 2
+
+	s.servers[2].SetClock(from + window.Microseconds()/2)
+	t.Logf("the late request is answered %v", s.servers[2].MustDo(t, late...))
+	s.servers[2].Step(130 * time.Minute)
+	_, _ = other.Status(t.Context(), "x") // reads the record, which has expired by that clock
+	s.servers[2].Step(0)
+	nobodyElse(t, other, "x", lease)
+}
+
+// A release comes 130 minutes late: to a node that never had its lease, and to a node where another owner has the name
+// now.
+func TestALateReleaseDoesNotShortenAnothersRecord(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	s.each(all(3), func(srv *redistest.Server) { srv.Step(-130 * time.Minute) })
+	ways, direct := s.through(t)
+	before := s.ready(s.client(withTTL(10*time.Second, true)))
+	direct()
+	var release tap
+	ways[2].Treat(func(c []string) redistest.Treatment {
+		if !strings.EqualFold(c[0], "EVALSHA") {
+			return redistest.Treatment{}
+		}
+		if len(c) == 8 && c[3] == nodescript.RecordKey("x") && len(c[5]) == 16 && c[7] == "0" { // owner, highest, above, never
+			release.keep(c)
+		}
+		return redistest.Treatment{Delay: time.Hour}
+	})
+	_ = lock(t, before, "x").Unlock(t.Context()) // on nodes 0 and 1
+	late := release.kept(t)
+	highest, err := strconv.ParseInt(late[5].(string), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s.each(all(3), func(srv *redistest.Server) { srv.Step(0) })
+	ways, direct = s.through(t)
+	holder := s.ready(s.client(withTTL(10*time.Second, true)))
+	direct()
+	other := s.ready(s.client(withTTL(10*time.Second, true)))
+	ways[1].BlackHole(true)
+	lease := lock(t, holder, "x") // on nodes 0 and 2
+
+	s.servers[2].SetClock(highest + 1000)
+	t.Logf("the late release is answered %v", s.servers[2].MustDo(t, late...))
+	s.servers[2].Step(0)
+	nobodyElse(t, other, "x", lease)
+}
+
+// UnlockAt comes to a node whose clock is 130 minutes behind for a moment.
+func TestUnlockAtKeepsTheNameAlsoWhereAClockIsBehind(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	ways, direct := s.through(t)
+	holder := s.ready(s.client(withTTL(10*time.Second, true)))
+	direct()
+	other := s.ready(s.client(withTTL(10*time.Second, true)))
+	ways[1].BlackHole(true)
+	lease := lock(t, holder, "x") // on nodes 0 and 2
+	s.servers[2].Step(-130 * time.Minute)
+	at := time.Now().Add(8 * time.Second)
+	if err := lease.UnlockAt(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	s.servers[2].Step(0)
+	if _, err := other.Mutex("x").TryLock(t.Context()); err == nil {
+		t.Errorf("the name was free %s before its instant", time.Until(at))
+	}
+}
+
+// A name is released while the clock of one node is two hours behind. By that clock the record must not get a short
+// life, because the next lease of the name may keep it. A lease does not set the record's life anew if the previous
+// token is recent.
+func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	ways, direct := s.through(t)
+	first, holder := s.ready(s.client(withTTL(10*time.Second, true))), s.ready(s.client(withTTL(10*time.Second, true)))
+	direct()
+	other := s.ready(s.client(withTTL(10*time.Second, true)))
+	ways[1].BlackHole(true)
+	before := lock(t, first, "x") // on nodes 0 and 2
+	stays := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: window, Cluster: "test"}.Stays()
+	s.servers[2].Step(-stays + 1200*time.Millisecond)
+	if err := before.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.servers[2].Step(0)
+	lease := lock(t, holder, "x")      // on nodes 0 and 2
+	s.servers[2].Step(2 * time.Second) // by then that time would be over
+	_, _ = other.Status(t.Context(), "x")
+	s.servers[2].Step(0)
+	nobodyElse(t, other, "x", lease)
+}

@@ -1,0 +1,195 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+)
+
+// A client greets a node, and the node restarts with the data of a moment ago. The client's request for the ended
+// incarnation comes to the new one. The new one refuses it, and the request's scripts must not follow. Beside the guard
+// of the snapshot they would vote. Another client, whose idle connection was silently renewed, would get no NOSCRIPT.
+func TestScriptsThatComeAfterARestartVoteForNobody(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		if requestAfterARestart(t) {
+			return
+		}
+	}
+	t.Error("in ten tries no request crossed the restart")
+}
+
+// crossing watches the messages of a client to a node that restarts.
+type crossing struct {
+	run      string // of the previous incarnation
+	over     atomic.Bool
+	requests atomic.Int32 // its requests for a vote that came after its end
+	scripts  atomic.Int32 // its scripts that came after its end
+}
+
+func newCrossing(t *testing.T, srv *redistest.Server) *crossing {
+	t.Helper()
+	_, run, _ := strings.Cut(srv.MustDo(t, "INFO", "server").(string), "run_id:")
+	return &crossing{run: run[:40]}
+}
+
+// sees notes a command.
+func (x *crossing) sees(command []string) {
+	switch {
+	case !x.over.Load() || !strings.Contains(strings.Join(command, " "), x.run):
+	case strings.EqualFold(command[0], "EVAL"):
+		x.requests.Add(1)
+	case strings.EqualFold(command[0], "SCRIPT"):
+		x.scripts.Add(1)
+	}
+}
+
+// requestAfterARestart reports whether such a request came after the restart.
+func requestAfterARestart(t *testing.T) bool {
+	t.Helper()
+	s := newSet(t, 3)
+	direct := s.urls
+	through := func() (ps []*redistest.Proxy) {
+		s.urls = nil
+		for _, srv := range s.servers {
+			p := redistest.NewProxy(t, srv.Addr())
+			ps = append(ps, p)
+			s.urls = append(s.urls, p.URL())
+		}
+		return ps
+	}
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 4*time.Second, 4*time.Second }
+
+	idle := s.ready(s.client(long))
+	holders := through()
+	holder := s.ready(s.client(long))
+	s.servers[2].MustDo(t, "SAVE")
+	holders[1].BlackHole(true)
+	lease := lock(t, holder, "x") // on nodes 0 and 2
+
+	// The third client waits for the clocks of the other nodes after it has greeted node 2.
+	lookers := through()
+	lookers[0].DelayRequests(90 * time.Millisecond)
+	lookers[1].DelayRequests(90 * time.Millisecond)
+	greeted, crossed := make(chan bool, 100), newCrossing(t, s.servers[2])
+	lookers[2].Treat(func(c []string) redistest.Treatment {
+		crossed.sees(c)
+		if strings.EqualFold(c[0], "EVAL") {
+			select {
+			case greeted <- true:
+			default:
+			}
+		}
+		return redistest.Treatment{}
+	})
+	evals := func() string {
+		stats, _ := s.servers[2].MustDo(t, "INFO", "commandstats").(string)
+		_, calls, _ := strings.Cut(stats, "cmdstat_eval:calls=")
+		calls, _, _ = strings.Cut(calls, ",")
+		return calls
+	}
+	before := evals()
+	looker := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
+	s.urls = direct
+	looked := make(chan bool)
+	go func() { defer close(looked); looker.Nodes(context.Background()) }()
+	<-greeted
+	redistest.Eventually(t, 10*time.Second, "the node has run the greeting", func() bool { return evals() != before })
+	s.servers[2].Kill()
+	crossed.over.Store(true)
+	s.servers[2].Restart()
+	<-looked
+
+	second, err := idle.Mutex("x").TryLock(t.Context())
+	if err == nil && lease.Context().Err() == nil {
+		t.Errorf("two holders: one with token %d, which believes for another %s; one with token %d", lease.Fence(), time.Until(lease.Deadline()), second.Fence())
+	}
+	if err != nil && !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Error(err)
+	}
+	if n := crossed.scripts.Load(); n > 0 {
+		t.Errorf("%d scripts of the incarnation before were sent to the new one", n)
+	}
+	t.Logf("%d requests came after the restart; the other was told: %v", crossed.requests.Load(), err)
+	return crossed.requests.Load() > 0
+}
+
+// This is the same case, but the new incarnation still loads its data when the request for the previous one comes. It
+// refuses the request (LOADING). Scripts after it would come a moment later, in segments of their own, when all data is
+// loaded.
+func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.Args("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024"))
+	direct := s.urls
+	through := func() (ps []*redistest.Proxy) {
+		s.urls = nil
+		for _, srv := range s.servers {
+			p := redistest.NewProxy(t, srv.Addr())
+			ps = append(ps, p)
+			s.urls = append(s.urls, p.URL())
+		}
+		return ps
+	}
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 6*time.Second, 6*time.Second }
+
+	s.servers[2].MustDo(t, "EVAL", "for i = 1, 4000 do redis.call('SET', 'filler' .. i, string.rep('x', 100)) end", 0)
+	b := s.ready(s.client(long)) // it will want the lock, and is idle now
+	wayOfA := through()
+	a := s.ready(s.client(long))
+	s.servers[2].MustDo(t, "SAVE") // or an AOF, everysec
+
+	wayOfA[1].BlackHole(true)
+	l := lock(t, a, "x") // nodes 0 and 2
+
+	wayOfC := through()
+	wayOfC[0].DelayRequests(90 * time.Millisecond)
+	wayOfC[1].DelayRequests(90 * time.Millisecond)
+	greeted, loaded, crossed := make(chan bool, 100), atomic.Int32{}, newCrossing(t, s.servers[2])
+	wayOfC[2].Treat(func(c []string) redistest.Treatment {
+		crossed.sees(c)
+		switch {
+		case strings.EqualFold(c[0], "EVAL"):
+			greeted <- true
+		case strings.EqualFold(c[0], "SCRIPT") && loaded.Add(1) == 1:
+			return redistest.Treatment{Delay: 800 * time.Millisecond} // a lost segment, sent again
+		}
+		return redistest.Treatment{}
+	})
+	c := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
+	s.urls = direct
+	looked := make(chan []holdfast.NodeAnswer, 1)
+	go func() { looked <- c.Nodes(context.Background()) }()
+	<-greeted
+	time.Sleep(20 * time.Millisecond)
+	began := time.Now()
+	s.servers[2].Kill()
+	crossed.over.Store(true)
+	s.servers[2].RestartLoading()
+	t.Logf("restarted in %s, loading", time.Since(began))
+	for _, n := range <-looked {
+		t.Logf("C: %+v", n)
+	}
+	t.Logf("%d requests came after the restart", crossed.requests.Load())
+	if n := crossed.scripts.Load(); n > 0 {
+		t.Errorf("%d scripts were sent behind a request that was refused", n)
+	}
+	time.Sleep(100 * time.Millisecond)
+
+	second, err := b.Mutex("x").TryLock(t.Context())
+	if err != nil {
+		if !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		t.Logf("B: %v", err)
+		return
+	}
+	if l.Context().Err() == nil && time.Now().Before(l.Deadline()) {
+		t.Errorf("two holders: A token %d, believed for another %s; B token %d", l.Fence(), time.Until(l.Deadline()), second.Fence())
+	}
+}

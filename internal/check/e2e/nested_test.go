@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// A client that waits for a lock under its own lease would wait for itself. That is an error at once. Three cases are
+// unchanged: other names, a context that is not the lease's, and TryLock, which does not wait.
+func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client(calm))
+	elsewhere := newSet(t, 1) // another node set, during a move of clients from one to the other
+	other := elsewhere.ready(elsewhere.client(calm))
+	x, y := c.Mutex("x"), c.Mutex("y")
+	never := func(context.Context) error { t.Error("the work inside was run"); return nil }
+	runs := 0
+	err := x.Do(t.Context(), func(ctx context.Context) error {
+		bounded, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		inside := func(what string, err error) {
+			if !errors.Is(err, holdfast.ErrReentrant) || errors.Is(err, holdfast.ErrHeld) || bounded.Err() != nil {
+				t.Errorf("%s: %v; want an error that says so, at once", what, err)
+			}
+		}
+		inside("Do inside Do", x.Do(bounded, never))
+		inside("by another Mutex", c.Mutex("x").Do(bounded, never))
+		_, err := c.Mutex("x").Lock(bounded)
+		inside("Lock", err)
+		if err := x.TryDo(bounded, never); !errors.Is(err, holdfast.ErrHeld) {
+			t.Errorf("TryDo inside Do: %v; want that it is held", err)
+		}
+		return y.Do(bounded, func(ctx context.Context) error {
+			runs++
+			inside("behind another lock", x.Do(ctx, never))
+			return other.Mutex("x").Do(ctx, func(context.Context) error { runs++; return nil })
+		})
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("the work ran %d times: %v", runs, err)
+	}
+	// A lease that is over excludes no client.
+	lease := lock(t, c, "x")
+	ctx := context.WithoutCancel(lease.Context())
+	lease.Unlock(t.Context())
+	if err := x.Do(ctx, func(context.Context) error { runs++; return nil }); err != nil || runs != 3 {
+		t.Errorf("with the context of a lease that is over: %v", err)
+	}
+}
+
+// TryDo does not wait. It releases the lock. Its work ends with the caller's context and with the lock.
+func TestTryDoTakesAFreeLockAndItsWorkEndsWithTheCaller(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	a, b := s.ready(s.client(calm)).Mutex("x"), s.ready(s.client(calm)).Mutex("x")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	err := a.TryDo(ctx, func(work context.Context) error {
+		if err := b.TryDo(t.Context(), func(context.Context) error { t.Error("two have it"); return nil }); !errors.Is(err, holdfast.ErrHeld) {
+			t.Errorf("the second: %v", err)
+		}
+		cancel(why)
+		select {
+		case <-work.Done():
+			return context.Cause(work)
+		case <-time.After(20 * time.Second):
+			return errors.New("the work's context goes on")
+		}
+	})
+	if !errors.Is(err, why) {
+		t.Errorf("the work returned %v; want %v", err, why)
+	}
+	if err := b.TryDo(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Errorf("when it was given back: %v", err)
+	}
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+// This file is the kit's network: a proxy per node, and the two drivers.
+
+// network is one client's way to the nodes. Its faults affect no other client.
+type network []*redistest.Proxy
+
+// network puts a proxy in front of each server.
+func (s *set) network() (n network) {
+	s.t.Helper()
+	for _, srv := range s.servers {
+		n = append(n, redistest.NewProxy(s.t, srv.Addr()))
+	}
+	return n
+}
+
+// all calls f with every proxy.
+func (n network) all(f func(*redistest.Proxy)) {
+	for _, p := range n {
+		f(p)
+	}
+}
+
+// via makes a client reach the nodes through n.
+func (n network) via(t testing.TB, d driver) func(*holdfast.Config) {
+	t.Helper()
+	var urls []string
+	for _, p := range n {
+		urls = append(urls, p.URL())
+	}
+	nodes, err := d.open(urls...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *holdfast.Config) { c.Nodes = nodes }
+}
+
+type driver struct {
+	name string
+	open func(urls ...string) ([]node.Node, error)
+}
+
+var (
+	viaRueidis = driver{"rueidis", rueidisnode.Open}
+	viaGoRedis = driver{"go-redis", func(urls ...string) ([]node.Node, error) {
+		var clients []redis.UniversalClient
+		for _, url := range urls {
+			o, err := redis.ParseURL(url)
+			if err != nil {
+				return nil, err
+			}
+			clients = append(clients, redis.NewClient(o)) // dials nothing, so it need not be closed
+		}
+		return goredisnode.Open(clients...)
+	}}
+	drivers = []driver{viaRueidis, viaGoRedis}
+)
+
+// calm makes settings without short times, so that a busy machine cannot disturb the test.
+func calm(c *holdfast.Config) {
+	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 3*time.Second, time.Second
+}

@@ -1,0 +1,439 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// queued returns the number of waiters in a node's queue for name.
+func (s *set) queued(i int, name string) int64 {
+	v, _ := s.servers[i].Do("ZCARD", nodescript.RecordKey(name)+":queue")
+	n, _ := v.(int64)
+	return n
+}
+
+// inLine waits until n waiters are in the queues of all nodes.
+func (s *set) inLine(name string, n int) {
+	s.t.Helper()
+	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
+		for i := range s.servers {
+			if s.queued(i, name) != int64(n) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// order is the list of holders, in the order of service.
+type order struct {
+	mu  sync.Mutex
+	got []int
+}
+
+func (o *order) add(i int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.got = append(o.got, i)
+}
+
+// turn waits for m, notes that i has it, and releases it.
+func (o *order) turn(t *testing.T, i int, m *holdfast.Mutex) {
+	l, err := m.Lock(t.Context())
+	if err != nil {
+		t.Errorf("waiter %d: %v", i, err)
+		return
+	}
+	o.add(i)
+	l.Unlock(t.Context())
+}
+
+func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		const waiters = 50
+		holder := lock(t, s.ready(s.client()), "x")
+		var o order
+		var wait sync.WaitGroup
+		for i := range waiters {
+			c := s.client()
+			for !votes(t.Context(), c) || !punctual(t.Context(), c) {
+			}
+			<-time.After(4 * late) // so that its ticket is above the previous one
+			wait.Go(func() {
+				o.turn(t, i, c.Mutex("x"))
+			})
+			s.inLine("x", i+1)
+		}
+		start := time.Now()
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.IsSorted(o.got) || len(o.got) != waiters {
+			t.Errorf("served in the order %v", o.got)
+		}
+		t.Logf("%d served in %s", waiters, time.Since(start).Round(time.Millisecond))
+	})
+}
+
+// Every third waiter is spoilt: it gave up, its process died (its connections are gone), or its process hangs (its
+// connections exist, and nothing reads them).
+func TestSpoiltWaitersAreSkipped(t *testing.T) {
+	t.Parallel()
+	const waiters = 21
+	spoil := map[string]func(cancel context.CancelFunc, n network){
+		"cancelled": func(cancel context.CancelFunc, _ network) { cancel() },
+		"dead": func(_ context.CancelFunc, n network) {
+			n.all(func(p *redistest.Proxy) { p.Cut(true) })
+		},
+		"frozen": func(_ context.CancelFunc, n network) {
+			n.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		},
+	}
+	for how, spoil := range spoil {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 5)
+			long := func(c *holdfast.Config) { c.MaxTTL = 10 * time.Second }
+			holder := lock(t, s.ready(s.client(long)), "x")
+			var o order
+			var wait sync.WaitGroup
+			var spoilt []func()
+			for i := range waiters {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				way := func(*holdfast.Config) {}
+				if i%3 == 1 {
+					net := s.network()
+					way = net.via(t, viaRueidis)
+					spoilt = append(spoilt, func() { spoil(cancel, net) })
+				}
+				c := s.ready(s.client(long, way))
+				wait.Go(func() {
+					l, err := c.Mutex("x").Lock(ctx)
+					if err == nil {
+						o.add(i)
+						l.Unlock(context.WithoutCancel(ctx))
+					} else if i%3 != 1 && !errors.Is(err, context.Canceled) {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+				s.inLine("x", i+1)
+			}
+			for _, f := range spoilt {
+				f()
+			}
+			start := time.Now()
+			holder.Unlock(t.Context())
+			sound := waiters - len(spoilt)
+			// A frozen waiter costs its claim, 1 s, and the second until the next question.
+			redistest.Eventually(t, 60*time.Second, "all sound waiters to be served", func() bool {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				return len(o.got) >= sound
+			})
+			took := time.Since(start).Round(time.Millisecond)
+			t.Logf("%d of %d served in %s", sound, waiters, took)
+			// A claim for each waiter that is gone would take at least this long.
+			if most := time.Duration(len(spoilt)) * nodescript.Claim; how != "frozen" && took >= most {
+				t.Errorf("%d waiters were %s, and the others served in %s: they were not skipped at once", len(spoilt), how, took)
+			}
+			o.mu.Lock()
+			if !slices.IsSorted(o.got) {
+				t.Errorf("served in the order %v", o.got)
+			}
+			o.mu.Unlock()
+		})
+	}
+}
+
+// A subscription that breaks loses hand-offs. No waiter may sleep through them.
+func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		crowd := newCrowd(s, t, "x", 6)
+		crowd.progress(50, 20*time.Second, "before")
+		for range 20 {
+			s.each(all(len(s.servers)), func(srv *redistest.Server) { srv.MustDo(t, "CLIENT", "KILL", "TYPE", "pubsub") })
+			crowd.progress(5, 10*time.Second, "after the subscriptions were killed")
+		}
+	})
+}
+
+// A holder that dies releases nothing. The first waiter finds the end of the lease.
+func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		net := s.network()
+		lock(t, s.ready(s.client(net.via(t, viaRueidis))), "x")
+		var o order
+		var wait sync.WaitGroup
+		for i := range 3 {
+			c := s.ready(s.client())
+			wait.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+				defer cancel()
+				l, err := c.Mutex("x").Lock(ctx)
+				if err != nil {
+					t.Errorf("nobody told waiter %d, and it did not ask: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			s.inLine("x", i+1)
+		}
+		start := time.Now()
+		net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		wait.Wait()
+		if !slices.IsSorted(o.got) {
+			t.Errorf("served in the order %v", o.got)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("served %s after the holder of a TTL of 1s died", took)
+		}
+	})
+}
+
+// Waiting costs very little: a question a second, whatever the holder does.
+func TestWaitersAskOnceASecond(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	const waiters, seconds = 10, 5
+	holder := lock(t, s.ready(s.client(calm)), "x") // renewed before any waiter's second is over
+	var wait sync.WaitGroup
+	for i := range waiters {
+		c := s.ready(s.client(calm))
+		wait.Go(func() {
+			if l, err := c.Mutex("x").Lock(t.Context()); err == nil {
+				l.Unlock(t.Context())
+			}
+		})
+		s.inLine("x", i+1)
+	}
+	before := s.calls()[0]
+	start := time.Now()
+	redistest.Eventually(t, time.Minute, "some seconds to pass", func() bool { return time.Since(start) >= seconds*time.Second })
+	asked := s.calls()[0] - before
+	renewals := 2 * seconds
+	// A client that asks every second asks once more if the measured time begins at the right moment. On a busy machine
+	// its second is longer, and it asks less often. Half of the number would be too few.
+	if least, most := waiters*seconds/2, waiters*(seconds+1)+renewals; asked < least || asked > most {
+		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: %d to %d", waiters, asked, seconds, least, most)
+	} else {
+		t.Logf("%d waiters and a holder made %d calls in %d s", waiters, asked, seconds)
+	}
+	holder.Unlock(t.Context())
+	wait.Wait()
+}
+
+// A waiter that cannot reach the nodes for a while comes back to its place.
+func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		holder := lock(t, s.ready(s.client(calm)), "x")
+		net := s.network()
+		var told atomic.Pointer[error] // the last error of the first waiter
+		var o order
+		var wait sync.WaitGroup
+		for i := range 3 {
+			way, opts := func(*holdfast.Config) {}, []holdfast.Option(nil)
+			if i == 0 {
+				way = net.via(t, viaRueidis)
+				opts = append(opts, holdfast.OnWait(func(err error) { told.Store(&err) }))
+			}
+			c := s.ready(s.client(calm, way))
+			wait.Go(func() {
+				o.turn(t, i, c.Mutex("x", opts...))
+			})
+			s.inLine("x", i+1)
+		}
+		hears := func(what string, is func(error) bool) {
+			redistest.Eventually(t, 20*time.Second, "the first waiter to be told "+what, func() bool {
+				err := told.Load()
+				return err != nil && is(*err)
+			})
+		}
+		net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+		hears("of the outage", func(err error) bool { return errors.Is(err, holdfast.ErrUnavailable) })
+		net.all(func(p *redistest.Proxy) { p.BlackHole(false) })
+		hears("that it is the first in line", func(err error) bool {
+			var held *holdfast.HeldError
+			return errors.As(err, &held) && held.Place == 1
+		})
+		s.inLine("x", 3)
+		holder.Unlock(t.Context())
+		wait.Wait()
+		if !slices.Equal(o.got, []int{0, 1, 2}) {
+			t.Errorf("served in the order %v", o.got)
+		}
+	})
+}
+
+// A waiter may give up at the instant when another goroutine of its process passes the lock to it. The lock must not
+// stay taken without a holder.
+func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	long := func(c *holdfast.Config) { calm(c); c.MaxTTL = 10 * time.Second }
+	c, other := s.ready(s.client(long)), s.ready(s.client(long))
+	for round := range 300 {
+		holder := lock(t, c, "x")
+		var wait sync.WaitGroup
+		for range 8 {
+			ctx, cancel := context.WithTimeout(t.Context(), rand.N(3*time.Millisecond))
+			wait.Go(func() {
+				defer cancel()
+				if l, err := c.Mutex("x").Lock(ctx); err == nil {
+					l.Unlock(t.Context())
+				}
+			})
+		}
+		<-time.After(rand.N(2 * time.Millisecond))
+		holder.Unlock(t.Context())
+		wait.Wait()
+		begun := time.Now()
+		lock(t, other, "x").Unlock(t.Context())
+		if took := time.Since(begun); took > 5*time.Second { // of a TTL of 10 s
+			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
+		}
+	}
+}
+
+// A node comes back with the memory of a moment ago. Its queue contains ended attempts. Their clients are alive, hear
+// of the claims, and decline them. Otherwise each would cost the waiters a second.
+func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		const over, most = 6, 3 * time.Second // 6 s and more if each costs a claim
+		for _, private := range []bool{false, true} {
+			change := func(c *holdfast.Config) { calm(c); c.Private = private }
+			name := fmt.Sprintf("private %v", private)
+			holder := lock(t, s.ready(s.client(change)), name)
+			waiter, got := s.ready(s.client(change)), make(chan error, 1)
+			go func() {
+				l, err := waiter.Mutex(name).Lock(t.Context())
+				if err == nil {
+					err = l.Unlock(t.Context())
+				}
+				got <- err
+			}()
+			s.inMostLines(name)
+			for i, srv := range s.servers {
+				queue := nodescript.RecordKey(name) + ":queue"
+				standing, err := srv.Do("ZRANGE", queue, 0, 0)
+				if err != nil || len(standing.([]any)) == 0 {
+					continue // no waiter is in the queue of this node
+				}
+				client := strings.Split(standing.([]any)[0].(string), "~")[1]
+				for n := range over {
+					if _, err := srv.Do("ZADD", queue, n+1, fmt.Sprintf("gone~%s~%d-over", client, n+1)); err != nil {
+						t.Fatalf("node %d: %v", i, err)
+					}
+				}
+			}
+			begun := time.Now()
+			if err := holder.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-got; err != nil {
+				t.Error(err)
+			}
+			took := time.Since(begun)
+			t.Logf("%s: %d hand-offs to bids that were over took %s", name, over, took.Round(time.Millisecond))
+			if took > most {
+				t.Errorf("they took more than %s: each cost a claim", most)
+			}
+		}
+	})
+}
+
+// shut is a node that no client can meet before it is opened.
+type shut struct {
+	node.Node
+	opened chan struct{}
+}
+
+func (n shut) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
+	select {
+	case <-n.opened:
+	case <-ctx.Done():
+		return node.Reply{Err: node.NotSent(ctx.Err())}
+	}
+	return n.Node.Eval(ctx, text, call, load...)
+}
+
+// watched is a context that reports when a call waits for its end.
+type watched struct {
+	context.Context
+	once func()
+}
+
+func (w watched) Done() <-chan struct{} {
+	w.once()
+	return w.Context.Done()
+}
+
+// A call that comes before its client has met the nodes has a place by the time of the call. This also holds if it is
+// not the first call of its process.
+func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
+	t.Parallel()
+	sets(t, func(t *testing.T, s *set) {
+		holder := lock(t, s.ready(s.client(calm)), "x")
+		last := s.ready(s.client(calm))
+		for !votes(t.Context(), last) || !punctual(t.Context(), last) {
+			last = s.ready(s.client(calm))
+		}
+		opened := make(chan struct{})
+		cold := s.client(calm, func(c *holdfast.Config) {
+			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide the order
+			for i := range s.servers {
+				c.Nodes = append(c.Nodes, shut{s.dial(i), opened})
+			}
+		})
+		var o order
+		var wait sync.WaitGroup
+		wants := func(i int, c *holdfast.Client) {
+			waits := make(chan struct{})
+			ctx := watched{t.Context(), sync.OnceFunc(func() { close(waits) })}
+			wait.Go(func() {
+				l, err := c.Mutex("x").Lock(ctx)
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				o.add(i)
+				l.Unlock(t.Context())
+			})
+			<-waits
+		}
+		for i := range 3 {
+			wants(i, cold)
+		}
+		close(opened)
+		s.inLine("x", 1) // the first of the three
+		// Two clients read the nodes' clocks, each to within half a window. The last one comes later by that much.
+		<-time.After(2*window + 4*late)
+		wants(3, last)
+		s.inLine("x", 2)
+		if err := holder.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wait.Wait()
+		if !slices.Equal(o.got, []int{0, 1, 2, 3}) {
+			t.Errorf("served in the order %v", o.got)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package clock
+
+// Config is one configuration of the model. Times are in units of W.
+type Config struct {
+	Clients int  // at most 3
+	TTL     int8 // of every lease
+	Margin  int8 // by how much a belief ends before stamp + TTL
+	Horizon int8 // time stops there, counted from the start
+
+	Jumps    int  // how often a node's clock jumps
+	Reach    int8 // how far a jump moves it from the true time at most
+	Minority bool // only the first node's clock jumps, and only the first node loses its memory
+	Off      [nodes]int8
+	Lead     [most]int8 // each client's estimate of the nodes' clocks
+	Far      int8       // distant clients, which only ask nodes to vote, may be off by this much more, and know it
+
+	Rounds   int8 // stamps of an attempt; 0 means 1
+	Renewals [most]int8
+	Releases bool // clients give up or unlock: releases are sent
+	GiveBack bool // clients give back partial grants and continue
+	Passes   bool // the first client's lease is passed to the second, which does not try by itself
+	Claim    int8 // how long a hand-off reserves the name; 0: none
+	Wipes    int  // how often a node loses its memory
+	Vouchers bool // an operator vouches for a node while no lock is alive
+	Trusted  int8 // the quarantine after a voucher; 0 means trusted
+	Follow   Follow
+	Busy     bool // clients draw stamps for other locks all the time, so none is idle
+	Without  Rule
+	Ask      Promise // the only promise to check; the zero value means all
+}
+
+// Follow is a client's reaction to a move of the nodes' clocks.
+type Follow uint8
+
+// These are the ways to follow.
+const (
+	Never   Follow = iota // Lead never changes, right or wrong
+	Settled               // quorum.Timebase: a move of more than W waits for TTL + W, without any acquire
+	Noticed               // the same, counted from the time when the move was noticed, also by an idle client
+	AtOnce
+)
+
+// Rule is one rule of the protocol that a configuration can leave out. The scripts are in internal/core/nodescript/lua.
+type Rule uint8
+
+// These are the rules.
+const (
+	None              Rule = iota
+	Window                 // acquire.lua, extend.lua: a stamp more than W from TIME is refused
+	HigherTokens           // acquire.lua: T <= seen is refused
+	PassNamesOwner         // acquire.lua: only the named owner is passed over
+	ExpiryNeverFalls       // extend.lua: the later of the two expiries
+	RepairTokens           // extend.lua: no repair if a higher token may have been a lease
+	RepairBelieved         // extend.lua: no repair after the owner's deadline
+	ReleaseOwnOnly         // release.lua: only the owner's own record
+	ReleaseCovered         // release.lua: only grants to a stamp that it covers
+	Quarantine             // admit.lua: a node without memory does not vote for TTL + W
+	QuarantineTTL          // admit.lua: for TTL + W, not for W only
+	QuarantineW            // admit.lua: for TTL + W, not for TTL only
+	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
+	NarrowedByFar          // quorum/timebase.go: a stamp that may be off by more must be closer to TIME by that
+	Challenged             // admit.lua: the request must carry the challenge, so its stamp is newer
+	VoucherNames           // admit.lua, trust.lua: a voucher is for one challenge
+	MoreThanHalf           // quorum/rules.go: N/2 + 1
+	CountsFromSending      // quorum/rules.go: deadline = sent + TTL - margin
+	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline
+	MatchedReplies         // renewal/renew.go: an answer counts for the renewal it answers
+)
+
+// Model is the model of one configuration.
+type Model struct{ Config }
+
+func (m Model) keeps(r Rule) bool { return m.Without != r }
+
+func (m Model) need() int {
+	if m.keeps(MoreThanHalf) {
+		return majority
+	}
+	return nodes / 2
+}
+
+// settle returns how long a moved correction waits. A node without memory waits as long.
+func (m Model) settle() int8 { return m.TTL + window }
+
+// quarantine returns how long a node without memory does not vote.
+func (m Model) quarantine() int8 {
+	switch m.Without {
+	case QuarantineTTL:
+		return window
+	case QuarantineW:
+		return m.TTL
+	}
+	return m.settle()
+}
+
+// within returns by how much TIME may differ from the stamp of a request to admit, if the client may be off by far
+// more.
+func (m Model) within(far int8) int8 {
+	if !m.keeps(NarrowedByFar) {
+		return window
+	}
+	return window - far
+}
+
+// trusted is the quarantine of a node after a voucher.
+const trusted = 9 * window
+
+func (m Model) trusted() int8 {
+	if m.Trusted != 0 {
+		return m.Trusted
+	}
+	return trusted
+}
+
+// Initial implements [explore.Model].
+func (m Model) Initial() (s State) {
+	s.Now = start
+	for n := range s.Nodes {
+		s.Nodes[n].Off = m.Off[n]
+	}
+	for i := range s.Clients {
+		s.Clients[i].Lead = m.Lead[i]
+		if m.Follow == Settled && !m.Busy {
+			s.Clients[i].Drawn = start // it was at work until now
+		}
+	}
+	return s
+}

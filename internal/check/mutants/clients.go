@@ -1,0 +1,376 @@
+package main
+
+// inClients are weakenings of the client's reaction to answers.
+var inClients = []mutant{{
+	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",
+	old: "if answer.Err != nil || len(load) == 0 {", new: "if len(load) == 0 {",
+	pkg: e2ePkg, check: "TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads", says: "scripts were sent behind a request that was refused",
+}, {
+	name: "goredisnode loads scripts behind a refusal", promise: memory, file: goRedis + "/call.go",
+	old: "if answer.Err != nil {", new: "if false {",
+	pkg: goRedis, check: "TestConformance/EvalLoadsNothingAfterAnError", says: "what was to be loaded behind it answers",
+}, {
+	name: "goredisnode loads scripts over another connection", promise: memory, file: goRedis + "/call.go",
+	old: "range n.pipe(ctx, within, conn, commands[1:])", new: "range n.pipe(ctx, within, n.client, commands[1:])",
+	pkg: goRedis, check: "TestConformance/EvalLoadsWhereItWasAnswered", says: "over another connection than the answer came from",
+}, {
+	name: "rueidis cuts a call that may take longer", promise: outlives, file: rueidis + "/wire.go",
+	old: "if !w.until.IsZero() {", new: "if !w.until.IsZero() && w.until.Before(t) {",
+	pkg: e2ePkg, check: "TestNodeTimeoutIsWhatWasSet/rueidis", says: "NodeTimeout is 12 s",
+}, {
+	name: "go-redis cuts a call that may take longer", promise: outlives, file: goRedis + "/node.go",
+	old: "o.ReadTimeout, o.WriteTimeout = -1, -1", new: "o.ReadTimeout, o.WriteTimeout = ioTimeout, ioTimeout",
+	pkg: e2ePkg, check: "TestNodeTimeoutIsWhatWasSet/go-redis", says: "NodeTimeout is 12 s",
+}, {
+	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	old: "most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing", new: "most = now.Sub(t.anchorAt).Microseconds() / slewing",
+	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
+}, {
+	name: "a node that refuses ends the wait for the quarantine of the others", promise: noHang, file: "internal/core/waiting/locker.go",
+	old: "l.recall(r).VotesIn()", new: "r.VotesIn()",
+	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
+}, {
+	name: "a stranger's vote counts", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
+	pkg: e2ePkg, check: "TestListsThatShareAMajorityHaveOneHolder", says: "two holders",
+}, {
+	name: "a place is free before what its server granted is over", promise: exclusion, file: "internal/core/nodescript/peers.go",
+	old: "return c.Trusted() + c.MaxTTL + 4*c.Window", new: "return c.Trusted() + 2*c.Window",
+	pkg: e2ePkg, check: "TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne", says: "two holders",
+}, {
+	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/rules.go",
+	old: "return n/2 + 1", new: "return max(n/2, 1)",
+	pkg: e2ePkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with 2 free nodes`,
+}, {
+	name: "expiry without a margin: validity without 4 W", promise: told, file: "internal/core/quorum/rules.go",
+	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
+	pkg: e2ePkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 1600", says: "acquired by another while the holder believed",
+}, {
+	name: "validity counted from the answers", promise: told, file: "internal/core/waiting/grant.go",
+	old: "deadline := quorum.Deadline(b.sent,", new: "deadline := quorum.Deadline(b.fan.Now(),",
+	pkg: e2ePkg, check: "TestBeliefCountsFromTheInstantOfSending", says: `with answers \S+ late`,
+}, {
+	name: "a minority moves the deadline", promise: told, file: "internal/core/quorum/renewal.go",
+	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
+	pkg: e2ePkg, check: "TestLossIsAnnouncedWhileRenewalHangs", says: "after the deadline; the lock could be somebody else's", hangs: true,
+}, {
+	name: "a logger is called by who holds a lock", promise: told, file: "client.go",
+	old: "c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))", new: "_ = slog.New(async.Handler(c.Logger.Handler(), log))",
+	pkg: e2ePkg, check: "TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals", says: "two more TTLs of the lease",
+}, {
+	name: "a lease that a majority forgot is kept", promise: told, file: "internal/core/quorum/renewal.go",
+	old: "case r.forgot >= need:", new: "case r.forgot > r.n:",
+	pkg: e2ePkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "not told within",
+}, {
+	name: "grants of different stamps counted together", promise: tokens, file: "internal/core/quorum/attempt.go",
+	old: "if round != a.round {", new: "if round > a.round {",
+	pkg: quorumPkg, check: "TestGrantsOfAnEarlierStampDoNotCount", says: "was counted",
+}, {
+	name: "one owner for all attempts of a client", promise: exclusion, file: "client.go",
+	old: "return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
+	pkg: e2ePkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
+}, {
+	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
+	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
+}, {
+	name: "a claim that ends before its acquire can come", promise: order, file: "internal/core/nodescript/config.go",
+	old: "return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))", new: "return Claim",
+	pkg: waitPkg, check: "TestAClaimLastsForARoundTrip", says: "to serve",
+}, {
+	name: "an answer under way is a vote for another", promise: order, file: "internal/core/waiting/refusal.go",
+	old: "r.Kind, r.doubt = Held, most+unknown-unanswered < need", new: "r.Kind = Held",
+	pkg: waitPkg, check: "TestAnAnswerUnderWayIsNoVoteForAnother", says: "nobody got it",
+}, {
+	name: "a waiter keeps a part that a holder wants", promise: told, file: "internal/core/waiting/inbox.go",
+	old: "t.wanted(node, h.Seen)", new: "_ = t.wanted",
+	pkg: waitPkg, check: "TestAPartIsGivenBackToAHolderThatWantsItsNode", says: "the lease was not repaired",
+}, {
+	name: "a hand-off to a lease is declined", promise: told, file: "internal/core/waiting/inbox.go",
+	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
+	pkg: "internal/check/sim", check: "TestALeaseBehindWhichManyWaitIsRepaired", says: "lost name0 at its deadline",
+}, {
+	name: "a token that a node has seen is not followed", promise: order, file: "internal/core/waiting/bid.go",
+	old: "b.fan.Raise(ans.Seen)", new: "_ = ans.Seen",
+	pkg: e2ePkg, check: "TestATokenAheadOfTheClockIsFollowed", says: "ahead, inside the window",
+}, {
+	name: "late grants are not released", promise: nothing, file: "internal/core/waiting/grant.go",
+	old: "\tb.release(where)", new: "\t_ = where",
+	pkg: e2ePkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a release to those that granted only", promise: nothing, file: "internal/core/quorum/attempt.go",
+	old: "return a.Kept(node) || a.Pending(node)", new: "return a.Kept(node)",
+	pkg: e2ePkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a release that did not get through is not repeated", promise: nothing, file: "internal/core/fanout/seat.go",
+	old: "if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {", new: "if false {",
+	pkg: e2ePkg, check: "TestAReleaseThatWasCutOffIsRepeated", says: "nothing of ours left",
+}, {
+	name: "a renewal counts for a TTL that the nodes were not asked for", promise: told, file: "internal/core/renewal/renew.go",
+	old: "quorum.Deadline(r.sent, r.ttl,", new: "quorum.Deadline(r.sent, e.ttl,",
+	pkg: "internal/core/renewal", check: "TestARenewalCountsForTheTTLThatItAskedFor", says: "the nodes were asked for",
+}, {
+	name: "a question whose answer was lost keeps its place over an outage", promise: order, file: "internal/core/waiting/bid.go",
+	old: "if joined || b.ticket != 0 && ans.MayHaveRun() {", new: "if joined {",
+	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
+}, {
+	name: "only the first of several calls finds that keys were evicted", promise: memory, file: lua + "acquire.lua",
+	old: "if evicted then return 'N' end", new: "if evicted then evicted = false return 'N' end",
+	pkg: modelPkg, check: "TestNoneOfSeveralCallsIsGrantedAfterAnEviction", says: "the server and the model differ",
+}, {
+	name: "a bid that is over keeps its places over an outage", promise: order, file: "internal/core/waiting/grant.go",
+	old: "send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))", new: "send(until, in(true))",
+	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
+}, {
+	name: "what Leave does not find when it is repeated stays", promise: nothing, file: "internal/core/fanout/parked.go",
+	old: "To: m.Again, Again: m.Again, Tag: m.Tag", new: "Tag: m.Tag",
+	pkg: "internal/core/renewal", check: "TestWhatLeaveDoesNotFindIsReleased", says: "a second later it keeps it",
+}, {
+	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/core/waiting/part.go",
+	old: "!ends && b.before", new: "(!ends || ends) && b.before",
+	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
+}, {
+	name: "who has a minority asks every second", promise: noHang, file: "internal/core/waiting/turn.go",
+	old: "pause = min(b.partPause(), pause)", new: "_ = b",
+	pkg: waitPkg, check: "TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater", says: "what an older one waits for",
+}, {
+	name: "who has a part asks again before that has answered", promise: noHang, file: "internal/core/waiting/bid.go",
+	old: "if b.state != open && !owed || !b.whole {", new: "if _ = owed; b.state != open || !b.whole {",
+	pkg: waitPkg, check: "TestAPartWhoseGrantsComeLateIsGivenBack", says: "nobody had it for",
+}, {
+	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/core/fanout/inbox.go",
+	old: "late := time.AfterFunc(patience, cancel)", new: "late := time.AfterFunc(time.Hour, cancel)",
+	pkg: fanPkg, check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
+}, {
+	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/core/waiting/part.go",
+	old: "b.part & b.which(b.votes.Granted)", new: "b.part",
+	pkg: waitPkg, check: "TestWhatWasGivenBackIsNoPart", says: "stands as a part",
+}, {
+	name: "two with the same ticket are both the older", promise: noHang, file: "internal/core/waiting/part.go",
+	old: "if ok && ticket == b.ticket {", new: "if ok && false {",
+	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
+}, {
+	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/core/fanout/clocks.go",
+	old: "f.readSoon() // they may be right again", new: "",
+	pkg: fanPkg, check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
+}, {
+	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/timebase.go",
+	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
+	pkg: "internal/core/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
+}, {
+	name: "an idle client does not read the clocks", promise: noHang, file: "internal/core/fanout/clocks.go",
+	old: "f.reader = time.AfterFunc(min(lookEvery, f.time.Unread(f.Now())), f.keepTime)", new: "",
+	pkg: fanPkg, check: "TestAnIdleClientGoesWithTheClocks", says: "in which nothing was locked",
+}, {
+	name: "what comes after Close gave up waiting is kept", promise: told, file: "internal/core/renewal/keeper.go",
+	old: "if k.closed {", new: "if false {",
+	pkg: e2ePkg, check: "TestALockThatComesAfterCloseGaveUpWaitingIsNobodys", says: "whose context has not ended",
+}, {
+	name: "what was given up is freed in the first half of its TTL only", promise: nothing, file: "internal/core/waiting/grant.go",
+	old: "until := b.sent.Add(b.ttl + b.fan.Set().Window)", new: "until := b.sent.Add(b.ttl / 2)",
+	pkg: waitPkg, check: "TestWhatWasGivenUpIsFreedAlsoLateInItsTTL", says: "before the TTL is over",
+}, {
+	name: "a late answer leaves who has the lock in line for it", promise: order, file: "internal/core/waiting/bid.go",
+	old: "\t\t\tb.quit(node)", new: "\t\t\t_ = node",
+	pkg: waitPkg, check: "TestALateAnswerLeavesNobodyInLineForWhatItHas", says: "in line for its own lock",
+}, {
+	name: "who won leaves a queue only if the node takes it at once", promise: order, file: "internal/core/waiting/grant.go",
+	old: "Persist: b.fan.Now().Add(nodescript.QueueKept)", new: "SendBy: b.fan.Now().Add(b.fan.Timeout())",
+	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
+}, {
+	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/standing.go",
+	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
+	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
+}, {
+	name: "who won leaves no queue that took its last question", promise: order, file: "internal/core/waiting/bid.go",
+	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case b.taken && (joined || ans.MayHaveRun()):",
+	pkg: waitPkg, check: "TestNobodyStaysInLineWhateverNodesDo", says: "in line",
+}, {
+	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/core/fanout/seat.go",
+	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
+	pkg: fanPkg, check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
+}, {
+	name: "the next question ends the one before", promise: noHang, file: "internal/core/waiting/bid.go",
+	old: "if b.state != open && !owed || !b.whole {", new: "if true || owed {",
+	pkg: waitPkg, check: "TestTheNextQuestionWaitsForTheOneBefore", says: "it was not got",
+}, {
+	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/core/waiting/bid.go",
+	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
+	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
+}, {
+	name: "an outage ends waits one after the other", promise: noHang, file: "internal/core/waiting/outage.go",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+	pkg: waitPkg, check: "TestAnOutageEndsAllWaitsForANameTogether", says: "want that nothing is known, after",
+}, {
+	name: "a minority that says held is taken for a quorum", promise: noHang, file: "internal/core/waiting/bid.go",
+	old: "case now && b.alone():", new: "case false && b.alone():",
+	pkg: waitPkg, check: "TestAMinorityThatSaysHeldIsNoQuorum", says: "want that nothing is known",
+}, {
+	name: "a subscription that flaps is made again at once", promise: order, file: "internal/core/fanout/inbox.go",
+	old: "if f.Now().Sub(since) >= relistenMost {", new: "if true || f.Now().Sub(since) >= relistenMost {",
+	pkg: "internal/core/fanout", check: "TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften", says: "it was made \\d+ times",
+}, {
+	name: "a waiter asks whenever a subscription is back", promise: order, file: "internal/core/waiting/bid.go",
+	old: "if !b.again.nodes.has(node) {", new: "if true || !b.again.nodes.has(node) {",
+	pkg: waitPkg, check: "TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain", says: "times within a second",
+}, {
+	name: "a lock inside itself waits for itself", promise: noHang, file: "mutex.go",
+	old: "if m.mine(ctx) {", new: "if false && m.mine(ctx) {",
+	pkg: e2ePkg, check: "TestALockInsideItselfIsAnErrorAtOnce", says: "want an error that says so, at once", hangs: true,
+}, {
+	name: "who is not the first is told nothing of what the first knows", promise: order, file: "internal/core/waiting/line.go",
+	old: "last := ln.last", new: "last := (*Refusal)(nil)",
+	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
+}, {
+	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/renewal/gap.go",
+	old: "bare := nodescript.Lock{Name: e.lock.Name, Private: true}", new: "bare := e.lock",
+	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+}, {
+	name: "a pass where a gap is due", promise: mixed, file: "internal/core/waiting/locker.go",
+	old: "g.Others, l.Fair || due)", new: "g.Others, l.Fair)",
+	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
+}, {
+	name: "a lease does not carry the count of its passes", promise: order, file: "internal/core/waiting/grant.go",
+	old: "passes: b.passes}", new: "passes: 0}",
+	pkg: waitPkg, check: "TestAnotherProcessIsOvertakenByABoundedNumberOfPasses", says: "was overtaken",
+}, {
+	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/core/waiting/line.go",
+	old: "\tp.bid = b", new: "\t_ = b",
+	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
+}, {
+	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	old: "now.Sub(t.lastDrawn) >= t.settle", new: "now.Sub(t.lastDrawn) >= t.settle/2",
+	pkg: quorumPkg, check: "TestAClientThatWasAtWorkDoesNotFollowAtOnce", says: "follows a leap at once",
+}, {
+	name: "a node that answers with an error gets no release", promise: nothing, file: "internal/core/quorum/standing.go",
+	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
+	pkg: fanPkg, check: "TestAReleasePassesTheDoorOfEveryNodeThatAnswers", says: "and the release is answered",
+}, {
+	name: "nobody wakes an idle worker when the linger is over", promise: outlives, file: "internal/core/fanout/seat.go",
+	old: "wake := len(s.queue) > 0 && s.held == 0 && s.wakes()", new: "wake := false && s.wakes()",
+	pkg: fanPkg, check: "TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers", says: "was answered after",
+}, {
+	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/door.go",
+	old: "if step, _ := s.next(); step == quorum.Send {", new: "if s.forgot(); false {",
+	pkg: fanPkg, check: "TestALookAtANodeThatVotesKeepsNothingFromIt", says: "a renewal is answered",
+}, {
+	name: "a node that was doubted while it was asked is not met anew", promise: exclusion, file: "internal/core/quorum/standing.go",
+	old: "if s.step == Greet {", new: "if false {",
+	pkg: fanPkg, check: "TestADoubtOutlivesTheAnswerThatItMeets/for_a_call", says: "after it was doubted",
+}, {
+	name: "a waiter does not ask again", promise: order, file: "internal/core/waiting/turn.go",
+	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
+	pkg: e2ePkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "it did not ask", hangs: true,
+}, {
+	name: "a waiter does not hear of a hand-off", promise: order, file: "internal/core/waiting/inbox.go",
+	old: "\t\tt.handed(node)", new: "\t\t_ = node",
+	pkg: e2ePkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
+}, {
+	name: "who is not expected yet stands in queues, and declines its turn", promise: order, file: "internal/core/waiting/inbox.go",
+	old: "return b.up[node] && b.bids[owner] != nil", new: "return b.up[node]",
+	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
+}, {
+	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/core/waiting/decline.go",
+	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})", new: "_ = fanout.Message{}",
+	pkg: e2ePkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
+}, {
+	name: "what is handed over between two bids is never answered", promise: order, file: "internal/core/waiting/inbox.go",
+	old: "all := b.past.keptOf(t.ticket)", new: "var all []kept",
+	pkg: waitPkg, check: "TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext", says: "the node was told",
+}, {
+	name: "a renewal counts after the old deadline", promise: told, file: "internal/core/renewal/renew.go",
+	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
+	pkg: "internal/core/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",
+}, {
+	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
+	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
+}, {
+	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/core/renewal/lease.go",
+	old: "e.timer = time.AfterFunc(e.deadline.Sub(e.keeper.fan.Now()), e.check)", new: "e.timer = time.AfterFunc(time.Hour, e.check)",
+	pkg: "internal/core/renewal", check: "TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline", says: "the lease ended after",
+}, {
+	name: "a suspended host's leases are looked at when they are due", promise: told, file: "internal/core/renewal/keeper.go",
+	old: "pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)", new: "pause = max(k.heap[0].due.Sub(now), 0)",
+	pkg: "internal/core/renewal", check: "TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes", says: "the loss was noticed",
+}, {
+	name: "Extend does not wait for answers that may still decide", promise: told, file: "internal/core/quorum/renewal.go",
+	old: "return r.forgot > 0 && r.forgot < need && r.forgot+r.n-r.answered >= need", new: "return need < 0",
+	pkg: "internal/core/renewal", check: "TestExtendWaitsForAnswersThatMayStillDecide", says: "Extend returned <nil>",
+}, {
+	name: "a known result under a dead context is drawn by lot", promise: nothing, file: "internal/core/renewal/giveback.go",
+	old: "case <-o.done: // both are ready: select would draw lots", new: "case <-chan struct{}(nil):",
+	pkg: "internal/core/renewal", check: "TestWhatIsKnownIsSaidAlsoUnderADeadContext", says: "before the outcome was known",
+}, {
+	name: "a lock that is won as its context ends is given back", promise: nothing, file: "internal/core/waiting/turn.go",
+	old: "return b.outcome(true) // it may have been won at the same moment", new: "return Grant{}, l.nothing()",
+	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
+}, {
+	name: "UnlockAt beyond MaxTTL leaves the lease held", promise: nothing, file: "lease.go",
+	old: "l.held.Leave(ctx, min(d, most))", new: "error(nil)",
+	pkg: e2ePkg, check: "TestUnlockAtKeepsTheNameTaken", says: "the lease goes on after UnlockAt",
+}, {
+	name: "a loss does not name who has the lock", promise: told, file: "lost.go",
+	old: "e.Owner, e.Foreign = taker(why.Answers)", new: "_, _ = taker(why.Answers)",
+	pkg: e2ePkg, check: "TestALossNamesTheThief", says: "lost: a majority of the nodes did not have it",
+}, {
+	name: "tries paced by the TTL that Extend asked for", promise: told, file: "internal/core/renewal/renew.go",
+	old: "return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))", new: "return e.keeper.pace(e.ttl) / 2",
+	pkg: "internal/core/renewal", check: "TestAFailedExtendIsTriedAgainWhileThereIsTime", says: "the node was asked",
+}, {
+	name: "a shorter renewal that wins is followed as late as a longer one", promise: told, file: "internal/core/renewal/renew.go",
+	old: "min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)", new: "e.keeper.pace(e.ttl)",
+	pkg: "internal/core/renewal", check: "TestAShorterRenewalThatWinsAfterExtendIsFollowedInTime", says: "the node was asked",
+}, {
+	name: "a scheduler that takes the time of a suspension for time that its timer ran", promise: told, file: "internal/core/renewal/keeper.go",
+	old: "timers: clock.Monotonic(), wake", new: "timers: f.Now, wake",
+	pkg: "internal/core/renewal", check: "TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline", says: "its loss was announced after",
+}, {
+	name: "a clock that stops while the host is suspended", promise: told, file: "internal/core/clock/steady_linux.go",
+	old: "return m + Instant(s.suspended.Load())", new: "return m",
+	pkg: "internal/core/clock", check: "TestSteadyNoticesASuspension", says: "after an hour of suspension",
+}, {
+	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/timebase.go",
+	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
+	pkg: e2ePkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
+}, {
+	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/core/fanout/seat.go",
+	old: "s.trip <= share ||", new: "s.trip > 0 ||",
+	pkg: e2ePkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
+}, {
+	name: "a newcomer's vote does not wait for the objection of a far node", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "\tif begins {", new: "\tif false {",
+	pkg: e2ePkg, check: "TestANewcomersVoteWaitsForTheObjectionOfAFarNode", says: "two holders",
+}, {
+	name: "a driver with fewer connections than a client has calls", promise: told, file: rueidis + "/pool.go",
+	old: "maxLinks = node.MaxCalls", new: "maxLinks = node.MaxCalls / 2",
+	pkg: rueidis, check: "TestConformance/MaxCallsAreSentAtOnce", says: "calls are sent",
+}, {
+	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
+	pkg: "internal/check/sim", check: "TestAReportThatANodeDidNotKeepIsRepeated", says: "two holders",
+}, {
+	name: "a holder that rests reports nothing", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "max(time.Minute, f.config.Set.MaxTTL)", new: "time.Minute",
+	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+}, {
+	name: "a node that comes back is not met by a client that rests", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "} else if me.id == \"\" { // it was away", new: "} else if false { // it was away",
+	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
+}, {
+	name: "a renewal that came too late is not repeated", promise: told, file: "internal/core/renewal/renew.go",
+	old: "if !r.late() {", new: "if true {",
+	pkg: e2ePkg, check: "TestExtendAfterARest", says: "no quorum",
+}, {
+	name: "a name that a minority keeps counts as kept", promise: outlives, file: "internal/core/renewal/giveback.go",
+	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
+	pkg: e2ePkg, check: "TestUnlockAtSaysThatAMinorityKeepsTheName", says: "want ErrUnavailable",
+}, {
+	name: "trust takes a later loss for the one that it was asked about", promise: memory, file: "internal/command/cli/trust.go",
+	old: " || n.Loss != then[i].Loss", new: "",
+	pkg: "internal/command/cli", check: "TestTrustAsksAgainAfterAnotherLoss", says: "asked 1 times",
+}, {
+	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "late || expected == 0 && !begins", new: "late || expected == 0",
+	pkg: "internal/check/sim", check: "TestAClientThatRestedWaitsForObjections", says: "two holders",
+}}

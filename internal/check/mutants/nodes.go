@@ -1,0 +1,221 @@
+package main
+
+// These are the rows of the table of promises in docs/protocol.md.
+const (
+	exclusion = "at most one valid lease per name"
+	tokens    = "tokens grow from lease to lease, in the order of real time"
+	told      = "a lost lease is announced before another can begin"
+	noHang    = "no deadlock"
+	order     = "no starvation"
+	nothing   = "nothing is left behind"
+	mixed     = "mixed fleets"
+	memory    = "a node that may have forgotten does not vote until MaxTTL + W later"
+	outlives  = "any minority may be slow, hung or dead"
+)
+
+const (
+	lua       = "internal/core/nodescript/lua/"
+	e2ePkg    = "internal/check/e2e"
+	modelPkg  = "internal/check/nodemodel"
+	quorumPkg = "internal/core/quorum"
+	scriptPkg = "internal/core/nodescript"
+	waitPkg   = "internal/core/waiting"
+	fanPkg    = "internal/core/fanout"
+	rueidis   = "node/rueidisnode"
+	goRedis   = "node/goredisnode"
+)
+
+// mutants returns the whole list.
+func mutants() (all []mutant) {
+	return append(append(append(all, onNodes...), admissions...), inClients...)
+}
+
+// onNodes are weakenings of a voting node.
+var onNodes = []mutant{{
+	name: "scripts follow a request for an incarnation that ended", promise: memory, file: lua + "admit.lua",
+	old: "return redis.error_reply('OTHERRUN ' .. field('run_id')) end", new: "return 'OTHERRUN' end",
+	pkg: e2ePkg, check: "TestScriptsThatComeAfterARestartVoteForNobody", says: "two holders|scripts of the incarnation before were sent",
+}, {
+	name: "no tombstone", promise: nothing, file: lua + "release.lua",
+	old: "tomb = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)", new: "tomb = seen .. sub(old, 17, 49) .. leased .. sub(old, 66)",
+	pkg: e2ePkg, check: "TestAnAcquireThatArrivesAfterItsReleaseLocksNothing/rueidis", says: "nothing of ours left",
+}, {
+	name: "a tombstone is capped at TIME + W", promise: nothing, file: lua + "release.lua",
+	old: "if highest - now > 2 * @WINDOW@ then", new: "if highest - now > @WINDOW@ then",
+	pkg: modelPkg, check: "TestALateAcquireFindsItsTombstoneWhereItsClientIsAhead", says: "the server and the model differ",
+}, {
+	name: "a late renewal brings back what UnlockAt left", promise: nothing, file: lua + "leave.lua",
+	old: "if own > leased then leased = own end", new: "",
+	pkg: modelPkg, check: "TestALateCommandDoesNotBringBackWhatWasLeft", says: "the server and the model differ",
+}, {
+	name: "repair ignores tokens", promise: nothing, file: lua + "extend.lua",
+	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' and now > last then",
+	pkg: e2ePkg, check: "TestARenewalThatArrivesAfterItsReleaseLocksNothing", says: "a name that was given back",
+}, {
+	name: "the token rule: a token equal to the highest seen", promise: tokens, file: lua + "acquire.lua",
+	old: "if T <= seen then", new: "if T < seen then",
+	pkg: modelPkg, check: "TestTombstoneFromAClockAnHourAheadDoesNotShutTheName", says: "the server and the model differ",
+}, {
+	name: "a minority's clock may be wrong: no window", promise: exclusion, file: lua + "acquire.lua",
+	old: "local ahead = T - clock", new: "local ahead = 0",
+	pkg: e2ePkg, check: "TestAWrongClockIsNoVoteForTwoHolders", says: "two holders",
+}, {
+	name: "no guard check", promise: memory, file: lua + "acquire.lua",
+	old: "if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end", new: "if false then return 'N' end",
+	pkg: e2ePkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
+}, {
+	name: "a claim as a grant", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before == owner and sub(old, 17, 32) == T then", new: "if live and before == owner then",
+	pkg: e2ePkg, check: "TestALeaseThatWasHandedOverLasts", says: "a lease that was handed over ended",
+}, {
+	name: "a lock is taken while another has it", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before ~= owner and before ~= wants then", new: "if false then",
+	pkg: e2ePkg, check: "TestOneOfManyGetsTheLock", says: "TryLock of a held lock",
+}, {
+	name: "a pass by a stranger", promise: exclusion, file: lua + "acquire.lua",
+	old: "if live and before ~= owner and before ~= wants then", new: "if live and before ~= owner and #wants <= 16 then",
+	pkg: e2ePkg, check: "TestALockThatAnotherHasIsNotPassedOn", says: "a pass of what a stranger has",
+}, {
+	name: "a foreign key is overwritten", promise: mixed, file: lua + "acquire.lua",
+	old: "if value and (value == '' or (value ~= before and value ~= owner)) then", new: "if false then",
+	pkg: e2ePkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with \d free nodes`,
+}, {
+	name: "release without a check of the owner", promise: exclusion, file: lua + "release.lua",
+	old: "local mine = before == owner and T <= highest", new: "local mine = true",
+	pkg: e2ePkg, check: "TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers", says: "the next holder's lease ended",
+}, {
+	name: "an extend that lowers the expiry", promise: exclusion, file: lua + "extend.lua",
+	old: "if until_ > expiry then", new: "if false then",
+	pkg: e2ePkg, check: "TestExtendNeverMovesTheDeadlineBack", says: "moved the expiry back",
+}, {
+	name: "a renewal that never repairs", promise: outlives, file: lua + "extend.lua",
+	old: "if answer == 'R' and (leased > T or now > last) then", new: "if answer == 'R' then",
+	pkg: e2ePkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "deleted on a minority: node",
+}, {
+	name: "a renewal takes a lock from a foreign client", promise: mixed, file: lua + "extend.lua",
+	old: "if value and value ~= owner and (value ~= before or value == '') then", new: "if false then",
+	pkg: e2ePkg, check: "TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone", says: "the thief's keys|not told within",
+}, {
+	name: "a refused repair has no place in the queue", promise: told, file: lua + "extend.lua",
+	old: "type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number'", new: "false",
+	pkg: modelPkg, check: "TestARefusedRepairIsHandedTheNameFirst", says: "the server and the model differ|want only",
+}, {
+	name: "a lost hand-off: popped and not told", promise: order, file: lua + "handoff.lua",
+	old: "local heard = client and redis.pcall('PUBLISH',", new: "local heard = client and (function() return 1 end)('PUBLISH',",
+	pkg: e2ePkg, check: "TestAReleaseWakesTheFirstInLineAtOnce", says: "nobody was woken",
+}, {
+	name: "one record answers for other names: an answer of any length", promise: exclusion, file: lua + "each.lua",
+	old: "said = sub(said, 1, 999)", new: "",
+	pkg: scriptPkg, check: "TestAnAnswerOfAnyLengthIsReadAsItself", says: "answers were read",
+}, {
+	name: "one record answers for other names: a record of any length", promise: exclusion, file: lua + "acquire.lua",
+	old: "if #old < 65 or #old > @LONGEST@ then return 'C' end", new: "if #old < 65 then return 'C' end",
+	pkg: "internal/core/embedded", check: "TestNoRecordAnswersForAnotherName", says: "bad is told",
+}, {
+	name: "answers are believed whose lengths do not come to what is there", promise: exclusion, file: "internal/core/nodescript/together.go",
+	old: "if sum != len(rest) {", new: "if sum > len(rest) {",
+	pkg: scriptPkg, check: "TestEachOfSeveralGetsItsAnswer", says: `a byte too many: G G G`,
+}, {
+	name: "the queue's order reversed", promise: order, file: lua + "handoff.lua",
+	old: "redis.pcall('ZPOPMIN', queue)", new: "redis.pcall('ZPOPMAX', queue)",
+	pkg: e2ePkg, check: "TestADeadHoldersLockGoesToTheFirstInLine", says: "served in the order",
+}, {
+	name: "dead waiters are not skipped", promise: order, file: lua + "handoff.lua",
+	old: "heard > 0 then", new: "heard >= 0 then",
+	pkg: e2ePkg, check: "TestSpoiltWaitersAreSkipped/dead", says: "were not skipped at once",
+}}
+
+// admissions are weakenings of the admission of nodes.
+var admissions = []mutant{{
+	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
+	old: "call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first", new: "",
+	pkg: e2ePkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
+}, {
+	name: "no quarantine", promise: memory, file: lua + "admit.lua",
+	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
+	pkg: e2ePkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
+}, {
+	name: "a quarantine without W", promise: memory, file: "internal/core/nodescript/config.go",
+	old: "func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }", new: "func (c Config) Quarantine() time.Duration { return c.MaxTTL }",
+	pkg: e2ePkg, check: "TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten", says: "before a lease that the node forgot",
+}, {
+	name: "a guard without an expiry", promise: exclusion, file: lua + "admit.lua",
+	old: "call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)", new: "call('SET', guard, config .. ' ' .. run)",
+	pkg: e2ePkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
+}, {
+	name: "admission ignores the run id", promise: memory, file: lua + "admit.lua",
+	old: "return lost('restarted')", new: "return ready()",
+	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
+}, {
+	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "admit.lua",
+	old: "if ARGV[3] ~= challenge then return asks() end", new: "",
+	pkg: modelPkg, check: "TestALateAdmitDoesNotShortenAQuarantine", says: "the server and the model differ",
+}, {
+	name: "a repeated request writes the same challenge again", promise: memory, file: lua + "admit.lua",
+	old: "redis.sha1hex(info .. now .. ARGV[4])", new: "redis.sha1hex(now .. ARGV[4])",
+	pkg: modelPkg, check: "TestALateAnswerToAChallengeDoesNotShortenTheNextQuarantine", says: "the server and the model differ|the same challenge again",
+}, {
+	name: "a voucher counts for whatever is lost next", promise: memory, file: lua + "trust.lua",
+	old: "if ARGV[3] ~= (r[2] == ARGV[2] and challenge or mark) then return 'V' end", new: "",
+	pkg: modelPkg, check: "TestALateVoucherDoesNothingToALaterLoss", says: "the server and the model differ",
+}, {
+	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "admit.lua",
+	old: "if there == config .. ' ' .. r[1] then return votes() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
+	pkg: modelPkg, check: "TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten", says: "the server and the model differ",
+}, {
+	name: "a durable node that booted with a wrong clock votes", promise: memory, file: lua + "admit.lua",
+	old: "(tonumber(field('uptime_in_seconds')) or 0) < -3600", new: "false",
+	pkg: modelPkg, check: "TestDurableNodeThatBootedWithAWrongClockHasForgotten", says: "the server and the model differ",
+}, {
+	name: "a durable node that does not sync while it rewrites votes", promise: memory, file: "internal/core/fanout/durable.go",
+	old: "case idle == \"yes\":", new: "case idle == \"never\":",
+	pkg: e2ePkg, check: "TestANodeThatIsNotAsDurableAsDeclaredIsRefused", says: "want \"no-appendfsync",
+}, {
+	name: "the guard outlives a record that a leap took", promise: memory, file: lua + "inspect.lua",
+	old: "call('EXISTS', 'holdfast:node') -- see hello", new: "",
+	pkg: e2ePkg, check: "TestNothingReadsARecordThatALeapTookBeforeTheGuard", says: "the guard is there",
+}, {
+	name: "a server that keeps its scripts over a restart votes", promise: memory, file: "internal/core/nodescript/admission.go",
+	old: "n >= oldest {", new: "n >= 0 {",
+	pkg: "internal/core/quorum", check: "TestAServerThatKeepsScriptsOverARestartIsRefused", says: "asked for admission: true, want false",
+}, {
+	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "admit.lua",
+	old: "== '1' and not promoted", new: "== '1'",
+	pkg: e2ePkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",
+}, {
+	name: "admission ignores evicted_keys", promise: memory, file: lua + "admit.lua",
+	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
+	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
+}, {
+	name: "a record that was evicted is taken for one that never was", promise: memory, file: lua + "acquire.lua",
+	old: "if evicted then return 'N' end", new: "",
+	pkg: e2ePkg, check: "TestARecordThatWasEvictedAloneIsNotForgotten", says: "two holders",
+}, {
+	name: "the tombstone of a stranger stands in for an evicted record", promise: memory, file: lua + "release.lua",
+	old: "@EVICTED@", new: "",
+	pkg: modelPkg, check: "TestAnEvictedRecordIsNotTakenForOneThatNeverWas", says: "the server and the model differ",
+}, {
+	name: "admission ignores the replication id", promise: memory, file: lua + "admit.lua",
+	old: "local copied = r[5] ~= replid and promoted", new: "local copied = false",
+	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",
+}, {
+	name: "a node that evicts keys votes", promise: memory, file: lua + "admit.lua",
+	old: "policy ~= 'noeviction' then", new: "false then",
+	pkg: e2ePkg, check: "TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL", says: "want the policy named",
+}, {
+	name: "a node of another configuration counts", promise: exclusion, file: lua + "admit.lua",
+	old: "if voucher ~= mark .. ' ' .. config then return 'M'", new: "if false then return 'M'",
+	pkg: e2ePkg, check: "TestAClientOfAnotherConfigurationIsRefusedByName", says: "want a refusal",
+}, {
+	name: "a node counts its quarantine by a wrong clock", promise: memory, file: lua + "admit.lua",
+	old: "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end", new: "",
+	pkg: e2ePkg, check: "TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight", says: "must begin then|refused for its clock",
+}, {
+	name: "EVAL fallback: an unknown script is loaded, nobody admitted", promise: memory, file: "internal/core/fanout/seat.go",
+	old: "\t\t\ts.forgot()", new: "\t\t\ts.node.Eval(context.Background(), `return ''`, node.Call{}, s.standing.Scripts().Load()...)",
+	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
+}, {
+	name: "one server under two addresses has two votes", promise: exclusion, file: "internal/core/fanout/homes.go",
+	old: "known && h.node != node {", new: "known && h.node != node && run == \"\" {",
+	pkg: e2ePkg, check: "TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote", says: "acquired by two addresses|refused as twins",
+}}

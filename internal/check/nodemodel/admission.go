@@ -1,0 +1,290 @@
+package nodemodel
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+func (n *Node) hello() string {
+	a, _ := n.remembered()
+	return nodescript.Micros(n.now()) + n.Info.Run + "\n" + n.Info.Version + "\n" + a.id
+}
+
+// admission is the state that decides whether a node votes.
+type admission struct {
+	run, config string
+	until       int64 // the node votes from then on; 0: it votes now
+	refreshed   int64 // the guard's last refresh
+	replid      string
+	evicted     string
+	why         string
+	challenge   string
+	id          string // of the server and its data
+}
+
+// never is the end of a quarantine that has not begun.
+const never = 9_999_999_999_999_999
+
+func (n *Node) remembered() (a admission, err error) {
+	v, there := n.keys[nodescript.AdmissionKey]
+	if !there {
+		return a, nil
+	}
+	if v.hash == nil {
+		return a, wrongType
+	}
+	a = admission{
+		run: v.hash["run"], config: v.hash["config"], replid: v.hash["replid"], evicted: v.hash["evicted"], why: v.hash["why"],
+		challenge: v.hash["challenge"], id: v.hash["id"],
+	}
+	a.until, _ = strconv.ParseInt(v.hash["until"], 10, 64)
+	a.refreshed, _ = strconv.ParseInt(v.hash["refreshed"], 10, 64)
+	return a, nil
+}
+
+// evicted reports whether the node was set to evict keys since its admission. A name without a record may then have had
+// one. The node stops voting until it is admitted again.
+func (n *Node) evicted() bool {
+	if a, err := n.remembered(); err == nil && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
+		return false
+	}
+	delete(n.keys, nodescript.GuardKey)
+	return true
+}
+
+// admit decides whether this incarnation votes under this configuration. Its args are stamp - W, stamp + W, challenge,
+// nonce.
+func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string, error) {
+	if run != n.Info.Run {
+		return "", node.ServerError(nodescript.OtherRun + " " + n.Info.Run)
+	}
+	switch i := n.Info; {
+	case i.Role != "master":
+		return "Urole " + i.Role, nil
+	case i.Cluster:
+		return "Ucluster", nil
+	case i.MaxMemory > 0 && i.Policy != "noeviction":
+		return "Upolicy " + i.Policy, nil
+	}
+	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
+		return answer, nil
+	}
+	a, err := n.remembered()
+	if err != nil {
+		return "", err
+	}
+	guard, _, err := n.text(nodescript.GuardKey)
+	if err != nil {
+		return "", err
+	}
+
+	now := n.now()
+	known := a.run == run
+	promoted := strings.Trim(n.Info.ReplID2, "0") != "" // the server was a replica: its data came from another server
+	copied := a.replid != n.Info.ReplID && promoted
+	evicted := a.evicted != strconv.FormatInt(n.Info.Evicted, 10)
+	changed := a.config != "" && a.config != config.String()
+	idle := a.refreshed != 0 && now >= a.refreshed+nodescript.GuardKept.Microseconds()
+	over := nodescript.GuardKept + config.Quarantine() // by then every lock granted under the guard is over
+
+	// A request that comes very late, after the clock went back, must not set the guard's end back.
+	votes := func() (string, error) {
+		if now < a.refreshed-2*config.Window.Microseconds() {
+			return n.lost(config, "clock-back", false), nil
+		}
+		return n.ready(config), nil
+	}
+	if known && !changed && !copied && !evicted && guard == config.String()+" "+run {
+		return votes()
+	}
+	trust, _, err := n.text(nodescript.TrustKey)
+	if err != nil {
+		return "", err
+	}
+	vouchedFor := func(what string) bool { return trust == what+" "+config.String() }
+	mark := n.mark(a, guard)
+	full, trusted := config.Quarantine().Microseconds(), config.TrustedQuarantine().Microseconds()
+	amnesia := func(why string) (string, error) { return n.lost(config, why, false), nil }
+	survived := config.Durable && n.Info.AOF && !promoted
+	kept, _, err := n.text(nodescript.KeptKey)
+	if err != nil {
+		return "", err
+	}
+	// A node without its guard forgot locks, unless the guard was due to expire.
+	whole := guard == config.String()+" "+a.run || idle && (kept == a.run || now >= a.refreshed+over.Microseconds())
+	ahead := !known && floorDiv(floorDiv(n.Clock()))-n.Info.Booted < -3600 // the clock was ahead when the server booted
+	switch {
+	case changed && !vouchedFor(mark): // however long the node was idle
+		return "M" + mark + a.config, nil
+	case changed:
+		return n.lost(config, "configuration", true), nil
+	case a.run == "" || a.challenge == "":
+		return amnesia("new")
+	case known && evicted:
+		return amnesia("evicted")
+	case known && copied:
+		return amnesia("copied")
+	case !known && !survived:
+		return amnesia("restarted")
+	case a.until == 0 && (ahead || !whole):
+		if ahead {
+			return amnesia("boot-clock")
+		}
+		return amnesia("guard")
+	case a.until == 0: // the node lost nothing
+		return votes()
+	}
+	// The node does not vote. Only an answer to its challenge changes that.
+	left, vouched := a.until-now, vouchedFor(a.challenge)
+	begins := left > full
+	switch {
+	case left > 0 && !begins && !(vouched && left > trusted):
+		return "Q" + nodescript.Micros(now) + nodescript.Micros(left) + a.challenge + a.why, nil
+	case c.Args[2] != a.challenge:
+		return "C" + nodescript.Micros(now) + a.challenge, nil
+	case left <= 0:
+		return n.ready(config), nil
+	case vouched:
+		return n.quarantine(a, trusted, "vouched"), nil
+	case a.until == never:
+		return n.quarantine(a, full, a.why), nil
+	}
+	return n.quarantine(a, full, "clock-back"), nil
+}
+
+// mark returns a name for the present memory of the node. It is an argument of a voucher for another configuration.
+func (n *Node) mark(a admission, guard string) string {
+	all := []string{a.challenge, n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), guard}
+	sum := sha1.Sum([]byte(strings.Join(all, " ")))
+	return hex.EncodeToString(sum[:])
+}
+
+// trust stores a voucher for a challenge or a mark. Its args are ms, configuration, challenge or mark.
+func (n *Node) trust(c node.Call) (string, error) {
+	guard, _, err := n.text(nodescript.GuardKey)
+	if err != nil {
+		return "", err
+	}
+	a, err := n.remembered()
+	if err != nil {
+		return "", err
+	}
+	config, names := c.Args[1], a.challenge
+	if a.config != config {
+		names = n.mark(a, guard)
+	}
+	switch v := n.keys[nodescript.AdmissionKey]; {
+	case a.config == config && v.hash["until"] == "0":
+		return "R", nil // the node votes
+	case c.Args[2] != names:
+		return "V", nil
+	case n.Full:
+		return "", oom
+	}
+	n.setText(nodescript.TrustKey, names+" "+config, number(c.Args[0]))
+	return "R", nil
+}
+
+func (n *Node) ready(config nodescript.Config) string {
+	a, _ := n.remembered()
+	challenge := a.challenge
+	if guard, _, _ := n.text(nodescript.GuardKey); guard != config.String()+" "+n.Info.Run || challenge == "" {
+		challenge = n.Challenge()
+	}
+	delete(n.keys, nodescript.TrustKey) // a voucher is for one quarantine
+	n.vote(config)
+	n.remember(config, "0", "", challenge)
+	return "R" + nodescript.Micros(n.now())
+}
+
+// vote sets the guard, and the key that outlives it until all locks granted under it are over.
+func (n *Node) vote(config nodescript.Config) {
+	n.setText(nodescript.GuardKey, config.String()+" "+n.Info.Run, nodescript.GuardKept.Milliseconds())
+	n.setText(nodescript.KeptKey, n.Info.Run, floorDiv((nodescript.GuardKept+config.Quarantine()).Microseconds()+999))
+}
+
+// lost notes a loss of memory. The quarantine begins when a client answers the challenge. A voucher for the
+// configuration stays valid.
+func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
+	delete(n.keys, nodescript.GuardKey)
+	delete(n.keys, nodescript.TrustKey)
+	challenge := n.Challenge()
+	n.remember(config, nodescript.Micros(never), why, challenge)
+	if vouched {
+		n.setText(nodescript.TrustKey, challenge+" "+config.String(), nodescript.VoucherKept.Milliseconds())
+	}
+	return "C" + nodescript.Micros(n.now()) + challenge
+}
+
+func (n *Node) quarantine(a admission, us int64, why string) string {
+	delete(n.keys, nodescript.GuardKey)
+	delete(n.keys, nodescript.TrustKey)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"until": nodescript.Micros(n.now() + us), "why": why})
+	return "Q" + nodescript.Micros(n.now()) + nodescript.Micros(us) + a.challenge + why
+}
+
+func (n *Node) remember(config nodescript.Config, until, why, challenge string) {
+	a, _ := n.remembered()
+	if a.id == "" {
+		sum := sha1.Sum([]byte(challenge + n.Info.Run))
+		a.id = hex.EncodeToString(sum[:])
+	}
+	n.setFields(nodescript.AdmissionKey, map[string]string{
+		"run": n.Info.Run, "config": config.String(), "until": until, "refreshed": nodescript.Micros(n.now()),
+		"replid": n.Info.ReplID, "evicted": strconv.FormatInt(n.Info.Evicted, 10), "why": why, "challenge": challenge, "id": a.id,
+	})
+}
+
+// setFields does HSET. The key must not hold a string.
+func (n *Node) setFields(key string, fields map[string]string) {
+	v, there := n.keys[key]
+	if !there {
+		v = &value{hash: map[string]string{}}
+		n.keys[key] = v
+	}
+	maps.Copy(v.hash, fields)
+}
+
+// refresh extends the life of the guard. Its args are stamp - W, stamp + W.
+func (n *Node) refresh(s script, c node.Call) (string, error) {
+	if answer, err := n.guarded(s); answer != "" || err != nil {
+		return answer, err
+	}
+	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
+		return answer, nil
+	}
+	a, err := n.remembered()
+	if err != nil {
+		return "", err
+	}
+	if a.refreshed-n.now() > 2*s.config.Window.Microseconds() {
+		return "O" + nodescript.Micros(n.now()), nil // sent long ago: the clock went back
+	}
+	n.keys[nodescript.GuardKey].expires = n.Clock()/1000 + nodescript.GuardKept.Milliseconds()
+	n.setText(nodescript.KeptKey, s.run, floorDiv((nodescript.GuardKept+s.config.Quarantine()).Microseconds()+999))
+	n.setFields(nodescript.AdmissionKey, map[string]string{"refreshed": nodescript.Micros(n.now())})
+	return "R", nil
+}
+
+func (n *Node) inspect(c node.Call) (string, error) {
+	record, _, err := n.text(c.Keys[0])
+	if err != nil {
+		record = "?"
+	}
+	record = head(record, nodescript.MostRecord+1)
+	kind := "-"
+	text, there, err := n.text(c.Keys[1])
+	if err != nil {
+		kind = "t"
+	} else if there {
+		kind = "s"
+	}
+	return nodescript.Micros(n.now()) + kind + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record + head(text, 256), nil
+}

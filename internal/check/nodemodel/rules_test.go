@@ -1,0 +1,114 @@
+package nodemodel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// rules are conditions that no script may break. They are checked on the model after every call of a random history.
+// The comparison shows that the server does the same.
+
+// sight is the data that a node stores for a name.
+type sight struct {
+	record stored
+	plain  plain
+	queue  []waiter
+	now    int64
+}
+
+func (n *Node) sight(keys []string) (s sight) {
+	n.Keys() // removes expired keys
+	s.now = n.now()
+	s.record, _ = n.record(keys[0])
+	if len(keys) > 1 {
+		text, there, err := n.text(keys[1])
+		s.plain = plain{keys[1], there, text, err != nil}
+	}
+	s.queue, _ = n.queue(queueKey(keys[0]))
+	s.queue = slices.Clone(s.queue)
+	return s
+}
+
+// broken returns the rule that a call broke, or "". heard are the owners that got a claim message. wanted are the
+// messages that ask for a partial grant.
+func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted []string) string {
+	is := w.model.sight(c.Keys)
+	owner := c.Args[0]
+	if c.Op == nodescript.Acquire {
+		owner = c.Args[3]
+	}
+	claimed := is.record.Token == 0 && is.record.Owner != "" &&
+		(is.record.Owner != was.record.Owner || is.record.Token != was.record.Token || is.record.Expiry != was.record.Expiry)
+	switch {
+	case is.record.Seen < was.record.Seen:
+		return fmt.Sprintf("seen went back from %d to %d", was.record.Seen, is.record.Seen)
+	case is.record.Leased < was.record.Leased:
+		return fmt.Sprintf("leased went back from %d to %d", was.record.Leased, is.record.Leased)
+	case len(heard) > 1:
+		return fmt.Sprintf("one name was handed to %q", heard)
+	case (len(heard) == 1) != claimed:
+		return fmt.Sprintf("news %q, but the record is %+v", heard, is.record)
+	case len(wanted) > 1 || len(wanted) == 1 && (c.Op != nodescript.Extend || answer[:1] != "L" || !strings.HasPrefix(wanted[0], nodescript.Micros(is.record.Token)+is.record.Owner+"\n")):
+		return fmt.Sprintf("%q is wanted, but the record is %+v", wanted, is.record)
+	case len(is.queue) > 0 && is.record.there && !is.record.Waiting && (was.record.Waiting || len(was.queue) == 0):
+		return fmt.Sprintf("%v wait and the flag does not say so", is.queue)
+	}
+	if c.Op == nodescript.Acquire && answer[0] == 'G' && is.record != was.record { // not a repeated command
+		T := number(c.Args[0][16:32])
+		switch {
+		case is.record.Token != T || is.record.Owner != owner || T == 0:
+			return fmt.Sprintf("granted, but the record is %+v", is.record)
+		case is.record.Leased < was.record.leased(owner):
+			return "the lease before is forgotten"
+		case was.record.live(was.now) && was.record.Owner != owner && was.record.Owner != c.Args[2]:
+			return "a live lease or claim was taken"
+		case was.record.Waiting && rank(is.queue, owner) >= 0:
+			return "who has the name waits for it"
+		case (answer == "G1") != is.record.Waiting:
+			return "the answer does not tell whether others wait"
+		case was.plain.foreign(owner, was.record.Owner):
+			return "granted over a foreign key"
+		}
+	}
+	if !claimed {
+		return ""
+	}
+	// The name was handed on.
+	before := was.queue
+	if c.Op == nodescript.Acquire && len(c.Args[2]) == 16 && rank(before, owner) < 0 {
+		before = append(before, waiter{number(c.Args[2]), owner})
+		slices.SortFunc(before, waiter.compare)
+	}
+	to := is.record.Owner
+	place := rank(before, to)
+	if place < 0 {
+		return fmt.Sprintf("handed to %q, which did not wait", to)
+	}
+	for _, passed := range before[:place] {
+		if passed.ticket < 0 && -passed.ticket < is.record.Leased {
+			continue // it would repair an ended lease
+		}
+		_, hears := w.stops[nodescript.Inbox(client(passed.owner))]
+		if hears && handable(passed.owner) && !(c.Op == nodescript.Release && passed.owner == owner) {
+			return fmt.Sprintf("%q came before %q and was passed over", passed.owner, to)
+		}
+	}
+	switch {
+	case answer[0] == 'G':
+		return "a hand-off was told as a grant"
+	case was.record.live(was.now) && was.record.Owner != owner:
+		return "a live lease or claim was handed on"
+	case was.plain.foreign(owner, was.record.Owner):
+		return "handed on over a foreign key"
+	case is.record.Expiry > is.now+nodescript.Claim.Microseconds():
+		return "a claim for longer than a claim is"
+	case c.Op == nodescript.Release && to == owner:
+		return "handed to the one who gave it back"
+	case is.record.Waiting != (len(is.queue) > 0):
+		return "the flag of a claim does not say whether others wait"
+	}
+	return ""
+}

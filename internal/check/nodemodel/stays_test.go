@@ -1,0 +1,70 @@
+package nodemodel
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// A lock does not always set the expiry of its record anew. Still the record outlasts each granted or renewed lease,
+// and each release, by RecordKept.
+func TestARecordOutlastsWhatItTells(t *testing.T) {
+	const steps = 20_000
+	now, config := int64(start), configs[0]
+	n := New("model", func() int64 { return now }, Info{Run: "run", Role: "master", Policy: "noeviction"}, config)
+	s := script{config: config, run: "run", guard: config.String() + " run"}
+	l, random := nodescript.Lock{Name: "x"}, rand.New(rand.NewPCG(1, 0))
+	n.setText(nodescript.GuardKey, s.guard, 1<<50)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"evicted": "0"})
+	run := func(op nodescript.Op, c nodescript.Call, want byte) {
+		t.Helper()
+		s.op = op
+		answer, err := n.call(s, node.Call{Keys: c.Keys, Args: c.Args})
+		if err != nil || answer[0] != want {
+			t.Fatalf("%s: %q, %v", op, answer, err)
+		}
+	}
+	kept := 0
+	var set int64
+	outlasts := func(lease int64) {
+		t.Helper()
+		v := n.keys[nodescript.RecordKey("x")]
+		if left := v.expires*1000 - now - lease; left < nodescript.RecordKept.Microseconds() {
+			t.Fatalf("at %d the record has %s beyond what it tells", now, time.Duration(left)*time.Microsecond)
+		}
+		if v.expires == set {
+			kept++
+		}
+		set = v.expires
+	}
+	for range steps {
+		now += random.Int64N([]int64{1000, 1_000_000, 130_000_000}[random.IntN(3)])
+		n.sweep()
+		ttl := 2*time.Second + time.Duration(random.Int64N(int64(config.MaxTTL-2*time.Second)))
+		owner, T := []string{"a~b~c-1", "a~b~c-2", "longer~b~c-3"}[random.IntN(3)], now+random.Int64N(2*W)-W
+		if r, _ := n.record(nodescript.RecordKey("x")); T <= r.Seen {
+			T = r.Seen + 1
+		}
+		if T > now+W {
+			continue
+		}
+		run(nodescript.Acquire, nodescript.AcquireCall(l, owner, T, ttl), 'G')
+		outlasts(ttl.Microseconds() + T - now)
+		highest := T
+		for random.IntN(2) == 0 {
+			now += random.Int64N(ttl.Microseconds() / 2)
+			highest = max(now, highest+1)
+			run(nodescript.Extend, nodescript.ExtendCall(l, owner, T, highest, now+W, ttl, time.Duration(W)*time.Microsecond), 'E')
+			outlasts(ttl.Microseconds())
+		}
+		now += random.Int64N(ttl.Microseconds() / 2)
+		run(nodescript.Release, nodescript.ReleaseCall(l, owner, highest), 'D')
+		outlasts(0)
+	}
+	if kept < steps/20 {
+		t.Errorf("the record's time stayed as it was %d times in %d locks: that is not what was to be tested", kept, steps)
+	}
+}

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// lookForGhosts checks that a full release left nothing on any node. No lock remains after TTL + W + 1 s. No place in a
+// queue remains on a node that could be told. A node that could not be told, and kept its memory, keeps the place as
+// long as a queue lives.
+func (w *world) lookForGhosts() {
+	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
+	w.ghosts(len(w.plan.Faults) == 0)
+	time.Sleep(nodescript.QueueKept)
+	w.ghosts(true)
+}
+
+// farewell closes the remaining clients while they ask for names, wait for them and hold them. It checks that no trace
+// remains once they are closed.
+func (w *world) farewell() {
+	w.mu.Lock()
+	hosts := slices.Clone(w.hosts)
+	w.mu.Unlock()
+	d := dice(luck(w.plan.Seed, 'b', 'y'))
+	for slot, h := range hosts {
+		if h == nil {
+			continue
+		}
+		for i := range 2 {
+			a, op := &Actor{ID: len(w.plan.Actors) + 2*slot + i, Client: slot}, Op{Name: d.n(len(w.names)), Wait: d.hit(0.8), Hold: time.Hour}
+			at := d.between(1, 20*w.plan.Slow)
+			w.acts.Go(func() {
+				time.Sleep(at)
+				w.lock(h, a, op, w.now())
+			})
+		}
+	}
+	time.Sleep(d.between(1, 30*w.plan.Slow))
+	w.closeAll()
+	w.ends.Wait()
+	w.acts.Wait()
+	time.Sleep(w.lingers())
+	w.ghosts(true)
+}
+
+func (w *world) ghosts(queues bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, s := range w.servers {
+		now := s.clock()
+		for _, k := range s.model.Keys() {
+			record := strings.HasSuffix(k.Name, ":holdfast")
+			switch {
+			case strings.HasPrefix(k.Name, "holdfast:node"):
+			case record:
+				r, err := nodescript.ParseRecord(k.Text)
+				switch {
+				case err != nil:
+					w.violated(anyOther, -1, "node%d keeps %q under %s", i, k.Text, k.Name)
+				case r.Owner != "" && now < r.Expiry:
+					w.violated(ghost, -1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
+				}
+			case strings.HasSuffix(k.Name, ":queue"):
+				for j := 0; j < len(k.Waiting); j += 2 {
+					if queues {
+						w.violated(ghost, -1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
+					}
+				}
+			case !strings.Contains(k.Text, "~"): // foreign: a clock leap may change its expiry
+			default:
+				w.violated(ghost, -1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
+			}
+		}
+	}
+}

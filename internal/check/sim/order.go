@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// inTurn checks that no later client was served first. It applies to worlds without faults in which every client is
+// fair. The caller holds w.mu.
+func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
+	ticket, ok := nodescript.Ticket(owner)
+	// There is no order behind foreign clients, nor if some clients are not fair.
+	mixed := slices.ContainsFunc(w.plan.Clients, func(c ClientPlan) bool { return !c.Fair })
+	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
+		return
+	}
+	// This is the time from the call until the waiter is in every queue. A client that never waited asks first and then
+	// subscribes. A waiter that may be passed the lock waits a while for that.
+	stands := 12*w.plan.Slow + 20*time.Millisecond
+	// A ticket is accurate to half a round trip. This applies to both tickets.
+	exact := 3 * w.plan.Slow
+	if x.since < w.opens() || !x.alone {
+		return // before the nodes vote there is no queue; the client's other waiters join it later
+	}
+	if x.op.OnWait == SlowOnWait {
+		return // its turn may have passed while its own OnWait slept
+	}
+	if x.h.off > 0 && x.h.off > x.since-time.Second {
+		return // a client refuses a node for a second if its clock was off, and is in none of its queues
+	}
+	for i := len(n.turns) - 1; i >= 0; i-- {
+		o := n.turns[i]
+		if o.at <= x.since+stands {
+			break
+		}
+		w.result.Tally.Orders++
+		if o.ticket > ticket+exact.Microseconds() {
+			w.violated(servedLate, x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",
+				o.x.h.slot, o.x.actor, time.Duration(o.ticket-ticket)*time.Microsecond, x.name, o.at.Seconds(), x.h.slot, x.actor)
+		}
+	}
+	n.turns = append(n.turns, turn{x, ticket, now})
+}
+
+// opens returns the time when all nodes vote if there are no faults.
+func (w *world) opens() time.Duration { return w.configs()[0].Quarantine() + 2*time.Second }

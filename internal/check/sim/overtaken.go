@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"math/bits"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// mostOvertakes is how often one client may overtake a waiter: eight passes in a row, and one more if the lease at the
+// time of joining did not know of the waiter.
+const mostOvertakes = 8 + 1
+
+// standing is a waiter's place in the queues of a name, by its owner.
+type standing struct {
+	nodes uint32      // the nodes in whose queues it was at every grant since the count began
+	by    map[int]int // how often each client overtook it since then
+}
+
+// overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. Any majority
+// that grants shares a node with the majority in whose queues the waiter is, and that node reports the waiter. There is
+// one excuse: the place was not always on the same majority of nodes. The waiter got a claim or was skipped, its client
+// left, or a node forgot it. The caller holds w.mu.
+func (w *world) overtaken(n *name, x *wait, owner string) {
+	ticket, ok := nodescript.Ticket(owner)
+	if !ok {
+		return
+	}
+	stands, order := map[string]uint32{}, []string(nil)
+	for i, s := range w.servers {
+		for _, o := range s.model.Queue(n.record + ":queue") {
+			if stands[o] == 0 {
+				order = append(order, o)
+			}
+			stands[o] |= 1 << i
+		}
+	}
+	for o := range n.stands {
+		if stands[o] == 0 {
+			delete(n.stands, o)
+		}
+	}
+	for _, o := range order {
+		p := n.stands[o]
+		if p == nil || bits.OnesCount32(p.nodes&stands[o]) < w.plan.majority() {
+			if n.stands == nil {
+				n.stands = map[string]*standing{}
+			}
+			n.stands[o] = &standing{nodes: stands[o], by: map[int]int{}}
+			continue
+		}
+		p.nodes &= stands[o]
+		if came, ok := nodescript.Ticket(o); !ok || came >= ticket {
+			continue
+		}
+		w.result.Tally.Overtakes++
+		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes {
+			w.violated(anyOther, x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",
+				x.h.slot, x.name, p.by[x.h.slot], o, mostOvertakes)
+			delete(n.stands, o) // one report is enough
+		}
+	}
+}
+
+// unplaced notes that a node may have lost its waiters, or the flag that somebody waits. The caller holds w.mu.
+func (w *world) unplaced(s *server) {
+	for _, n := range w.names {
+		for _, p := range n.stands {
+			p.nodes &^= 1 << s.index
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// dawn is the time of right clocks at the start of a world. It has sixteen digits, as today's time has.
+const dawn = int64(1_790_000_000_000_000)
+
+// server is one node: the model, its clock, and whether it runs.
+type server struct {
+	w     *world
+	index int
+	model *nodemodel.Node
+
+	mu    sync.Mutex
+	at    time.Duration // at this time the clock was set,
+	said  int64         // to this, in ns,
+	speed float64       // and runs at this speed
+	own   float64       // its usual speed, because no clock is perfect
+	true0 int64         // the time that it would show at the start, ns
+
+	liar atomic.Bool // the clock was wrong once
+
+	vouched bool // it votes from the start
+
+	// These fields are under the world's lock.
+	up       bool
+	hung     time.Duration // it is frozen until then,
+	stopped  *Fault        // because of this
+	epoch    int           // the number of incarnations
+	starts   int
+	known    string // the id that it answered to a report last
+	subs     map[*subscription]bool
+	order    []*subscription  // of subs, in the order of their arrival
+	back     map[string]int64 // owners that gave back here, and the highest stamp that the release covered
+	requests []request        // requests of admission
+	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
+}
+
+func newServer(w *world, i int) *server {
+	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, capped: map[string]bool{}}
+	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // ± 10 µs a second
+	s.speed = s.own
+	half := rightClocks(w.plan.Window)
+	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
+	if w.plan.Clocks != nil {
+		s.said = dawn*1000 + int64(w.plan.Clocks[i])
+	}
+	if w.plan.Far && i == 0 { // a node whose clock refuses a client's stamps cannot warn it of another list
+		s.said = dawn*1000 + int64(d.between(-half/4, half/4))
+	}
+	s.true0 = s.said
+	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
+		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
+	}, w.configs()...)
+	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // it was never locked on
+		s.model.Serve()
+	}
+	return s
+}
+
+// rightClocks returns how far a right clock is from the middle at most. Right clocks are within W of each other, also
+// at the end of a world, at 20 µs a second.
+func rightClocks(window time.Duration) time.Duration { return window/2 - window/50 }
+
+// steady returns 1, or less in long worlds and with short windows. There right clocks would otherwise exceed the
+// distance that [rightClocks] leaves them.
+func (p *Plan) steady() float64 {
+	const apart = 2000 // windows, until right clocks are W apart
+	long := max(p.Heal+6*p.MaxTTL, 40*time.Second)
+	return min(1, float64(apart*p.Window)/float64(long))
+}
+
+// run returns the run id of this incarnation. No two servers share one.
+func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
+
+// clock returns the time of the node's clock, in µs.
+func (s *server) clock() int64 {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads(now) / 1000
+}
+
+func (s *server) reads(now time.Duration) int64 {
+	return s.said + int64(float64(now-s.at)*s.speed)
+}
+
+// set moves the clock and changes its speed.
+func (s *server) set(by time.Duration, speed float64) {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.at, s.speed = s.reads(now)+int64(by), now, speed
+	s.liar.Store(true)
+}
+
+// leap moves the clock permanently.
+func (s *server) leap(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
+}
+
+// stands returns how long the node stays frozen from now on. The caller holds the world's lock.
+func (s *server) stands(now time.Duration) time.Duration {
+	left := s.hung - now
+	if left > 0 {
+		s.w.met(s.stopped)
+	}
+	return left
+}
+
+// right sets the clock to the time without any fault.
+func (s *server) right() {
+	now := s.w.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.at, s.speed = s.true0+int64(float64(now)*s.own), now, s.own
+}
+
+// parcel is one piece that goes to a node: calls by digest, a script's text, or scripts to load.
+type parcel struct {
+	calls []node.Call
+	text  string
+	then  []string // scripts to load after the answer
+	load  []string
+	from  *link
+	seq   uint64  // its number on the link
+	epoch int     // of the server when it was sent
+	kept  bool    // a proxy keeps it until a server runs
+	over  *answer // the connection that it uses; nil: a new one
+}
+
+// answer is the source of a reply. The parcels that follow over its connection reach the same incarnation, or none.
+type answer struct {
+	server *server
+	epoch  int
+}
+
+// copied returns a copy that outlives its call.
+func (p parcel) copied() parcel {
+	calls := make([]node.Call, len(p.calls))
+	for i, c := range p.calls {
+		calls[i] = node.Call{SHA: c.SHA, Keys: append([]string(nil), c.Keys...), Args: append([]string(nil), c.Args...)}
+	}
+	p.calls = calls
+	return p
+}
+
+// take runs a parcel on the node.
+func (s *server) take(p parcel) []node.Reply {
+	s.w.delivered()
+	s.w.arrived(s, p)
+	if len(p.load) > 0 {
+		return []node.Reply{{Err: s.model.Load(s.w.ctx, p.load...)}}
+	}
+	if p.text != "" {
+		reply := s.model.Eval(s.w.ctx, p.text, p.calls[0])
+		if p.text != nodescript.HelloText() && p.text != nodescript.TrustText() {
+			s.w.admits(s, reply.Value)
+		}
+		if p.text == nodescript.PeersText() {
+			s.w.reported(s, reply)
+		}
+		return []node.Reply{reply}
+	}
+	if b := s.w.plan.Broken; b.Sticky || b.Unfair {
+		p = s.spoil(p)
+	}
+	replies := s.model.EvalSHA(s.w.ctx, p.calls)
+	s.w.took(s, p.calls, replies)
+	return replies
+}
+
+// keptFor is the delay between a proxy's attempts to reach a server that is down.
+const keptFor = 5 * time.Millisecond
+
+// deliver runs a parcel, or a copy, whose sender no longer waits for the answer.
+func (s *server) deliver(p parcel) {
+	s.w.mu.Lock()
+	left, gone := s.stands(s.w.now()), !s.up || s.epoch != p.epoch
+	if p.kept && gone {
+		if gone = false; !s.up {
+			left = max(left, keptFor)
+		}
+	}
+	s.w.mu.Unlock()
+	switch {
+	case gone:
+	case left > 0:
+		time.AfterFunc(left+time.Duration(s.w.serial()), func() { s.deliver(p) })
+	default:
+		s.take(p)
+	}
+}
+
+// spoil changes calls for a node that is broken on purpose.
+func (s *server) spoil(p parcel) parcel {
+	p = p.copied()
+	for _, c := range p.calls {
+		for i := 0; i+2 < len(c.Args); i += 3 {
+			switch {
+			case acquires(c) && s.w.plan.Broken.Unfair && len(c.Args[i+2]) == 16:
+				ticket, _ := strconv.ParseInt(c.Args[i+2], 10, 64)
+				c.Args[i+2] = nodescript.Micros(2*dawn - ticket)
+			case releases(c) && s.w.plan.Broken.Sticky:
+				c.Args[i] += "?"
+			}
+		}
+	}
+	return p
+}
+
+// restart ends the present incarnation and begins another. The new one has the keys for which keeps returns true.
+func (s *server) restart(keeps func(key string) bool) {
+	s.w.mu.Lock()
+	s.starts++
+	run := s.run()
+	s.w.mu.Unlock()
+	s.model.Restart(run, run, true)
+	for _, k := range s.model.Keys() {
+		if !keeps(k.Name) {
+			s.model.Del(k.Name)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+)
+
+// A holder that can reach a majority of the nodes does not lose its lease, whatever else fails. A lease is renewed at a
+// third of its validity. If that fails, the client tries again while there is time. So one span of [world.reach] is
+// enough, at any time between the last successful renewal and the deadline. In this span the holder must reach the same
+// majority. The check leaves out leases that end because a majority of the nodes says so: they forgot, or another
+// client took the name.
+
+// reach returns the length of that span, if the last successful renewal had this validity. It contains a third of the
+// validity, until the next renewal. It also contains the time of earlier calls that hang, the greeting after them, and
+// some round trips.
+func (w *world) reach(valid time.Duration) time.Duration {
+	return valid/3 + 2*w.plan.Timeout + 100*time.Millisecond + 16*w.plan.Slow
+}
+
+// try is a renewal on its way.
+type try struct {
+	ttl time.Duration
+	yes uint32 // the nodes that granted
+}
+
+// tries notes a renewal that is sent. The caller holds w.mu.
+func (b *bid) tries(args []string) {
+	stamp, _ := strconv.ParseInt(args[4], 10, 64)
+	until, _ := strconv.ParseInt(args[2], 10, 64)
+	if b.renewals == nil {
+		b.renewals = map[int64]*try{}
+	}
+	if b.renewals[stamp] == nil {
+		b.renewals[stamp] = &try{ttl: time.Duration(until-stamp) * time.Microsecond}
+	}
+}
+
+// renewed notes a node's answer to a renewal that came in time. The caller holds w.mu.
+func (w *world) renewed(h *host, node int, args []string, answer string) {
+	b := h.owners[args[0]]
+	stamp, _ := strconv.ParseInt(args[4], 10, 64)
+	if b == nil || b.renewals[stamp] == nil {
+		return
+	}
+	if answer[0] != 'E' && answer[0] != 'R' {
+		return
+	}
+	t := b.renewals[stamp]
+	t.yes |= 1 << node
+	if ones(t.yes) >= w.plan.majority() && stamp+t.ttl.Microseconds() > b.until {
+		b.until, b.ttl = stamp+t.ttl.Microseconds(), t.ttl
+		for old := range b.renewals {
+			if old < stamp {
+				delete(b.renewals, old)
+			}
+		}
+	}
+}
+
+// hadTime checks that a holder whose lease ended at its deadline could not reach a majority. The caller holds w.mu.
+func (w *world) hadTime(l *held) {
+	p, now := w.plan, w.now()
+	over := now + time.Until(l.lease.Deadline()) // long ago if the host slept through it
+	if (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
+		return
+	}
+	ttl, b := l.first, l.h.owners[l.lease.Owner()]
+	if b == nil {
+		return
+	}
+	if b.ttl > 0 {
+		ttl = b.ttl
+	}
+	valid := quorum.Validity(ttl, p.Window)
+	x := w.reach(valid)
+	if valid < x {
+		return
+	}
+	w.result.Tally.Reaches++
+	// The span begins when the renewal of the deadline was sent, or when a fault that separated the holder from a node
+	// ended.
+	begins := []time.Duration{over - valid}
+	for i := range p.Faults {
+		if f := &p.Faults[i]; f.At+f.For > over-valid && f.At+f.For+x <= over {
+			begins = append(begins, f.At+f.For)
+		}
+	}
+	for _, from := range begins {
+		n := 0
+		for _, s := range w.servers {
+			if w.canReach(l.h, s, from, from+x) {
+				n++
+			}
+		}
+		if n >= p.majority() && from+x <= over {
+			w.violated(anyOther, l.name, "client%d/%d lost name%d at its deadline, after it could reach %d nodes for %s from %.6f on",
+				l.h.slot, l.actor, l.name, n, x, from.Seconds())
+			return
+		}
+	}
+}
+
+// canReach reports whether nothing separated a client from a voting node at any time of a span.
+func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
+	if !s.vouched && from < w.opens() {
+		return false
+	}
+	for _, f := range w.plan.Faults {
+		mine, its, until := has(f.Clients, h.slot), has(f.Nodes, s.index), f.At+f.For
+		switch f.Kind {
+		case Duplicate, Tear, News, Inbox, Stranger, Crash, Close: // these do not harm renewals
+			continue
+		case Cut, CutOut, CutBack, Loss, Delay:
+			its = its && mine
+		case Pause, Suspend, Doze:
+			its = mine
+			until += noticed // timers are late then
+		case Twin:
+			its = its && mine
+			until += 2 * time.Second // for this long the client takes it for the other node
+		case Hang, Full, ScriptFlush:
+		default: // the node forgets and does not vote for a while, or its clock is wrong
+			until = to + 1
+		}
+		if its && f.At < to && until > from {
+			return false
+		}
+	}
+	return true
+}
+
+// ones returns the number of bits that are set.
+func ones(mask uint32) (n int) {
+	for ; mask != 0; mask &= mask - 1 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// use is the use of one name by one process.
+type use struct {
+	calls int           // calls of Lock and TryLock, and leases that are not yet released
+	until time.Duration // when the last use ended, or when a name that was left taken becomes free
+}
+
+// lingers returns how long after its last use of a name a process may still have a trace on a node, after all faults. A
+// release that a node did not take is sent again every 200 ms.
+func (w *world) lingers() time.Duration {
+	return 500*time.Millisecond + 2*w.plan.Timeout + 4*w.plan.Slow
+}
+
+// uses begins a use. The caller holds w.mu.
+func (w *world) uses(h *host, name int) {
+	h.uses[name].calls++
+}
+
+// leaves ends a use. It may leave a trace until then. The caller holds w.mu.
+func (w *world) leaves(h *host, name int, until time.Duration) {
+	u := &h.uses[name]
+	u.calls--
+	u.until = max(u.until, until)
+	if u.calls == 0 && w.over {
+		w.willLook(h, name, u.until)
+	}
+}
+
+// willLook checks whether a process left a trace, unless it uses the name again. The caller holds w.mu.
+func (w *world) willLook(h *host, name int, until time.Duration) {
+	until = max(until, w.since)
+	time.AfterFunc(until+w.lingers()-w.now(), func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if u := h.uses[name]; u.calls > 0 || max(u.until, w.since) > until || h.dead || h.closing {
+			return
+		}
+		for _, s := range w.servers {
+			w.leftBehind(s, h, name)
+		}
+		w.result.Tally.Looks++
+	})
+}
+
+// repeats notes the owners of a request that comes twice. A node that refused it the first time gets no release, and
+// may grant it the second time. TCP networks do not repeat requests in this way.
+func (w *world) repeats(h *host, p parcel) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range p.calls {
+		for i := 0; acquires(c) && i < len(c.Args); i += width {
+			h.owners[c.Args[i+3]].repeated = true
+		}
+	}
+}
+
+// leftBehind checks that a node has no lease of a process that no longer uses the name. It also checks that no queue
+// contains an attempt that began after all faults. The caller holds w.mu.
+func (w *world) leftBehind(s *server, h *host, name int) {
+	if slices.ContainsFunc(h.links, func(l *link) bool { return l.to == s.index && l.led.Load() }) {
+		return
+	}
+	now, claimed, plain := s.clock(), "", ""
+	for _, k := range s.model.Keys() {
+		switch {
+		case k.Name == w.names[name].record:
+			r, err := nodescript.ParseRecord(k.Text)
+			switch {
+			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated || s.capped[r.Owner]:
+			case r.Token == 0:
+				claimed = r.Owner // it was handed over during faults, and ends within a second
+			default:
+				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
+			}
+		case k.Name == w.plan.Names[name]:
+			plain = k.Text
+		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
+			for j := 0; j < len(k.Waiting); j += 2 {
+				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.since {
+					w.violated(ghost, name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
+				}
+			}
+		}
+	}
+	if b := h.owners[plain]; b != nil && !b.repeated && !s.capped[plain] && plain != claimed {
+		w.violated(ghost, name, "ghost: node%d keeps the plain key of name%d for client%d, who has given it up", s.index, name, h.slot)
+	}
+}

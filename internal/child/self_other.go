@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package child
-
-import "os"
-
-// self returns the path of this program.
-func self() (string, error) { return os.Executable() }

@@ -1,0 +1,90 @@
+//go:build unix
+
+package childprocess
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// group is a process group. Its value is the process id of its leader. The kernel does not reuse that number while the
+// group has a member.
+type group int
+
+// signal sends sig to every member. A group without members is no error.
+func (g group) signal(sig syscall.Signal) error {
+	if err := syscall.Kill(-int(g), sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}
+
+// alive reports whether a member still runs. A zombie does not run: in a container whose first process reaps no
+// children, orphans stay zombies for ever.
+func (g group) alive() bool { return alive(g.exists, g.members) }
+
+func (g group) exists() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
+
+// alive reports false if two looks in a row find the same number of zombies and no running member. One look is not
+// enough: it sees the members one after the other. A member that forks and ends meanwhile shows as a zombie, and its
+// child does not show at all.
+func alive(exists func() bool, members func() (running, zombies int)) bool {
+	for before := 0; exists(); {
+		running, zombies := members()
+		switch {
+		case running > 0:
+			return true
+		case zombies == 0: // they have just been reaped, or /proc does not show them
+			return exists()
+		case zombies == before:
+			return false
+		}
+		before = zombies
+	}
+	return false
+}
+
+// stuckAfter is the time after KILL at which a group that is still alive is reported.
+const stuckAfter = 5 * time.Second
+
+// end sends TERM, and KILL to the remaining members after grace. It returns when no member is left. Reports come after
+// the signals, because report may be slow. If KILL does not help (a disk that hangs), end waits for ever on purpose:
+// until the kernel frees the process, it may still write.
+func (g group) end(grace time.Duration, report func(format string, args ...any)) {
+	err := g.signal(syscall.SIGTERM)
+	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
+	if err != nil {
+		report("cannot end process group %d: %v; waiting for it", g, err)
+	}
+	if g.gone(grace) {
+		return
+	}
+	g.kill(grace, report)
+}
+
+// kill sends KILL to a group that got TERM longer than grace ago. It returns when no member is left.
+func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
+	_ = g.signal(syscall.SIGKILL)
+	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
+	if !g.gone(stuckAfter) {
+		report("process group %d does not die; waiting for it", g)
+		for !g.gone(time.Minute) {
+			_ = g.signal(syscall.SIGKILL)
+		}
+	}
+}
+
+// gone waits for at most d, and reports whether no member is left. It polls, because the kernel informs a parent only
+// about its own children, and the members may have any parent.
+func (g group) gone(d time.Duration) bool {
+	pause := time.Millisecond
+	for deadline := time.Now().Add(d); g.alive(); pause = min(2*pause, 20*time.Millisecond) {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(pause, left))
+	}
+	return true
+}

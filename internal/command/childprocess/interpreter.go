@@ -1,0 +1,58 @@
+//go:build unix
+
+package childprocess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// execError returns the error for a command that [Find] has found and that exec refused. The kernel names the command's
+// file in two other cases as well: if the interpreter of the file is missing, and if the file has no #! line.
+func execError(name, path string, err error) error {
+	info, gone := os.Stat(path)
+	if gone != nil || !info.Mode().IsRegular() {
+		return startError(name, err)
+	}
+	first, head := firstLine(path)
+	script, isScript := strings.CutPrefix(first, "#!")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isScript:
+		interpreter, _, _ := strings.Cut(strings.TrimLeft(strings.ReplaceAll(script, "\t", " "), " "), " ")
+		hint := ""
+		if strings.HasSuffix(first, "\r") {
+			hint = "; its lines end with CR LF"
+		}
+		return missingError(fmt.Sprintf("%s: its interpreter %q (the #! line) does not exist%s", name, interpreter, hint))
+	case errors.Is(err, fs.ErrNotExist):
+		return missingError(name + ": it exists, but not the loader that it needs")
+	case errors.Is(err, syscall.ENOEXEC) && !isScript && !bytes.ContainsRune(head, 0):
+		return fmt.Errorf("%w: it has no #! line", startError(name, err))
+	}
+	return startError(name, err)
+}
+
+// firstLine returns the first line of a file and the bytes that it read, as far as a kernel looks. For a file that
+// cannot be read, line is "".
+func firstLine(path string) (line string, head []byte) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", []byte{0}
+	}
+	defer f.Close()
+	head = make([]byte, 256)
+	n, _ := f.Read(head)
+	line, _, _ = strings.Cut(string(head[:n]), "\n")
+	return line, head[:n]
+}
+
+// missingError says what was not found. It matches [ErrNotFound], because a shell treats it so.
+type missingError string
+
+func (e missingError) Error() string        { return string(e) }
+func (e missingError) Is(target error) bool { return target == ErrNotFound }

@@ -1,0 +1,68 @@
+//go:build !unix
+
+package childprocess
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Without process groups nothing guarantees that a command ends with its lock, so this system runs no command. The rest
+// of holdfast works.
+
+// Supported returns the reason why this system cannot run commands, or nil.
+func Supported() error { return errUnix }
+
+var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
+
+// Ending and JobControl are described in signals.go.
+var Ending, JobControl = []os.Signal{os.Interrupt}, []os.Signal{}
+
+// Command is described in child.go, as are the declarations below.
+type Command struct {
+	Path                  string
+	Args, Env             []string
+	Stdin, Stdout, Stderr *os.File
+	Signals               <-chan os.Signal
+	Until                 func() time.Time
+	Watchdog              *Watchdog
+	Report                func(format string, args ...any)
+}
+
+type Child struct{}
+
+func Start(Command) (*Child, error) { return nil, errUnix }
+
+func (*Child) Exited() <-chan struct{} { return nil }
+func (*Child) Exit() Exit              { return Exit{} }
+func (*Child) Left() bool              { return false }
+func (*Child) End(time.Duration)       {}
+func (*Child) Finish()                 {}
+func (*Child) Relay()                  {}
+func (*Child) EndedBy() syscall.Signal { return 0 }
+
+func OnTerminal() bool { return false }
+func Interrupt()       {}
+
+type Watchdog struct{}
+
+const (
+	WatchdogArg = "__watchdog"
+	StarterArg  = "__start"
+)
+
+var ErrLate = errors.New("the lock was lost before the command could begin")
+
+func StartWatchdog(_, _ time.Duration, _ func(string, ...any)) (*Watchdog, error) {
+	return nil, errUnix
+}
+
+func (*Watchdog) PID() int { return 0 }
+func (*Watchdog) Dismiss() {}
+
+func RunWatchdog([]string, io.Reader, io.Writer) int { return 64 }
+
+func RunStarter([]string, io.Writer) int { return 64 }

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package childprocess
+
+import "os"
+
+// self returns the path of this program.
+func self() (string, error) { return os.Executable() }

@@ -1,0 +1,225 @@
+//go:build unix
+
+package childprocess
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// A command starts in two steps. The starter is this same program, and it already has the process id, group, files and
+// environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So
+// only one system call of one process lies between the last check and the command. If the parent freezes, at any place
+// and for any time, the command does not begin without the lock. The watchdog knows the group before the command can do
+// anything.
+//
+// The starter reads from one pipe:
+//
+//	go 4711       become the command, except if the host's clock is at 4711 ns or later
+//
+// It writes to another pipe, which exec closes:
+//
+//	ready         it reads now; the way to this point may take long, and the lock is renewed meanwhile
+//	exec          it got the message …
+//	late          … and did not try, because the deadline is over
+//	errno 2       … and tried, and failed
+
+// The pipes have the first file descriptors that the command does not inherit. So the descriptors of systemd's sockets,
+// of make's job server, or of a script do not change.
+
+// StarterArg is the first argument of a starter. The arguments of [RunStarter] follow. A program that calls [Start]
+// must call RunStarter when it finds this argument.
+const StarterArg = "__start"
+
+// forever is the deadline of a command that has none.
+const forever = clock.Instant(1<<63 - 1)
+
+// ErrLate means that the lock was lost before the command could begin. No command ran.
+var ErrLate = errors.New("the lock was lost before the command could begin")
+
+// RunStarter is the whole work of a starter. args has the file descriptor of its orders, and then the path and
+// arguments of the command. The next file descriptor is that of its verdicts. RunStarter returns only if it does not
+// become the command.
+func RunStarter(args []string, stderr io.Writer) int {
+	notForPeople := func() int {
+		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
+		return 64
+	}
+	if len(args) < 3 {
+		return notForPeople()
+	}
+	orders, err := strconv.ParseUint(args[0], 10, 16)
+	if err != nil {
+		return notForPeople()
+	}
+	syscall.CloseOnExec(int(orders))
+	syscall.CloseOnExec(int(orders) + 1)
+	in, out := os.NewFile(uintptr(orders), "orders"), os.NewFile(uintptr(orders)+1, "verdicts")
+	if in == nil || out == nil {
+		return notForPeople()
+	}
+	_, _ = io.WriteString(out, "ready\n")
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		return 1 // the parent died, or no longer wants the command
+	}
+	at, bad := order(line)
+	if err != nil || bad != nil {
+		return notForPeople()
+	}
+	_, _ = io.WriteString(out, "exec\n") // before the last check: nothing may come between that and exec
+	if clock.Host() >= at {
+		_, _ = io.WriteString(out, "late\n")
+		return 1
+	}
+	err = syscall.Exec(args[1], args[2:], os.Environ())
+	var errno syscall.Errno
+	_ = errors.As(err, &errno)
+	_, _ = fmt.Fprintf(out, "errno %d\n", errno)
+	return 1
+}
+
+// order parses a line of the parent.
+func order(line string) (until clock.Instant, err error) {
+	word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if word != "go" {
+		err = errors.New("no order")
+	}
+	return clock.Instant(n), err
+}
+
+// starter is the parent's side of a starter process.
+type starter struct {
+	orders, verdicts *os.File
+	noted            noted
+}
+
+// startStarter starts a starter with the command's files, attributes and environment.
+func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error) {
+	self, err := self()
+	if err != nil {
+		return nil, 0, err
+	}
+	theirOrders, ours, err := os.Pipe()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer theirOrders.Close()
+	heard, theirVerdicts, err := os.Pipe()
+	if err != nil {
+		_ = ours.Close()
+		return nil, 0, err
+	}
+	defer theirVerdicts.Close()
+	s := &starter{orders: ours, verdicts: heard, noted: note()}
+	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
+	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
+	// An os.Process cannot show that the process was stopped. So Wait4 reaps it.
+	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
+		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
+	})
+	runtime.KeepAlive(cmd)
+	if err != nil {
+		s.close()
+		return nil, 0, fmt.Errorf("start %s: %w", self, err)
+	}
+	return s, pid, nil
+}
+
+// closed is the value for a file descriptor that a process does not get.
+const closed = ^uintptr(0)
+
+// inherited returns the file descriptors from 3 on that this process got from its parent. Its children have them too.
+func inherited() (files []uintptr) {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return nil // nobody can say which
+	}
+	for _, e := range open {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			continue // our own: Go opens all files with this flag
+		}
+		for len(files) <= fd-3 {
+			files = append(files, closed)
+		}
+		files[fd-3] = uintptr(fd)
+	}
+	return files
+}
+
+func (s *starter) close() {
+	_ = s.orders.Close()
+	_ = s.verdicts.Close()
+}
+
+// release lets the starter become the command, and waits until it has. begun is false if the starter did not report
+// that. late is true if the command must not begin any more.
+func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
+	defer s.close()
+	at := forever
+	said := bufio.NewReader(s.verdicts)
+	if until != nil {
+		if !s.awaitReady(said, until) {
+			return false, true, nil
+		}
+		if time.Since(s.noted.at) > longAgo {
+			s.noted = note()
+		}
+		at = s.noted.deadline(until)
+		left := at.Sub(clock.Host())
+		if left <= 0 {
+			return false, true, nil
+		}
+		// The wait ends at the deadline: the starter may be stopped, and its command must not begin without the lock.
+		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
+	}
+	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone: then there is no verdict
+	all, err := io.ReadAll(said)
+	verdict := strings.TrimPrefix(string(all), "ready\n")
+	number, isErrno := strings.CutPrefix(verdict, "exec\nerrno ")
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
+		return true, false, nil // it may have begun: the caller that waits for the lock's end ends it
+	case errors.Is(err, os.ErrDeadlineExceeded), strings.HasSuffix(verdict, "late\n"):
+		return false, true, nil
+	case isErrno:
+		n, _ := strconv.Atoi(strings.TrimSpace(number))
+		return false, false, syscall.Errno(n)
+	}
+	return verdict == "exec\n", false, nil
+}
+
+// longAgo is the largest age of the instant from which a deadline is computed. The deadline loses as much time.
+const longAgo = 50 * time.Millisecond
+
+// awaitReady waits until the starter has written something or has ended. It reports false if the lock is over.
+func (s *starter) awaitReady(said *bufio.Reader, until func() time.Time) bool {
+	for {
+		left := time.Until(until())
+		if left <= 0 {
+			return false
+		}
+		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
+		if _, err := said.Peek(1); !errors.Is(err, os.ErrDeadlineExceeded) {
+			return true
+		}
+	}
+}

@@ -1,0 +1,170 @@
+//go:build unix
+
+package childprocess
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// latest is the longest time after its deadline for which a lock's command lives. After that the watchdog assumes that
+// the parent does not react.
+const latest = 200 * time.Millisecond
+
+// farewell is how long the watchdog waits at its end for the reader of its stderr.
+const farewell = time.Second
+
+// RunWatchdog is the whole work of a watchdog. Its arguments are the grace period, and how long a deadline may be over.
+// It returns the exit status.
+func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
+	grace, late, err := durations(args)
+	if err != nil {
+		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
+		return 64
+	}
+	// The watchdog ends when the parent says so, and not when somebody ends all processes called holdfast.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
+	// Its stderr is the parent's, and may be the reason why the parent freezes.
+	var said async.Queue
+	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
+		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
+		said.Do(func() { _, _ = io.WriteString(stderr, line) })
+	}}
+	w.follow(lines(in))
+	said.Wait(farewell)
+	return 0
+}
+
+// arguments returns the arguments of RunWatchdog. durations parses them.
+func arguments(grace, window time.Duration) []string {
+	return []string{grace.String(), min(3*window, latest).String()}
+}
+
+func durations(args []string) (grace, late time.Duration, err error) {
+	if len(args) != 2 {
+		return 0, 0, fmt.Errorf("%d arguments", len(args))
+	}
+	grace, err = time.ParseDuration(args[0])
+	if err == nil {
+		late, err = time.ParseDuration(args[1])
+	}
+	return grace, late, err
+}
+
+// lines returns a channel with the lines of in. The channel is closed at the end of in.
+func lines(in io.Reader) <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		for s := bufio.NewScanner(in); s.Scan(); {
+			out <- s.Text()
+		}
+	}()
+	return out
+}
+
+// watch is the state of a watchdog.
+type watch struct {
+	grace    time.Duration
+	late     time.Duration // how long the deadline may be over
+	now      clock.Clock   // the host's clock, which the parent also reads
+	report   func(format string, args ...any)
+	group    group // 0: no group yet, or no longer one
+	deadline clock.Instant
+	armed    bool          // there is a deadline
+	ending   bool          // the parent is ending the group …
+	since    clock.Instant // … since then
+}
+
+func (w *watch) follow(lines <-chan string) {
+	for {
+		// The loop looks once a second, because timers do not run while the host is suspended.
+		pause := time.Second
+		if left, ok := w.left(); ok {
+			pause = max(min(left, pause-w.late)+w.late, 0)
+		}
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				w.orphaned()
+				return
+			}
+			if line == "bye" {
+				return
+			}
+			w.hear(line)
+		case <-time.After(pause):
+			if left, ok := w.left(); ok && left <= -w.late {
+				w.standIn()
+			}
+		}
+	}
+}
+
+func (w *watch) hear(line string) {
+	word, number, _ := strings.Cut(line, " ")
+	n, _ := strconv.ParseInt(number, 10, 64)
+	switch word {
+	case "group":
+		w.group, w.armed, w.ending = group(n), false, false
+	case "until":
+		w.deadline, w.armed = clock.Instant(n), true
+	case "ending":
+		w.ending, w.since = true, w.now()
+	}
+}
+
+// left returns the time for which the parent may leave the group alone: until the lock's deadline, or, if it is ending
+// the group, until KILL. A deadline that comes or passes after TERM changes nothing: the group must have its whole
+// grace period.
+func (w *watch) left() (left time.Duration, ok bool) {
+	switch {
+	case w.group <= 1:
+		return 0, false
+	case w.ending:
+		return w.grace - w.now().Sub(w.since), true
+	}
+	return w.deadline.Sub(w.now()), w.armed
+}
+
+// standIn does the work of a parent that freezes.
+func (w *watch) standIn() {
+	switch {
+	case !w.group.alive(): // the group has ended, and its parent has not said so yet
+	case w.ending:
+		w.group.kill(w.grace, w.report)
+	default:
+		w.report("the lock is over and its holder stands still: ending process group %d", w.group)
+		w.group.end(w.grace, w.report)
+	}
+	w.group = 0 // the kernel may reuse the number
+}
+
+// orphaned ends the group of a dead parent. While the lock is valid, the grace period ends with the lock at the latest:
+// so no other holder can have begun when the command ends. If the parent has begun to end the group, only the rest of
+// that grace period remains.
+func (w *watch) orphaned() {
+	if w.group <= 1 || !w.group.alive() {
+		return
+	}
+	grace := w.grace
+	valid := max(w.deadline.Sub(w.now()), 0)
+	if w.ending {
+		grace = max(grace-w.now().Sub(w.since), 0)
+	}
+	if w.armed && (valid > 0 || !w.ending) {
+		grace = min(grace, valid)
+	}
+	w.report("holdfast was killed: ending process group %d", w.group)
+	w.group.end(grace, w.report)
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+	"github.com/holdfast-go/holdfast/internal/command/demo"
+)
+
+// app is one invocation of the holdfast command.
+type app struct {
+	args     []string
+	settings settings
+	signals  signals // of run; nil before
+	*talker
+}
+
+// Main runs the whole program and returns its exit code.
+func Main() int {
+	if len(os.Args) > 2 && os.Args[1] == childprocess.WatchdogArg {
+		return childprocess.RunWatchdog(os.Args[2:], os.Stdin, os.Stderr)
+	}
+	if len(os.Args) > 2 && os.Args[1] == childprocess.StarterArg {
+		return childprocess.RunStarter(os.Args[2:], os.Stderr)
+	}
+	if len(os.Args) > 2 && os.Args[1] == demo.NodeArg {
+		return demo.RunNode(os.Args[2:])
+	}
+	if len(os.Args) > 2 && os.Args[1] == demo.WorkerArg {
+		return demo.RunWorker(os.Args[2:])
+	}
+	a := &app{args: os.Args[1:], talker: newTalker(os.Stderr)}
+	root := a.root()
+	root.SetArgs(a.args)
+	code := exitOK
+	if err := root.ExecuteContext(context.Background()); err != nil {
+		f := asFailure(err)
+		a.fail(f)
+		code = f.code
+	}
+	a.finish(code, a.signals.ch)
+	return code
+}
+
+const rootHelp = `holdfast runs commands under a distributed lock on Redis or Valkey: one node, or
+an odd number of independent ones with a majority rule.
+
+  holdfast run nightly-report -- ./report.sh
+
+The nodes are given by --nodes or HOLDFAST_NODES, as URLs:
+
+  redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
+  unix:///path/to/socket[?db=0]
+
+Others on the machine can see what --nodes says: passwords belong in
+HOLDFAST_NODES. Nodes, --max-ttl, --window, --durable and --cluster must be the
+same for all clients of a node set; the nodes refuse a client that differs.`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "holdfast",
+		Short: "Run commands under a distributed lock on Redis",
+		Long:  rootHelp,
+		// Main prints an error once, without a page of flags below it.
+		SilenceErrors: true, SilenceUsage: true,
+		Version: version(),
+		Args:    unknown,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("holdfast {{.Version}}\n")
+	root.PersistentFlags().SortFlags = false
+	a.settings.register(root.PersistentFlags())
+	root.SetFlagErrorFunc(a.flagError)
+	root.SetHelpCommand(help())
+	root.AddCommand(a.run(), a.status(), a.nodes(), a.bench(), a.dev(), a.demo())
+	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		// For an unknown shell cobra prints the help and exits with 0.
+		c.Args, c.RunE = unknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.PreRunE == nil {
+			refuse(root.PersistentFlags(), c.PersistentFlags())
+		}
+	}
+	return root
+}
+
+// configure is the PreRunE of the commands that use the user's nodes, and of no others. The other commands ignore the
+// environment: help and completion must not complain about it.
+func (a *app) configure(cmd *cobra.Command, _ []string) error {
+	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
+		return err
+	}
+	a.verbose = a.settings.verbose
+	a.quiet = a.settings.quiet && !a.verbose
+	return nil
+}
+
+// help is cobra's help command, except for the exit code if the topic does not exist.
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Explain a command",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) (topics []string, _ cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+					topics = append(topics, c.Name())
+				}
+			}
+			return topics, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknown(topic, rest)
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+func unknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "holdfast help lists the commands"
+	if cmd.HasParent() && cmd.HasSubCommands() {
+		hint = strings.Replace(cmd.CommandPath(), "holdfast", "holdfast help", 1) + " explains it"
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + s[0] + "?"
+	}
+	return usage(errors.New("there is no command "+quoted(strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "holdfast "))), hint)
+}
+
+// flagError explains a flag that pflag does not know.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	var none *pflag.NotExistError
+	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {
+		// Most likely the flag is the command's own: holdfast run nightly ls -l
+		return usage(errNoDashes, "write "+runForm+": what is behind the -- belongs to the command")
+	}
+	var bad *pflag.InvalidValueError
+	switch {
+	case !errors.As(err, &bad):
+		return usage(err, cmd.CommandPath()+" --help lists the flags")
+	case errors.Is(err, errNoMeaning):
+		return usage(fmt.Errorf("%s talks to none of your nodes: --%s %w", cmd.CommandPath(), bad.GetFlag().Name, errNoMeaning), "")
+	}
+	return usage(errors.New("--"+bad.GetFlag().Name+" is "+quoted(bad.GetValue())+": "+cause(err).Error()), "")
+}
+
+// none is the Args of a command that takes no arguments.
+func none(cmd *cobra.Command, args []string) error {
+	if cmd.HasSubCommands() {
+		return unknown(cmd, args)
+	}
+	if len(args) > 0 {
+		return usage(errors.New(cmd.CommandPath()+" takes no arguments, but was given "+quoted(args[0])), "")
+	}
+	return nil
+}
+
+func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+)
+
+// giveBack ends the lease but keeps the name taken until an instant (--at-least).
+//
+// The nodes can keep a name for MaxTTL without holdfast. For any longer time holdfast keeps running. It does not stay
+// if a person ended the run: that person expects an end.
+func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *childprocess.Child) error {
+	code := c.Exit().Code()
+	leave := func(s os.Signal) {
+		until = time.Now().Add(maxTTL)
+		a.say("%s: the nodes keep %q until %s, less than --at-least asks for", s, lease.Name(), until.Format(time.TimeOnly))
+	}
+	switch rest, by := time.Until(until), c.EndedBy(); {
+	case rest <= maxTTL:
+	case by != 0:
+		leave(by)
+	default:
+		a.note("keeping %q for another %s (--at-least)", lease.Name(), forPeople(rest))
+		stay := time.NewTimer(rest - maxTTL)
+		defer stay.Stop()
+		select {
+		case <-stay.C:
+		case <-lease.Context().Done():
+			a.say("lock %q lost", lease.Name())
+			return exit(exitLost)
+		case s := <-sig:
+			leave(s)
+			code = signalled(s).code
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	kept := time.Until(until) > 0
+	err := lease.UnlockAt(ctx, until)
+	switch {
+	case err == nil:
+	case errors.Is(err, holdfast.ErrLost):
+		if a.quiet { // otherwise the library's warning has said it
+			a.say("%s", trimmed(err))
+		}
+		return exit(exitLost)
+	case kept:
+		a.say("%s; it may be free before --at-least is over", trimmed(err))
+		return exit(exitLost)
+	default:
+		// The command finished its work under the lock. It did not fail because the name is not free at once.
+		a.say("%s; the lock ends with its TTL", trimmed(err))
+	}
+	return exit(code)
+}

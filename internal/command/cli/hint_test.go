@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/async"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// The hint to vouch for nodes in quarantine causes two holders if a lock is alive. A wait that met a holder does not
+// show the hint.
+func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
+	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
+		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},
+	}}
+	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Owner: "web-3~1~2~3", ExpiresIn: 9 * time.Second}} {
+		var out bytes.Buffer
+		w := &waiter{talker: newTalker(&out), name: "x", trust: "holdfast nodes trust", give: func(error) {}}
+		if held != nil {
+			w.refused(held)
+		}
+		w.refused(context.DeadlineExceeded)
+		w.refused(quarantined)
+		w.lines.Wait(async.Forever)
+		if hinted := strings.Contains(out.String(), "nodes trust"); hinted != (held == nil) {
+			t.Errorf("met %s: it said %q", met, out.String())
+		}
+	}
+}
+
+// A node that waits for its place among the members votes no sooner if somebody vouches for it.
+func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
+	place := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CausePlace, VotesIn: 6700 * time.Millisecond}
+	unused := holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second}
+	var s settings
+	if got := s.nodesHint([]holdfast.NodeAnswer{place, place}); got != "wait 6.7s; nothing shortens this" {
+		t.Errorf("the hint is %q", got)
+	}
+	if got := s.nodesHint([]holdfast.NodeAnswer{place, unused}); !strings.Contains(got, "nodes trust") {
+		t.Errorf("for a node that was never used, too, the hint is %q", got)
+	}
+	for _, n := range []holdfast.NodeAnswer{place, unused} {
+		un := &holdfast.UnavailableError{Nodes: []holdfast.NodeAnswer{n}}
+		if vouch := strings.Contains(un.Hint(), "trust"); vouch != (n.Cause == holdfast.CauseNew) || !strings.Contains(un.Hint(), "vote within") {
+			t.Errorf("the library's hint for %s is %q", n, un.Hint())
+		}
+		var out bytes.Buffer
+		w := &waiter{talker: newTalker(&out), name: "x", trust: "nodes trust", give: func(error) {}}
+		w.refused(un)
+		w.lines.Wait(async.Forever)
+		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == holdfast.CauseNew) {
+			t.Errorf("a wait for %s says %q", n, out.String())
+		}
+	}
+}
+
+// Waiting on is offered only if a majority may come to vote by itself.
+func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
+	answer := func(r holdfast.Reason, c holdfast.Cause) holdfast.NodeAnswer {
+		return holdfast.NodeAnswer{Reason: r, Cause: c}
+	}
+	refused := answer(holdfast.ReasonRefused, "")
+	for _, n := range []holdfast.NodeAnswer{
+		answer(holdfast.ReasonServerError, node.NoAuth), answer(holdfast.ReasonServerError, node.WrongPass),
+		answer(holdfast.ReasonServerError, node.NoPerm), answer(holdfast.ReasonServerError, node.OOM),
+		answer(holdfast.ReasonMisconfigured, holdfast.CauseSettings), answer(holdfast.ReasonCorrupt, ""),
+	} {
+		said := func(nodes ...holdfast.NodeAnswer) string {
+			return (&app{}).outageLimit(runFlags{}, &waiter{}, &holdfast.UnavailableError{Nodes: nodes})
+		}
+		if got := said(n, n, refused); got != "no quorum for 1s" {
+			t.Errorf("two nodes answer %s: %q", n.Said(), got)
+		}
+		if got := said(n, refused, refused); got != "no quorum for 1s; --through-outages waits on" {
+			t.Errorf("one node answers %s: %q", n.Said(), got)
+		}
+	}
+	if !hopeless([]holdfast.NodeAnswer{answer(holdfast.ReasonUnfit, holdfast.CausePolicy)}) ||
+		hopeless([]holdfast.NodeAnswer{answer(holdfast.ReasonMisconfigured, holdfast.CauseStranger)}) || hopeless([]holdfast.NodeAnswer{refused}) {
+		t.Error("waiting helps if a server is not forgotten yet or down, and not if it may evict keys")
+	}
+}
+
+// The reason of a loss is a sentence, which may have quotes in it.
+func TestTheReasonOfALossIsNotQuoted(t *testing.T) {
+	var out bytes.Buffer
+	talk := newTalker(&out)
+	talk.logger().Warn("lock lost", "name", "x", "why", `taken by a foreign key ("v")`)
+	talk.lines.Wait(async.Forever)
+	if want := "holdfast: lock lost name=\"x\": taken by a foreign key (\"v\")\n"; out.String() != want {
+		t.Errorf("%q; want %q", out.String(), want)
+	}
+}
+
+func TestAQuestionCountsItsNodes(t *testing.T) {
+	if these(1) != "this node" || these(3) != "these 3 nodes" {
+		t.Errorf("%s, %s", these(1), these(3))
+	}
+}

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+)
+
+const runForm = "holdfast run NAME -- COMMAND [ARG…]"
+
+const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
+
+It gives up with 69, whatever --wait says, when no quorum of nodes could be had
+for a second, or, once it knows that somebody has the lock, for --ttl if that is
+longer. It waits for quarantines of nodes, and with --through-outages for all
+outages. Locks are not reentrant: a holdfast run under the very lock it asks for
+would wait for itself, and ends with 75 instead, whatever --skip-ok says.
+
+NAME is nearly any text up to 1 KiB. Refused are names whose braces { } do not
+come in pairs, or of which the first pair is empty, and those that look like
+keys of holdfast's own. What is behind the -- belongs to the command. It finds
+in its environment:
+
+  HOLDFAST_NAME    the name of the lock
+  HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
+                   Send it along with writes, and refuse smaller ones there
+  HOLDFAST_OWNER   the random id under which the nodes keep the lock
+  HOLDFAST_OWNERS  the same of all locks it runs under, the innermost last
+
+HOLDFAST_NODES is left empty there if it has a user or a password in it, which
+a command's logs and crash reports would show. For a holdfast run inside COMMAND
+give --pass-nodes.
+
+The command and what it starts run in a process group of their own. INT, TERM,
+HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
+without the lock:
+
+  - the lock is lost: the group gets TERM, before anybody else can begin, and
+    KILL after --grace; exit code 76. What takes longer than a second to end on
+    TERM overlaps with the next holder: give a shorter --grace, or use the token
+  - the command exits but leaves others of its group behind: they get the same,
+    before the lock is given back
+  - holdfast itself is killed with SIGKILL, or stopped for longer than the lock
+    lasts: a second holdfast process, the watchdog, does the same. After a
+    SIGKILL it kills no later than the lock ends. On Linux the command also gets
+    TERM from the kernel. A watchdog that dies is replaced, and stderr says so
+  - holdfast or its machine stands still after it got the lock, for longer than
+    the lock lasts: COMMAND is not started; exit code 76
+
+It cannot reach what leaves the group: setsid, a daemon, a container that a
+server starts; timeout inside a script (use timeout --foreground); a script
+with set -m; the command of a holdfast run inside COMMAND, which gets TERM from
+that one. Nor what runs as another user: write sudo holdfast run …, and not
+sudo behind the --. Nor, if holdfast is killed while it has no watchdog, that is
+with it or in the second after its death, what the command started or what of it
+ignores TERM; and outside of Linux nothing. While the command is stopped by
+Ctrl-Z the lock is not renewed; if it ends meanwhile so does the command.
+
+Exit codes: see holdfast help exit-codes.`
+
+// runFlags are the flags of run itself.
+type runFlags struct {
+	ttl, wait, atLeast, grace  duration
+	skipOK, passNodes, through bool
+}
+
+func (a *app) run() *cobra.Command {
+	f := runFlags{wait: duration{zero: true}, atLeast: duration{zero: true}, grace: duration{zero: true, value: 10 * time.Second, given: true}}
+	cmd := &cobra.Command{
+		Use: "run [flags] NAME -- COMMAND [ARG…]",
+
+		DisableFlagsInUseLine: true,
+		Short:                 "Run a command while holding a lock",
+		Long:                  runHelp,
+		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
+		Args:                  func(*cobra.Command, []string) error { return nil }, // see nameAndCommand
+		PreRunE:               a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, command, err := nameAndCommand(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			c, err := a.runUnder(name, command, f)
+			a.interrupted(c, err)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
+	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever; an outage of the nodes can end it sooner)")
+	flags.BoolVar(&f.through, "through-outages", false, "wait on while no quorum of the nodes can be had, also where only an operator can help; --wait bounds that, too")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker: by the nodes' clocks, so up to 1.5 × --window less by others; for --max-ttl, if a signal ended it")
+	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
+	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND although it has passwords in it, for a holdfast run inside")
+	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
+	return cmd
+}
+
+var errNoDashes = errors.New("there is no -- between the name and the command")
+
+// nameAndCommand splits NAME -- COMMAND. dash is the number of arguments before the --, or -1.
+func nameAndCommand(args []string, dash int) (name string, command []string, err error) {
+	form := "the form is " + runForm
+	switch {
+	case dash == 0 && len(args) > 2 && args[1] == "--":
+		return args[0], args[2:], nil // -- NAME -- COMMAND: for a name that begins with -
+	case len(args) == 0 || dash == 0:
+		return "", nil, usage(errors.New("there is no name"), form)
+	case dash < 0 && len(args) > 1:
+		return "", nil, usage(errNoDashes, "write holdfast run "+args[0]+" -- "+strings.Join(args[1:], " "))
+	case dash > 1:
+		return "", nil, usage(fmt.Errorf("%d names before the --, but one is needed", dash),
+			"quote a name with spaces: holdfast run "+quoted(strings.Join(args[:dash], " "))+" -- …")
+	case dash < 0 || len(args) == 1:
+		return "", nil, usage(errors.New("there is no command"), form)
+	}
+	return args[0], args[1:], nil
+}
+
+// runUnder runs command under the lock name. It returns the command if it started.
+func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess.Child, error) {
+	// This check comes before the lock: no waiter should wait for a run that cannot start.
+	if err := childprocess.Supported(); err != nil {
+		return nil, notStarted(err)
+	}
+	path, err := childprocess.Find(command[0])
+	if err != nil {
+		return nil, notStarted(err)
+	}
+	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+
+	sig := catchSignals()
+	a.signals = *sig
+	// The watchdog starts during the wait for the lock, so it costs no time.
+	dog, err := childprocess.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
+	if err != nil {
+		return nil, err // the command could not start either
+	}
+	a.detail("the watchdog is process %d", dog.PID())
+	defer dog.Dismiss()
+
+	lease, err := a.acquire(client, name, f, sig)
+	if err != nil {
+		return nil, err
+	}
+	acquired := time.Now()
+	c, err := childprocess.Start(childprocess.Command{
+		Path: path, Args: command, Env: environment(lease, f.passNodes),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Signals: sig.forward(), Until: until(lease), Watchdog: dog, Report: a.tell,
+	})
+	switch {
+	case errors.Is(err, childprocess.ErrLate):
+		return nil, a.late(lease)
+	case err != nil:
+		a.unlock(lease)
+		return nil, notStarted(err)
+	}
+	lost := a.supervise(c, lease, f.grace.value)
+	c.Finish()
+	if lost {
+		return c, exit(exitLost)
+	}
+	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
+}
+
+// until returns a function that returns the lease's deadline. If the lease ended early, the function returns an instant
+// long ago.
+func until(lease *holdfast.Lease) func() time.Time {
+	return func() time.Time {
+		if lease.Context().Err() != nil {
+			return time.Time{}
+		}
+		return lease.Deadline()
+	}
+}
+
+// late releases a lease whose command could not begin in time, because this process or the host was paused. The case
+// looks like a loss, because another client may have had the lock since.
+func (a *app) late(lease *holdfast.Lease) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = lease.Unlock(ctx) // the error says that the lease was lost
+	return &failure{
+		code: exitLost, err: fmt.Errorf("lock %q: %w; nothing was run", lease.Name(), childprocess.ErrLate),
+		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
+	}
+}
+
+// interrupted ends holdfast by INT if INT ended the command, the wait or the stay on a terminal. A shell script that
+// runs holdfast should then end too. The exit code 130 would not tell the script. The cleanup is complete at this
+// point.
+func (a *app) interrupted(c *childprocess.Child, err error) {
+	f := asFailure(err)
+	if c != nil && c.Exit().Code() == f.code {
+		if c.Exit().Signal == 0 {
+			return // the exit code is the command's own
+		}
+		c.Relay()
+	}
+	if f.code == exitSignal+int(syscall.SIGINT) && childprocess.OnTerminal() {
+		a.fail(f)
+		a.finish(f.code, a.signals.ch)
+		childprocess.Interrupt()
+	}
+}
+
+// supervise returns when no process of the command's group is alive. It reports whether the lock was lost before that.
+func (a *app) supervise(c *childprocess.Child, lease *holdfast.Lease, grace time.Duration) (lost bool) {
+	over := lease.Context()
+	select {
+	case <-over.Done():
+		a.tell("lock %q lost: ending the command", lease.Name())
+		c.End(grace)
+		return true
+	case <-c.Exited():
+	}
+	if !c.Left() {
+		return false
+	}
+	a.tell("the command has exited but left processes behind; ending them before the lock is given back")
+	c.End(grace)
+	if over.Err() != nil {
+		a.say("lock %q lost meanwhile", lease.Name())
+		return true
+	}
+	return false
+}
+
+// nodesVariable is the environment variable with the nodes.
+const nodesVariable = "HOLDFAST_NODES"
+
+// environment returns the environment of the command. It replaces the variables of an outer run: the innermost lock
+// wins.
+//
+// Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
+// The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
+// the default node.
+func environment(lease *holdfast.Lease, passNodes bool) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		switch k, v, _ := strings.Cut(kv, "="); {
+		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS":
+		case k == nodesVariable && !passNodes && secret(v):
+			env = append(env, nodesVariable+"=")
+		default:
+			env = append(env, kv)
+		}
+	}
+	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner(),
+		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "))
+}
+
+// secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
+// of them, but never too few.
+func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
+
+// outerOwners returns the owners of the locks under which this process was started, the innermost last. An owner
+// contains no spaces: see [holdfast.Config.Label].
+func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
+
+func notStarted(err error) error {
+	code := exitNotExecutable
+	if errors.Is(err, childprocess.ErrNotFound) {
+		code = exitNotFound
+	}
+	return &failure{code: code, err: err}
+}
+
+func (a *app) maxTTL() time.Duration {
+	if a.settings.maxTTL.given {
+		return a.settings.maxTTL.value
+	}
+	return 10 * time.Second
+}
+
+// unlock releases the lock at once. An error is only reported, because the lock ends with its TTL.
+func (a *app) unlock(lease *holdfast.Lease) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := lease.Unlock(ctx); err != nil {
+		a.say("%s", trimmed(err))
+	}
+}

@@ -1,0 +1,37 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/holdfast-go/holdfast/internal/core/embedded"
+)
+
+// NodeArg is the first argument of a node process. Its address follows, and "again" if it replaces a killed node.
+const NodeArg = "__demo-node"
+
+// RunNode is the whole work of a node process. It returns when standard input ends.
+func RunNode(args []string) int {
+	var opts []embedded.Option
+	if len(args) == 2 && args[1] == "again" {
+		opts = append(opts, embedded.Restarted())
+	} else if len(args) != 1 {
+		return forPeople()
+	}
+	n, err := embedded.Start(args[0], opts...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer n.Close()
+	fmt.Println("ready", n.Addr())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// forPeople answers a person who starts a process of the demo by hand.
+func forPeople() int {
+	fmt.Fprintln(os.Stderr, "holdfast: this is a part of holdfast demo and not for people")
+	return 64
+}

@@ -1,0 +1,16 @@
+// Package core contains the engine of the lock. The public package holdfast is built on it. It imports no Redis client:
+// package node has the interface of a driver.
+//
+// From the bottom up:
+//
+//	clock        a steady clock that also counts the time of a suspension
+//	environment  a client's clock and random numbers; a simulation supplies its own
+//	printable    makes text from nodes safe for terminals and logs
+//	async        functions that may block, away from goroutines with deadlines
+//	nodescript   one node: keys, records, Lua scripts, their calls and answers
+//	quorum       several nodes: what their answers mean together. No I/O
+//	fanout       carries calls to all nodes: queues, pipelines, admission, clocks
+//	waiting      gets a lock: attempts, lines, hand-offs, passes
+//	renewal      keeps a lock: renewals, deadlines, releases
+//	embedded     a node inside this process, for tests, development and the demo
+package core

@@ -1,0 +1,126 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// Node is one embedded node. It is safe for concurrent use.
+type Node struct {
+	server  *miniredis.Miniredis
+	run     string
+	asked   atomic.Int64
+	started time.Time
+}
+
+// Option changes how [Start] makes a node.
+type Option func(*config)
+
+type config struct {
+	restarted bool
+}
+
+// Restarted declares that the node replaces one that may have granted locks. It then sits out its quarantine, as a
+// server does that lost its memory.
+func Restarted() Option { return func(c *config) { c.restarted = true } }
+
+// ErrPortTaken means that another process listens on the port.
+var ErrPortTaken = errors.New("address already in use")
+
+// Start starts a node on addr, such as "127.0.0.1:7001". Port 0 selects a free port. Without [Restarted] the node votes
+// as soon as a client asks it: it is new, so nobody can have locked anything on it.
+func Start(addr string, opts ...Option) (*Node, error) {
+	var c config
+	for _, o := range opts {
+		o(&c)
+	}
+	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID(), started: time.Now()}
+	// Keys expire by the clock, when a command looks at them. The alternative is a ticker that calls FastForward. It
+	// would cost wake-ups while nothing happens, and would expire keys early by up to its period.
+	n.server.ClockTTL(true)
+	if !c.restarted {
+		for field, value := range nodescript.Served(n.run, 0) {
+			n.server.HSet(nodescript.AdmissionKey, field, value)
+		}
+	}
+	if err := n.listen(addr); err != nil {
+		return nil, fmt.Errorf("embedded node: listen on %s: %w", addr, err)
+	}
+	n.server.Server().SetPreHook(n.answerInfo)
+	return n, nil
+}
+
+func (n *Node) listen(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	for tries := 0; err == nil; tries++ {
+		if port == "0" {
+			addr = net.JoinHostPort(host, strconv.Itoa(anyPort()))
+		}
+		if err = n.server.StartAddr(addr); !errors.Is(err, syscall.EADDRINUSE) {
+			return err
+		}
+		err = ErrPortTaken
+		if port == "0" && tries < 100 {
+			err = nil
+		}
+	}
+	return err
+}
+
+// anyPort returns a random port below the range from which kernels choose. A port of that range could go to an outgoing
+// connection after the node has stopped. That could even be a connection of a client that dials this very port, which
+// would then be connected to itself.
+func anyPort() int { return 20000 + mathrand.IntN(12000) }
+
+// Addr returns the node's address as host:port.
+func (n *Node) Addr() string { return n.server.Addr() }
+
+// URL returns the node's URL: redis://host:port.
+func (n *Node) URL() string { return "redis://" + n.Addr() }
+
+// RunID returns the run id of this incarnation.
+func (n *Node) RunID() string { return n.run }
+
+// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock.
+func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
+	for _, key := range n.server.Keys() {
+		text, err := n.server.Get(key)
+		if err != nil {
+			continue // not a string, and so no record
+		}
+		r, err := nodescript.ParseRecord(text)
+		switch {
+		case text == owner:
+			_ = n.server.Set(key, thief)
+			n.server.SetTTL(key, d)
+		case err == nil && r.Owner == owner:
+			r.Token, r.Expiry, r.Owner, had = r.Token+1, time.Now().Add(d).UnixMicro(), thief, true
+			r.Seen, r.Leased = max(r.Seen, r.Token), max(r.Leased, r.Token)
+			_ = n.server.Set(key, r.String())
+			n.server.SetTTL(key, d)
+		}
+	}
+	return had
+}
+
+// Close ends the node and its connections. The node's data is lost.
+func (n *Node) Close() { n.server.Close() }
+
+// newRunID returns 40 hexadecimal digits. redis-server draws the same at every start.
+func newRunID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // cannot fail
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,258 @@
+package fanout
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Config has the settings of a Fanout. All of them except Told are required.
+type Config struct {
+	Nodes   []node.Node
+	Set     nodescript.Config
+	Timeout time.Duration // for one batch at one node
+	Clock   clock.Clock
+	Random  func() uint64
+	Logger  *slog.Logger
+
+	// Told is called when a node stops voting, when the reason changes, and when the node votes again. In the last case
+	// a is Done. offset is how far the node's clock is from the majority's, or 0 if that is unknown. Told must not
+	// block. It may be nil.
+	Told func(node int, a nodescript.Answer, offset time.Duration)
+}
+
+// Fanout is a client's view of its node set. It is safe for concurrent use.
+type Fanout struct {
+	config Config
+	seats  []*seat
+	ctx    context.Context // ends at Close
+	cancel context.CancelFunc
+	hear   context.Context // ends earlier in Close: subscriptions have nothing to give back
+	deaf   context.CancelFunc
+	wait   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	time    *quorum.Timebase
+	settled chan struct{} // closed when a stamp can be drawn for the first time
+	reading bool          // the clocks are being read
+	wasRead chan struct{} // closed when that reading is done
+	reread  clock.Instant // the end of the last reading
+	reader  *time.Timer   // starts readings while there is no work; nil until the clocks are known
+	homes   homes
+	members *members
+}
+
+// New returns a Fanout. It sends nothing before the first message.
+func New(c Config) *Fanout {
+	f := &Fanout{
+		config: c, settled: make(chan struct{}), homes: homes{},
+		time: quorum.NewTimebase(len(c.Nodes), c.Set.Window, c.Set.MaxTTL),
+	}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.hear, f.deaf = context.WithCancel(f.ctx)
+	for i, n := range c.Nodes {
+		f.seats = append(f.seats, newSeat(f, i, n))
+	}
+	f.members = f.newMembers()
+	for _, s := range f.seats {
+		for range f.workers() {
+			f.wait.Go(s.work)
+		}
+	}
+	return f
+}
+
+// workers returns how many pipelines to a node are usually under way.
+func (f *Fanout) workers() int {
+	if len(f.seats) == 1 {
+		return workersOfOne
+	}
+	return workersOfMany
+}
+
+// N returns the number of nodes.
+func (f *Fanout) N() int { return len(f.seats) }
+
+// Now reads the client's steady clock.
+func (f *Fanout) Now() clock.Instant { return f.config.Clock() }
+
+// Draw returns a random duration below d.
+func (f *Fanout) Draw(d time.Duration) time.Duration {
+	return time.Duration(f.config.Random() % uint64(d))
+}
+
+// Set returns the node set's configuration.
+func (f *Fanout) Set() nodescript.Config { return f.config.Set }
+
+// Timeout returns how long one node may take to answer.
+func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
+
+// Addr returns the address of a node.
+func (f *Fanout) Addr(node int) string { return f.seats[node].node.Addr() }
+
+// SendBy returns the last instant at which it makes sense to send a stamp that was drawn at sent. Later the stamp would
+// leave the window, or nobody would wait for the answer.
+func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
+	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
+}
+
+// Send gives m to every node for which to returns true. A nil to means all nodes.
+func (f *Fanout) Send(m *Message, to func(node int) bool) {
+	for i, s := range f.seats {
+		if to == nil || to(i) {
+			s.put(m)
+		}
+	}
+}
+
+// Together runs send. The messages that send gives to a node go there in one piece, with the releases last. On two
+// connections the second message could overtake the first.
+func (f *Fanout) Together(send func()) {
+	for _, s := range f.seats {
+		s.hold(1)
+	}
+	defer func() {
+		for _, s := range f.seats {
+			s.hold(-1)
+		}
+	}()
+	send()
+}
+
+// SendTo gives m to one node.
+func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
+
+// Hail greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
+// answered or ctx ends. Done means that the node votes, Unanswered that its answer is missing.
+//
+// Hail accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
+// the node may be gone since. Calls to that node go on meanwhile.
+func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
+	r := newRoll(f.N())
+	f.mu.Lock()
+	for i, s := range f.seats {
+		if f.closed {
+			r.Answered(i, 0, failed(node.ErrClosed))
+			continue
+		}
+		f.wait.Go(func() { r.Answered(i, 0, s.look()) })
+	}
+	f.mu.Unlock()
+	return r.get(ctx, nil)
+}
+
+// Settle waits until stamps can be drawn, or until the clocks were read once more. If all nodes have answered and still
+// no stamp can be drawn, it returns the answers. Otherwise it returns nil, or the answers so far if ctx ended.
+func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
+	select {
+	case <-f.settled:
+		f.catchUp(ctx)
+		return nil
+	default:
+	}
+	r := newRoll(f.N())
+	f.Send(&Message{hail: true, To: r}, nil)
+	answers := r.get(ctx, f.settled)
+	select {
+	case <-f.settled:
+		return nil
+	default:
+		return answers
+	}
+}
+
+// Met returns a channel that is closed when a stamp can be drawn for the first time.
+func (f *Fanout) Met() <-chan struct{} { return f.settled }
+
+// Greeted returns the instant at which the greeting of a majority was over. It returns the present instant while a
+// majority answers and its greeting goes on, which takes four or more round trips. It returns 0 if fewer nodes have
+// answered so far.
+func (f *Fanout) Greeted() clock.Instant {
+	now := f.Now()
+	var when []clock.Instant
+	for _, s := range f.seats {
+		s.mu.Lock()
+		switch {
+		case s.greeted != 0:
+			when = append(when, s.greeted)
+		case s.heard:
+			when = append(when, now)
+		}
+		s.mu.Unlock()
+	}
+	if len(when) < quorum.Majority(f.N()) {
+		return 0
+	}
+	slices.Sort(when)
+	return when[quorum.Majority(f.N())-1]
+}
+
+// roll collects one answer per node.
+type roll struct {
+	mu      sync.Mutex
+	answers []nodescript.Answer
+	got     int
+	done    chan struct{}
+}
+
+func newRoll(n int) *roll {
+	return &roll{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
+}
+
+// get returns the answers when all have come, enough is closed, or ctx ends.
+func (r *roll) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
+	select {
+	case <-r.done:
+	case <-enough:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]nodescript.Answer(nil), r.answers...)
+}
+
+// Answered implements [Receiver].
+func (r *roll) Answered(node, _ int, a nodescript.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[node] = a
+	if r.got++; r.got == len(r.answers) {
+		close(r.done)
+	}
+}
+
+// Close ends the workers and closes the nodes. Until ctx ends, the workers still try to send the queued messages.
+func (f *Fanout) Close(ctx context.Context) {
+	f.mu.Lock()
+	f.closed = true
+	if f.reader != nil {
+		f.reader.Stop()
+	}
+	if f.members.timer != nil {
+		f.members.timer.Stop()
+	}
+	f.mu.Unlock()
+	f.deaf()
+	for _, s := range f.seats {
+		s.close()
+	}
+	drained := make(chan struct{})
+	go func() { f.wait.Wait(); close(drained) }()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	}
+	f.cancel()
+	for _, s := range f.seats {
+		s.node.Close()
+	}
+	<-drained
+}

@@ -1,0 +1,76 @@
+package fanout
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// relistenFirst and relistenMost are the first and the longest pause before a broken subscription is made again. The
+// pause doubles each time. It starts anew after a subscription that worked for relistenMost. Without that condition a
+// subscription that flaps would be made fifty times a second.
+const (
+	relistenFirst = 20 * time.Millisecond
+	relistenMost  = time.Second
+)
+
+// standsIn is how many node timeouts Listen waits for the confirmation of a subscription. The request may be lost
+// without an error, and a driver is more patient than a waiter. A subscription has a connection of its own, and so
+// needs several round trips. If the time is too short, each try has twice as long as the one before. The limit is
+// standsMost, or four times the first time if that is longer. A subscription that works tells how long the next one may
+// take.
+const (
+	standsIn   = 2
+	standsMost = 5 * time.Second
+)
+
+// Listen keeps a subscription to channel on every node until Close. It uses one connection per node, whatever the
+// number of locks. It calls heard for every message. It calls up with true when a subscription works, and with false
+// when it breaks. Neither may block.
+func (f *Fanout) Listen(channel string, heard func(node int, message string), up func(node int, is bool)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	for i, s := range f.seats {
+		f.wait.Go(func() {
+			least := standsIn * f.config.Timeout
+			pause, patience := relistenFirst, least
+			for f.hear.Err() == nil {
+				stood, began, since := false, f.Now(), clock.Instant(0)
+				ctx, cancel := context.WithCancel(f.hear)
+				late := time.AfterFunc(patience, cancel)
+				_ = s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
+					if message == "" {
+						late.Stop()
+						since = f.Now()
+						stood, patience = true, max(least, 2*since.Sub(began))
+						up(i, true)
+						return
+					}
+					heard(i, message)
+				})
+				switch {
+				case stood:
+					up(i, false)
+					if f.Now().Sub(since) >= relistenMost {
+						pause = relistenFirst
+					}
+				case ctx.Err() != nil: // the node may be far away
+					patience = min(2*patience, max(4*least, standsMost))
+				}
+				late.Stop()
+				cancel()
+				t := time.NewTimer(pause)
+				select {
+				case <-t.C:
+				case <-f.hear.Done():
+				}
+				t.Stop()
+				pause = min(2*pause, relistenMost)
+			}
+		})
+	}
+}

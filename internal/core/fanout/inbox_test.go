@@ -1,0 +1,157 @@
+package fanout
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// slowToListen is a node whose subscriptions need the given times until they work, one after the other. The last time
+// counts for all later ones too.
+type slowToListen struct {
+	*nodemodel.Node
+	takes []time.Duration
+
+	mu    sync.Mutex
+	tries int
+	hurt  context.CancelFunc // ends the working subscription
+}
+
+// made returns how often a subscription was tried so far.
+func (n *slowToListen) made() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.tries
+}
+
+// breaks ends the working subscription.
+func (n *slowToListen) breaks() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hurt()
+}
+
+func (n *slowToListen) Listen(ctx context.Context, channel string, on func(string)) error {
+	n.mu.Lock()
+	takes := n.takes[min(n.tries, len(n.takes)-1)]
+	n.tries++
+	ctx, n.hurt = context.WithCancel(ctx)
+	n.mu.Unlock()
+	select {
+	case <-time.After(takes):
+		return n.Node.Listen(ctx, channel, on)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// listening returns a fan-out that subscribes on a node. up receives when the subscription begins and ends to work.
+func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
+	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
+	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+	n.Node = nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)
+	f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { f.Close(t.Context()) })
+	up = make(chan bool, 10)
+	f.Listen("inbox", func(int, string) {}, func(_ int, is bool) { up <- is })
+	return up
+}
+
+// stands waits until the subscription works.
+func (n *slowToListen) stands(t *testing.T, up chan bool, within time.Duration) {
+	t.Helper()
+	select {
+	case is := <-up:
+		if !is {
+			t.Fatal("it broke")
+		}
+	case <-time.After(within):
+		t.Fatalf("%s after %d tries it does not stand", within, n.made())
+	}
+}
+
+// The request for a subscription may be lost without an error. The client is then in no queue of that node.
+func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
+	const never = time.Hour
+	for _, c := range []struct {
+		what            string
+		timeout, within time.Duration
+		takes           []time.Duration
+	}{
+		{"the first is lost", time.Second / 2, 3 * time.Second / 2, []time.Duration{never, 0}},
+		{"two are lost", time.Second / 2, 7 * time.Second / 2, []time.Duration{never, never, 0}},
+		{"the node is far", time.Second, 10 * time.Second, []time.Duration{5 * time.Second / 2}},
+		{"it takes many timeouts", time.Second / 20, 10 * time.Second, []time.Duration{2 * time.Second}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &slowToListen{takes: c.takes}
+				up := listening(t, n, c.timeout)
+				n.stands(t, up, c.within)
+				if time.Sleep(time.Minute); len(up) > 0 {
+					t.Error("it stood, and was not left alone then")
+				}
+			})
+		})
+	}
+}
+
+// A client that knows how long a node takes does not lose a connection to that after each break.
+func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &slowToListen{takes: []time.Duration{5 * time.Second / 2}}
+		up := listening(t, n, time.Second)
+		n.stands(t, up, 10*time.Second)
+		for range 3 {
+			before := n.made()
+			n.breaks()
+			if <-up {
+				t.Fatal("it did not break")
+			}
+			n.stands(t, up, 10*time.Second)
+			if n.made() != before+1 {
+				t.Errorf("it took %d tries to stand again, want 1", n.made()-before)
+			}
+		}
+	})
+}
+
+// A subscription that works only for a moment at a time is made again less and less often.
+func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &slowToListen{takes: []time.Duration{0}}
+		up := listening(t, n, time.Second)
+		ends := time.After(10 * time.Second)
+		for more := true; more; {
+			select {
+			case is := <-up:
+				if is {
+					time.Sleep(time.Millisecond)
+					n.breaks()
+				}
+			case <-ends:
+				more = false
+			}
+		}
+		if n.made() > 20 {
+			t.Errorf("in 10 s it was made %d times; want 20 at most", n.made())
+		}
+		// A subscription that has worked for a while is made again at once.
+		n.stands(t, up, 2*time.Second)
+		time.Sleep(5 * time.Second)
+		n.breaks()
+		if <-up {
+			t.Fatal("it did not break")
+		}
+		n.stands(t, up, 100*time.Millisecond)
+	})
+}

@@ -1,0 +1,71 @@
+package fanout
+
+import (
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// pipeline is the set of calls that go to a node in one piece. Messages of one kind share one call of their script,
+// because a call is most of a message's cost for the server.
+type pipeline struct {
+	parts []part // the first used ones are in use
+	used  int
+	calls []node.Call
+	order []int // index of the part of each call
+}
+
+// part is one call and its messages.
+type part struct {
+	nodescript.Together
+	of []*Message
+}
+
+func (p *pipeline) add(m *Message) {
+	for i := range p.parts[:p.used] {
+		if p.parts[i].Add(m.Call) {
+			p.parts[i].of = append(p.parts[i].of, m)
+			return
+		}
+	}
+	if p.used == len(p.parts) {
+		p.parts = append(p.parts, part{})
+	}
+	next := &p.parts[p.used]
+	p.used++
+	next.Add(m.Call)
+	next.of = append(next.of, m)
+}
+
+// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue when the
+// node hands the name on. Also, no call of an owner comes after its release.
+func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
+	for _, last := range []bool{false, true} {
+		for i := range p.parts[:p.used] {
+			if t := &p.parts[i].Together; (t.Op == nodescript.Release) == last {
+				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args})
+				p.order = append(p.order, i)
+			}
+		}
+	}
+	return p.calls
+}
+
+// answered delivers the answers in the replies to the calls.
+func (p *pipeline) answered(replies []node.Reply, to func(*Message, nodescript.Answer)) {
+	for i, at := range p.order {
+		part := &p.parts[at]
+		part.ParseReplies(replies[i], func(n int, a nodescript.Answer) { to(part.of[n], a) })
+	}
+}
+
+// clear removes all parts, and keeps their memory for the next batch.
+func (p *pipeline) clear() {
+	for i := range p.parts[:p.used] {
+		part := &p.parts[i]
+		part.Clear()
+		clear(part.of)
+		part.of = part.of[:0]
+	}
+	clear(p.calls)
+	p.used, p.calls, p.order = 0, p.calls[:0], p.order[:0]
+}

@@ -1,0 +1,85 @@
+package fanout
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// survey asks each node directly, outside the queues. It returns when all have answered or ctx has ended.
+func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
+	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
+	defer cancel()
+	var wait sync.WaitGroup
+	for i, s := range f.seats {
+		wait.Go(func() { ask(ctx, i, s.node) })
+	}
+	wait.Wait()
+}
+
+// Inspect returns what each node stores about a lock, or the error of the node.
+func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
+	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		views[i], errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), nodescript.InspectCall(l)))
+	})
+	return views, errs
+}
+
+// Trust leaves an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
+// node reports now. It is void for later losses. meant decides for each loss whether the operator vouches for it: if
+// not, the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that the next greeting uses the
+// voucher.
+func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
+	errs := make([]error, f.N())
+	for _, s := range f.seats {
+		s.reconsider()
+	}
+	f.Hail(ctx)
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		s := f.seats[i]
+		s.door.Lock() // an admission under way would overwrite the result
+		defer s.door.Unlock()
+		s.mu.Lock()
+		names := s.standing.Challenge()
+		s.mu.Unlock()
+		if names == "" {
+			return // it votes, or was not met
+		}
+		if !meant(i, names) {
+			errs[i] = nodescript.ErrVoid
+			return
+		}
+		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
+		s.reconsider()
+	})
+	return errs
+}
+
+// Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or was not
+// met.
+func (f *Fanout) Loss(i int) string {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Challenge()
+}
+
+// Incarnation returns the run id and the version of the server behind a node, as last met. Both are "" if it was never
+// met.
+func (f *Fanout) Incarnation(i int) (run, version string) {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Run(), s.standing.Version()
+}
+
+// Quarantine returns a node's last answer about its quarantine. It reports false if that quarantine is over.
+func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
+	s := f.seats[i]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.standing.Quarantine(f.Now())
+}

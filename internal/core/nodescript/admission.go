@@ -1,0 +1,201 @@
+package nodescript
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Hello is the answer of a node to hello: its incarnation and its clock.
+type Hello struct {
+	Time    int64  // µs
+	Run     string // run id: new at every start of the server
+	Version string // such as "Redis 7.0.15"
+	ID      string // of the server and its data: a restart with the data keeps it; "" before its first admission
+	Lax     Cause  // why it is less durable than its clients declare; NoCause if it is not, or if unknown
+	Sync    string // its appendfsync if Lax is SyncNotAlways
+}
+
+// ParseHello reads the reply to hello.
+func ParseHello(r node.Reply) (h Hello, err error) {
+	if r.Err != nil {
+		return h, noScripts(r.Err)
+	}
+	run, version, ok := strings.Cut(r.Value, "\n")
+	if !ok || len(run) <= digits || len(run) > 200 {
+		return h, Unreadable("it does not tell its run_id (INFO server); is this Redis or Valkey?")
+	}
+	if h.Time, err = parseMicros(run[:digits]); err != nil {
+		return h, Unreadable("it does not tell its TIME; is this Redis or Valkey?")
+	}
+	version, id, _ := strings.Cut(version, "\n")
+	h.Run, h.Version = strings.Clone(run[digits:]), printable.Text(version)
+	if strings.ContainsFunc(h.Run, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return Hello{}, Unreadable(fmt.Sprintf("its run_id is %q, which no Redis or Valkey has", h.Run))
+	}
+	if id != "" {
+		h.ID = CleanID(id)
+	}
+	return h, nil
+}
+
+// ErrNoScripts replaces the error of a Sentinel or a proxy that knows no EVAL. Their own error quotes the whole script.
+var ErrNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
+	"give the address of a Redis or Valkey server itself"}
+
+// noScripts returns ErrNoScripts if err says that the server knows no EVAL, else err. Redis has no code for this.
+func noScripts(err error) error {
+	var e *node.Error
+	if errors.As(err, &e) && strings.Contains(strings.ToLower(e.Message), "unknown command") && strings.Contains(strings.ToUpper(e.Message), "EVAL") {
+		return ErrNoScripts
+	}
+	return err
+}
+
+// oldest is the first major version of Redis that writes no SCRIPT LOAD to its AOF and its replicas.
+const oldest = 7
+
+// Unfit returns why the server cannot be a node, or [NoCause] if it can. A Redis before 7 loads its scripts and the
+// guard from its AOF when it restarts. Clients would not notice that restart.
+func (h Hello) Unfit() (Cause, *Evidence) {
+	if h.Lax != NoCause {
+		return h.Lax, &Evidence{Value: h.Sync}
+	}
+	version, ok := strings.CutPrefix(h.Version, "Redis ")
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); !ok || err != nil || n >= oldest {
+		return NoCause, nil
+	}
+	return VersionTooOld, &Evidence{Value: h.Version}
+}
+
+// AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp: otherwise a machine that boots
+// with a wrong clock could count its own quarantine. The node's clock may differ from stamp by within: at most a
+// window, and less if stamp itself may be off by more than a window. challenge is the node's last challenge, "" if it
+// has answered none. Draw stamp after that answer. nonce is random.
+func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
+	w := within.Microseconds()
+	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}
+}
+
+// VoucherKept is how long a node keeps a voucher that nobody uses.
+const VoucherKept = time.Minute
+
+// LoadCall returns an admit that admits no node, because no clock is in its window. It only prepares the loading of the
+// scripts, which follow its answer. [ParseAdmit] returns OffClock if the scripts are for the node's incarnation.
+// Otherwise admit answers an error, and no scripts follow: see OtherRun.
+func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", ""}} }
+
+// TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses it, and may
+// replace another configuration by it. names is the challenge or mark of the refusal that the voucher answers:
+// Answer.Names. A voucher has no effect on any other refusal.
+func TrustCall(c Config, names string) node.Call {
+	return node.Call{Args: []string{millis(VoucherKept), c.String(), names}}
+}
+
+// ErrVoid says that a voucher had no effect: the challenge or mark that it names is out of date.
+var ErrVoid = errors.New("the node lost its memory again, or another client changed its configuration: look again, and vouch again")
+
+// ParseTrust reads the reply to trust.
+func ParseTrust(r node.Reply) error {
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case r.Value == "V":
+		return ErrVoid
+	case r.Value != "R":
+		return unreadable(trustOp{}, r.Value).Err
+	}
+	return nil
+}
+
+// Served returns the fields of [AdmissionKey], a hash, for a server that starts and has never been locked on. The
+// server votes when a client first asks after until, in µs of its own clock. Programs that start servers use it.
+func Served(run string, until int64) map[string]string {
+	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
+	return map[string]string{
+		"run": run, "until": Micros(max(until, 1)), "evicted": "0", "why": MemoryNew.String(), "challenge": hex.EncodeToString(sum[:]),
+		"id": hex.EncodeToString(id[:]),
+	}
+}
+
+// never is the end of a quarantine that has not begun.
+const never = "9999999999999999"
+
+// challengeLen is the length of a challenge, and of a mark.
+const challengeLen = 2 * sha1.Size
+
+// admitOp names admit in messages. Admit has no Op, because it is not loaded.
+type admitOp struct{}
+
+func (admitOp) String() string { return "admit" }
+
+type trustOp struct{}
+
+func (trustOp) String() string { return "trust" }
+
+// OtherRun is the code of admit's error if the call was made for another incarnation. No scripts follow an error.
+const OtherRun = "OTHERRUN"
+
+// ParseAdmit reads the reply to admit. The verdict is Done (the node votes), Challenged (ask again), Quarantined,
+// OffClock, Misconfigured, Unfit, NotAdmitted (another incarnation than hello found) or Failed.
+func ParseAdmit(c Config, r node.Reply) Answer {
+	switch {
+	case node.Code(r.Err) == OtherRun:
+		return Answer{Verdict: NotAdmitted}
+	case r.Err != nil:
+		return Answer{Verdict: Failed, Err: r.Err}
+	case r.Value == "":
+		return unreadable(admitOp{}, r.Value)
+	}
+	var a Answer
+	var err error
+	rest := strings.Clone(r.Value[1:])
+	switch r.Value[0] {
+	case 'R', 'O':
+		a.Verdict = Done
+		if r.Value[0] == 'O' {
+			a.Verdict = OffClock
+		}
+		a.Time, err = parseMicros(rest)
+	case 'C':
+		if len(rest) != digits+challengeLen {
+			return unreadable(admitOp{}, r.Value)
+		}
+		a.Verdict, a.Names = Challenged, rest[digits:]
+		a.Time, err = parseMicros(rest[:digits])
+	case 'Q':
+		if len(rest) < 2*digits+challengeLen {
+			return unreadable(admitOp{}, r.Value)
+		}
+		a.Verdict, a.Names = Quarantined, rest[2*digits:2*digits+challengeLen]
+		a.Cause, a.Evidence = parseCause(rest[2*digits+challengeLen:], ofQuarantine)
+		if a.Time, err = parseMicros(rest[:digits]); err == nil {
+			a.Left, err = parseLeft(rest[digits : 2*digits])
+		}
+		// The limit stops a hostile server from shutting itself out of the set for years.
+		a.Left = min(a.Left, c.Quarantine())
+	case 'M':
+		if len(rest) < challengeLen {
+			return unreadable(admitOp{}, r.Value)
+		}
+		a.Verdict, a.Cause, a.Names = Misconfigured, OtherSettings, rest[:challengeLen]
+		a.Evidence = &Evidence{Value: rest[challengeLen:min(len(rest), challengeLen+mostOfConfig)]}
+	case 'U':
+		a.Verdict = Unfit
+		a.Cause, a.Evidence = parseUnfit(rest)
+	default:
+		return unreadable(admitOp{}, r.Value)
+	}
+	if err != nil {
+		return unreadable(admitOp{}, r.Value)
+	}
+	return a
+}

@@ -1,0 +1,248 @@
+package quorum
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Step is the next step before calls can be sent to a node.
+type Step uint8
+
+// Steps.
+const (
+	Greet  Step = iota // send hello
+	Admit              // send admit, with Challenge and with a stamp that is drawn now from a majority
+	Send               // the node votes: send the calls
+	Refuse             // the node does not vote for now: answer the calls with Standing.Refusal
+)
+
+const (
+	// refreshEvery is how often the guard, which expires after 1 h, and the reading of the node's clock are renewed.
+	refreshEvery = 10 * time.Minute
+	// askAgain is how long a client believes a refusal that only an operator can end.
+	askAgain = time.Second
+	// askSoon is how long a client believes that a node cannot be reached. The calls that wait meanwhile get their
+	// answer at once. Otherwise they would try, and time out, one after the other.
+	askSoon = 50 * time.Millisecond
+	// mostChallenges is how many challenges in a row are answered at once: a node may lose its memory between two of
+	// them.
+	mostChallenges = 3
+)
+
+// Standing is a client's knowledge of one node's right to vote.
+//
+// Standing is not safe for concurrent use.
+type Standing struct {
+	config  nodescript.Config
+	scripts *nodescript.Scripts // for the incarnation last met; nil before the first hello
+	loaded  bool                // the node has the scripts
+	version string
+
+	step      Step
+	refusal   nodescript.Answer
+	unreached bool          // the node did not answer: this is why it is refused
+	until     clock.Instant // end of a refusal: then the node is asked again
+	votes     clock.Instant // end of a quarantine
+	since     clock.Instant // instant of the last admission or refresh
+
+	challenge string // of the node's last answer to admit; "" if it votes
+	asked     int    // challenges in a row
+}
+
+// NewStanding returns the standing of a node that was never met.
+func NewStanding(c nodescript.Config) *Standing { return &Standing{config: c} }
+
+// Next returns the next step at now.
+func (s *Standing) Next(now clock.Instant) Step {
+	if s.step == Refuse && now >= s.until {
+		s.step = Greet
+	}
+	return s.step
+}
+
+// Scripts returns the scripts for the node's incarnation, nil before the first hello.
+func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
+
+// PassesDoor reports whether op can be sent although the node does not vote. Operations that give back go to every node
+// that answers, whatever keeps it from voting. They do not go to a node that was not reached a moment ago, because that
+// would only cost another try.
+func (s *Standing) PassesDoor(op nodescript.Op) bool {
+	return s.loaded && !(s.step == Refuse && s.unreached) && op.GivesBack()
+}
+
+// Loaded reports whether the incarnation last met has the scripts.
+func (s *Standing) Loaded() bool { return s.loaded }
+
+// Refusal returns the answer to calls while the node does not vote.
+func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
+	a := s.refusal
+	switch a.Verdict {
+	case nodescript.Unanswered: // never refused: the client is meeting the node and does not know yet what changed
+		a.Verdict = nodescript.NotAdmitted
+	case nodescript.Quarantined:
+		a.Left = max(s.votes.Sub(now), 0)
+	}
+	return a
+}
+
+// Challenge returns the challenge that the next admit must carry. An operator's voucher for the node's present state
+// names the same challenge. It is "" if the node votes or was not met.
+func (s *Standing) Challenge() string { return s.challenge }
+
+// Quarantine returns the node's last answer about its quarantine, also while the node is being asked again. It reports
+// false if the quarantine is over.
+func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) {
+	if s.step == Send || s.refusal.Verdict != nodescript.Quarantined || s.votes <= now {
+		return a, false
+	}
+	return s.Refusal(now), true
+}
+
+// Version returns the version of the server last met, "" before the first hello.
+func (s *Standing) Version() string { return s.version }
+
+// Run returns the run id last met, "" before the first hello.
+func (s *Standing) Run() string {
+	if s.scripts == nil {
+		return ""
+	}
+	return s.scripts.Run
+}
+
+// Greeted takes the answer to hello. twin is the address of another node of the list that is the same server, or "".
+func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twin string) {
+	if err != nil {
+		s.failed(now, err)
+		return
+	}
+	if s.scripts == nil || s.scripts.Run != h.Run {
+		s.scripts, s.loaded = nodescript.NewScripts(s.config, h.Run), false
+	}
+	s.version = h.Version
+	if twin != "" {
+		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Duplicate, Evidence: &nodescript.Evidence{Value: twin}})
+		return
+	}
+	if why, evidence := h.Unfit(); why != nodescript.NoCause {
+		s.refuse(now, askAgain, nodescript.Answer{Verdict: nodescript.Unfit, Cause: why, Evidence: evidence})
+		return
+	}
+	s.step = Admit
+}
+
+// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts in spite of
+// that.
+func (s *Standing) Unsettled(now clock.Instant, loaded bool, err error) {
+	s.loaded = s.loaded || loaded
+	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
+}
+
+// NoMember notes why the vote of an admitted node does not count.
+func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
+	again := askAgain
+	switch a.Verdict {
+	case nodescript.Failed:
+		again = askSoon
+	case nodescript.Quarantined:
+		s.votes, again = now.Add(a.Left), min(a.Left, askAgain)
+	}
+	s.refuse(now, again, a)
+}
+
+// Doubt has a voting node met again, because its server may not belong to the node set.
+func (s *Standing) Doubt() {
+	if s.step == Send {
+		s.step = Greet
+	}
+}
+
+// Asked takes the answer to admit of a node that was asked while it voted. An answer that says nothing about the right
+// to vote changes nothing: the calls will show whether the node votes.
+func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
+	if s.step == Send && a.Verdict != nodescript.Failed && a.Verdict != nodescript.OffClock {
+		s.Admitted(now, a)
+	}
+}
+
+// Admitted takes the answer to admit.
+func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
+	if s.step == Greet {
+		return // Doubt was called while the node was asked
+	}
+	// No scripts follow an error.
+	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
+	if s.asked++; a.Verdict != nodescript.Challenged {
+		s.asked = 0
+	}
+	switch a.Verdict {
+	case nodescript.Done, nodescript.Challenged, nodescript.Quarantined, nodescript.Misconfigured:
+		s.challenge = a.Names
+	}
+	switch a.Verdict {
+	case nodescript.Done:
+		s.step, s.since = Send, now
+	case nodescript.Challenged:
+		if s.step = Admit; s.asked >= mostChallenges {
+			s.asked = 0
+			s.refuse(now, askSoon, a)
+		}
+	case nodescript.Quarantined:
+		// The node is asked again before the end, because an operator may vouch for it meanwhile.
+		s.votes = now.Add(a.Left)
+		s.refuse(now, min(a.Left, askAgain), a)
+	case nodescript.NotAdmitted: // the server restarted after hello
+		s.refuse(now, 0, a)
+	case nodescript.Failed:
+		s.failed(now, a.Err)
+	default:
+		s.refuse(now, askAgain, a)
+	}
+}
+
+// Reconsider has a refused node asked again.
+func (s *Standing) Reconsider() {
+	if s.step == Refuse {
+		s.step = Greet
+	}
+}
+
+// Forgot notes that a voting node has lost a script or its guard.
+func (s *Standing) Forgot() {
+	s.step, s.loaded = Greet, false
+}
+
+// Broke notes that a call failed in a way that makes the node doubtful: another server may be there now, so the node is
+// met again. Until then its scripts count as loaded, so that releases still go out. If they are not loaded, the node
+// says so. If the node was already in doubt, its calls fail for a moment without another try.
+func (s *Standing) Broke(now clock.Instant, err error) {
+	switch s.step {
+	case Send, Admit:
+		s.step = Greet
+	case Greet:
+		s.failed(now, err)
+	}
+}
+
+// RefreshDue reports whether the guard of a voting node needs a refresh.
+func (s *Standing) RefreshDue(now clock.Instant) bool {
+	return s.step == Send && now.Sub(s.since) >= refreshEvery
+}
+
+// Refreshed notes the time of a refresh. It is also called for a failed one, so that not every call repeats it.
+func (s *Standing) Refreshed(now clock.Instant) { s.since = now }
+
+// failed refuses calls for a node that was not reached, or that answered with a server error.
+func (s *Standing) failed(now clock.Instant, err error) {
+	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
+	s.unreached = node.Code(err) == ""
+}
+
+// refuse answers calls for the node with a for the time d. Whatever the error of a says, calls with this answer were
+// never sent.
+func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
+	a.Err = node.NotSent(a.Err)
+	s.step, s.refusal, s.unreached, s.until = Refuse, a, false, now.Add(d)
+}

@@ -1,0 +1,85 @@
+package renewal
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// slow is a node that agrees to every renewal, one after the other, each after a given time.
+type slow struct {
+	*nodemodel.Node
+	extend string        // the digest of extend
+	turn   chan struct{} // a mutex that does not stop the time of a bubble
+	each   time.Duration
+}
+
+func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
+	n.turn <- struct{}{}
+	defer func() { <-n.turn }()
+	replies := make([]node.Reply, len(calls))
+	for i, c := range calls {
+		renewals := len(c.Args) / 5
+		time.Sleep(time.Duration(renewals) * n.each)
+		switch {
+		case c.SHA != n.extend:
+			replies[i].Value = "D"
+		case renewals == 1:
+			replies[i].Value = "E"
+		default:
+			replies[i].Value = nodescript.Join(slices.Repeat([]string{"E"}, renewals))
+		}
+	}
+	return replies
+}
+
+// After a pause of the process all its leases are due at once. These are more than the node renews in a window, and
+// later renewals are not sent. Without a limit most would be in vain, and so would most of the repeated ones.
+func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
+	const (
+		leases = 16_000
+		ttl    = 10 * time.Second
+		each   = 100 * time.Microsecond // 2,500 in a window, and all in 1.6 s
+	)
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}
+		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+		m := nodemodel.New("model", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)
+		m.Set(nodescript.GuardKey, set.String()+" run", 0)
+		m.HSet(nodescript.AdmissionKey, "run", "run")
+		m.HSet(nodescript.AdmissionKey, "config", set.String())
+		m.HSet(nodescript.AdmissionKey, "evicted", "0")
+		fan := fanout.New(fanout.Config{
+			Nodes: []node.Node{&slow{m, nodescript.NewScripts(set, "run").SHA(nodescript.Extend), make(chan struct{}, 1), each}},
+			Set:   set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+		})
+		defer fan.Close(t.Context())
+		if a := fan.Hail(t.Context())[0]; a.Verdict != nodescript.Done {
+			t.Fatalf("the node does not vote: %+v", a)
+		}
+		k := NewKeeper(fan)
+		defer k.Close()
+		now := fan.Now()
+		for range leases {
+			k.Keep(t.Context(), nodescript.Lock{Name: "x"}, waiting.Grant{
+				Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, set.Window),
+			}, ttl, nil)
+		}
+		time.Sleep(2 * ttl)
+		if held := len(k.Held()); held < leases {
+			t.Errorf("%d of %d leases were lost, of a node that answers", leases-held, leases)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package renewal
+
+import (
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// gap is a gap that the client leaves to clients of other libraries. Until its end the plain key is free for them, and
+// the name is taken for clients of Holdfast.
+type gap struct {
+	timer *time.Timer
+	end   func() // hands the name on
+}
+
+// leaveGap releases the lease in two steps, with a gap in between. If the client dies during the gap, the nodes free
+// the name for clients of Holdfast by their own clocks. Those clocks may differ by a window. e.mu is held.
+func (e *Lease) leaveGap(d time.Duration, b *giveback) {
+	fan := e.keeper.fan
+	now := fan.Now()
+	until := now.Add(d + fan.Set().Window)
+	bare := nodescript.Lock{Name: e.lock.Name, Private: true} // a private lock: the plain key does not change
+	keep := nodescript.LeaveCall(bare, e.grant.Owner, e.grant.Token, fan.StampAt(until))
+	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
+	// The leave is not repeated, because a release without it hands the name on at once. It goes before the release:
+	// see [fanout.Fanout.Together].
+	fan.Send(&fanout.Message{Call: keep, To: both, SendBy: now.Add(d)}, nil)
+	fan.Send(&fanout.Message{Call: e.releaseCall(), To: both, Persist: e.persist()}, nil)
+	last := nodescript.ReleaseCall(e.lock, nodescript.LeftOwner(e.grant.Owner), e.highest)
+	e.keeper.endGap(d, func() {
+		fan.Send(&fanout.Message{Call: last, Persist: until.Add(time.Second)}, nil)
+	})
+}
+
+// endGap calls end after d, or when the keeper closes.
+func (k *Keeper) endGap(d time.Duration, end func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		end()
+		return
+	}
+	g := &gap{end: end}
+	if k.gaps == nil {
+		k.gaps = map[*gap]struct{}{}
+	}
+	k.gaps[g] = struct{}{}
+	g.timer = time.AfterFunc(d, func() {
+		k.mu.Lock()
+		_, there := k.gaps[g]
+		delete(k.gaps, g)
+		k.mu.Unlock()
+		if there {
+			end()
+		}
+	})
+}
+
+// either takes two answers of each node. One of them says that the node released the lease.
+type either struct {
+	b *giveback
+
+	mu             sync.Mutex
+	answered, done []bool // by node
+}
+
+// Answered takes a node's answer.
+func (e *either) Answered(node, tag int, a nodescript.Answer) {
+	e.mu.Lock()
+	last, told := e.answered[node], e.done[node]
+	e.answered[node] = true
+	e.done[node] = told || a.Verdict == nodescript.Done
+	tells := !told && (last || e.done[node])
+	e.mu.Unlock()
+	if tells {
+		e.b.Answered(node, tag, a)
+	}
+}

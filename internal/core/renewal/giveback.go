@@ -1,0 +1,207 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+)
+
+// ErrNoQuorum means that too few nodes answered: see [NoQuorumError].
+var ErrNoQuorum = errors.New("no quorum of nodes")
+
+// ErrUnknown means that the caller's context ended before the outcome was known.
+var ErrUnknown = errors.New("the context ended before the outcome was known")
+
+// NoQuorumError has the answer of each node. It matches ErrNoQuorum.
+type NoQuorumError struct{ Answers []nodescript.Answer }
+
+func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
+
+// Unwrap returns ErrNoQuorum.
+func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
+
+// Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes it. That waiter
+// then also has to release the remains of the lease. Otherwise gap is how long the name must stay free for clients of
+// other libraries before the nodes hand it on.
+type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
+
+// Release ends the lease in any case, and gives the name back on every node. It repeats the request in the background
+// for nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name
+// goes to that waiter of this process.
+//
+// Release returns nil if a majority confirmed, ErrLost if the lease was lost before, and ErrReleased if it was released
+// before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx ended first.
+func (e *Lease) Release(ctx context.Context, pass Pass) error {
+	e.mu.Lock()
+	e.checkLocked()
+	if e.end != nil {
+		defer e.mu.Unlock()
+		return e.end
+	}
+	b := newGiveback(e)
+	e.endLocked(ErrReleased, func() {
+		// A waiter of this process that does not get a pass joins the queues before the release hands the name on.
+		e.keeper.fan.Together(func() {
+			passed, gap := false, time.Duration(0)
+			if pass != nil {
+				passed, gap = pass(e.lock, e.grant, e.highest, e.over)
+			}
+			switch {
+			case passed:
+				b.is(nil)
+			case gap > 0:
+				e.leaveGap(gap, b)
+			default:
+				e.send(e.releaseCall(), b)
+			}
+		})
+	})
+	e.mu.Unlock()
+	return b.get(ctx)
+}
+
+// Leave ends the lease, but keeps the name taken on the nodes for d from now. Its errors are those of Release.
+func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
+	e.mu.Lock()
+	e.checkLocked()
+	if e.end != nil {
+		defer e.mu.Unlock()
+		return e.end
+	}
+	until := e.keeper.fan.Now().Add(d)
+	e.over = max(e.over, until)
+	b := newGiveback(e)
+	// A node that did not have the lease may still get a late acquire or renewal of it. Only a release leaves a
+	// tombstone for those, and Leave does not. This also applies to a node that answers so only to a repeated request.
+	b.lost = func(node int) {
+		e.tell(e.releaseCall(), func(i int) bool { return i == node })
+	}
+	e.endLocked(ErrReleased, func() {
+		e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+	})
+	e.mu.Unlock()
+	return b.get(ctx)
+}
+
+// send releases the lease on all nodes. A request that fails is repeated until the lease has expired on the nodes for
+// certain. e.mu is held.
+func (e *Lease) send(c nodescript.Call, b *giveback) {
+	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
+	if b.lost != nil {
+		b.message.Again = b.lost
+	}
+	e.keeper.fan.Send(&b.message, nil)
+}
+
+// tell sends c as send does, but nobody waits for the answers. It sends to the nodes for which where returns true; nil
+// means all.
+func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
+	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
+}
+
+func (e *Lease) persist() clock.Instant { return e.over.Add(e.keeper.fan.Set().Window) }
+
+// giveback counts the answers to a release.
+type giveback struct {
+	outcome
+	lease   *Lease
+	message fanout.Message
+	lost    lost // Leave: called for a node that did not have the lease; may be nil
+
+	mu              sync.Mutex
+	n               int                 // number of nodes
+	answers         []nodescript.Answer // answers other than Done; nil: there are none so far
+	done, not, left int
+}
+
+func newGiveback(e *Lease) *giveback {
+	n := e.keeper.fan.N()
+	return &giveback{lease: e, outcome: outcome{done: make(chan struct{})}, n: n, left: n}
+}
+
+// Answered takes a node's answer.
+func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left--
+	if a.Verdict != nodescript.Done {
+		if b.answers == nil {
+			b.answers = make([]nodescript.Answer, b.n)
+		}
+		b.answers[node] = a
+	}
+	switch a.Verdict {
+	case nodescript.Done:
+		b.done++
+	case nodescript.NotMine, nodescript.Lost:
+		b.not++
+	}
+	if b.lost != nil {
+		b.lost.Answered(node, 0, a)
+	}
+	need := quorum.Majority(b.n)
+	switch {
+	case b.done >= need:
+		b.is(nil)
+	case b.not >= need:
+		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
+	case b.left > 0:
+	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // a majority is free, if not all by this release
+		b.is(nil)
+	default:
+		for i := range b.answers { // this includes the nodes that answered Done
+			if b.answers[i].Verdict == nodescript.Unanswered {
+				b.answers[i].Verdict = nodescript.Done
+			}
+		}
+		b.is(&NoQuorumError{b.answers})
+	}
+}
+
+// lost is a function that gets each node that answers that it does not have the lease.
+type lost func(node int)
+
+func (l lost) Answered(node, _ int, a nodescript.Answer) {
+	if a.Verdict == nodescript.NotMine || a.Verdict == nodescript.Lost {
+		l(node)
+	}
+}
+
+// outcome is a result that one goroutine waits for. A nil *outcome ignores its result, because nobody waits.
+type outcome struct {
+	once sync.Once
+	done chan struct{}
+	err  error
+}
+
+func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
+
+// is sets the result. Only the first call counts.
+func (o *outcome) is(err error) {
+	if o != nil {
+		o.once.Do(func() { o.err = err; close(o.done) })
+	}
+}
+
+// get returns the result if it is known, even if ctx has ended. Otherwise it waits for the result, and returns
+// ErrUnknown if ctx ends first.
+func (o *outcome) get(ctx context.Context) error {
+	select {
+	case <-o.done:
+	case <-ctx.Done():
+		select {
+		case <-o.done: // both are ready: select would draw lots
+		default:
+			return ErrUnknown
+		}
+	}
+	return o.err
+}

@@ -1,0 +1,98 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// away is a node that can be cut off.
+type away struct {
+	*nodemodel.Node
+	cut atomic.Bool
+}
+
+func (n *away) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	if !n.cut.Load() {
+		return n.Node.EvalSHA(ctx, calls)
+	}
+	replies := make([]node.Reply, len(calls))
+	for i := range replies {
+		replies[i].Err = errors.New("connection lost")
+	}
+	return replies
+}
+
+func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if n.cut.Load() {
+		return node.Reply{Err: errors.New("connection lost")}
+	}
+	return n.Node.Eval(ctx, text, c, load...)
+}
+
+// A lease was won with a stamp that this node did not get. Leave must not keep the node's grant of an earlier stamp.
+// The grant is also released if the node was away when Leave was sent.
+func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
+	for name, cut := range map[string]bool{"at once": false, "when the node is back": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const ttl, window = 10 * time.Second, 50 * time.Millisecond
+				set := nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"}
+				micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+				n := &away{Node: nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)}
+				n.Serve()
+				fan := fanout.New(fanout.Config{
+					Nodes: []node.Node{n}, Set: set, Timeout: 100 * time.Millisecond, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+				})
+				defer fan.Close(t.Context())
+				k := NewKeeper(fan)
+				defer k.Close()
+				fan.Hail(t.Context())
+				time.Sleep(time.Second) // it votes
+				if fan.Settle(t.Context()) != nil {
+					t.Fatal("no stamps")
+				}
+				lock := nodescript.Lock{Name: "x"}
+				before, _, _ := fan.Stamp()
+				fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, "a~b~c", before, ttl)}, nil)
+				synctest.Wait()
+				token, sent, _ := fan.Stamp()
+				keeps := func() string {
+					for _, key := range n.Keys() {
+						if key.Name == nodescript.RecordKey("x") {
+							r, _ := nodescript.ParseRecord(key.Text)
+							return r.Owner
+						}
+					}
+					return ""
+				}
+				if keeps() != "a~b~c" {
+					t.Fatalf("the node keeps %q, want what was granted first", keeps())
+				}
+				e := k.Keep(t.Context(), lock, waiting.Grant{Owner: "a~b~c", Token: token, Sent: sent, Deadline: quorum.Deadline(sent, ttl, window)}, ttl, nil)
+				n.cut.Store(cut)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_ = e.Leave(ctx, time.Second)
+				n.cut.Store(false)
+				time.Sleep(time.Second)
+				if keeps() != "" {
+					t.Errorf("a second later it keeps it for %q", keeps())
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package renewal
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// renewal is one renewal of a lease. It receives its own answers. Each renewal has its own stamp, and the answers to
+// one do not count for another.
+type renewal struct {
+	lease *Lease
+	sent  clock.Instant
+	ttl   time.Duration
+	wait  *outcome // nil: nobody waits
+	again bool     // it repeats a renewal that came too late
+
+	mu      sync.Mutex
+	votes   quorum.Renewal
+	told    bool                // votes have had an outcome
+	answers []nodescript.Answer // answers other than Extended; nil: there are none so far
+	yes     uint64              // set of the nodes that answered Extended
+	verdict error               // the result for wait
+	decided bool                // verdict is set; wait gets it when no later answer can change it, or when bound fires
+	bound   *time.Timer         // nil: not set
+}
+
+// renew sends a renewal and schedules the next one. It reports false if the lease is over.
+func (e *Lease) renew(wait *outcome) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked()
+	if e.end != nil {
+		wait.is(e.end)
+		return false
+	}
+	e.watchLocked()
+	e.renewLocked(wait, false)
+	return true
+}
+
+// renewLocked does the work of renew for a lease that is not over. e.mu is held.
+func (e *Lease) renewLocked(wait *outcome, again bool) {
+	k := e.keeper
+	stamp, sent := k.fan.StampHeld()
+	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, again: again, votes: quorum.NewRenewal(k.fan.N())}
+	e.tries = append(e.tries, r)
+	e.highest = max(e.highest, stamp)
+	e.over = max(e.over, sent.Add(e.ttl))
+	k.fan.Send(&fanout.Message{
+		Call: nodescript.ExtendCall(e.lock, e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
+		To:   r, SendBy: k.fan.SendBy(sent),
+	}, nil)
+	k.arm(e, sent.Add(e.againLocked(sent)))
+}
+
+// pace returns the time between the renewals of a lease: a third of its validity. For a long lease a third of the TTL
+// is nearly the same. But with the shortest TTL, 8 W, the validity ends at half of the TTL. A third of the TTL would
+// then leave time for a single try.
+func (k *Keeper) pace(ttl time.Duration) time.Duration {
+	return quorum.Validity(ttl, k.fan.Set().Window) / 3
+}
+
+// againLocked returns the time after which another renewal is sent if the last one is still undecided. It is half of a
+// pace: this leaves time for three renewals before the deadline. A quarter of the time to the deadline is the same at
+// first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also shorter after a
+// suspension that has used a part of it. The time is at least a window, because answers to the last renewal may count
+// until then. e.mu is held.
+func (e *Lease) againLocked(sent clock.Instant) time.Duration {
+	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
+}
+
+// Answered takes a node's answer.
+func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
+	r.mu.Lock()
+	if a.Verdict == nodescript.Extended {
+		r.yes |= 1 << node
+	} else {
+		if r.answers == nil {
+			r.answers = make([]nodescript.Answer, r.lease.keeper.fan.N())
+		}
+		r.answers[node] = a
+	}
+	out := r.votes.Answer(a)
+	first := out != quorum.Open && !r.told
+	r.told = r.told || first
+	r.mu.Unlock()
+	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && k.Refused != nil {
+		k.refused(r.lease)
+	}
+	if first && r.wait == nil {
+		defer r.lease.keeper.decided() // deferred: the next renewal is scheduled first
+	}
+	if out != quorum.Open {
+		r.lease.renewed(r, out)
+	} else if r.wait != nil {
+		r.tell(false)
+	}
+}
+
+// decide sets the verdict for the caller of Extend. If missing answers may say that the lease is gone, the caller gets
+// it later: otherwise it would go on with a lease that is lost a moment after. Answers that come later than a window
+// say nothing, because a node refuses an older stamp. e.mu is held.
+func (r *renewal) decide(verdict error) {
+	if r.wait == nil {
+		return
+	}
+	r.mu.Lock()
+	r.verdict, r.decided = verdict, true
+	if r.votes.MayBeGone() && r.bound == nil {
+		k := r.lease.keeper
+		r.bound = time.AfterFunc(k.fan.SendBy(r.sent).Sub(k.fan.Now()), func() { r.tell(true) })
+	}
+	r.mu.Unlock()
+	r.tell(false)
+}
+
+// tell gives the verdict to the caller of Extend if it is set and final. late says that the caller has waited for long
+// enough, so that the verdict need not be final.
+func (r *renewal) tell(late bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.decided || r.votes.MayBeGone() && !late {
+		return
+	}
+	if r.bound != nil {
+		r.bound.Stop()
+	}
+	verdict := r.verdict
+	if errors.Is(verdict, ErrNoQuorum) {
+		verdict = &NoQuorumError{r.into(make([]nodescript.Answer, r.lease.keeper.fan.N()))}
+	}
+	r.wait.is(verdict)
+}
+
+// renewed takes the outcome of a renewal.
+func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.checkLocked() // a majority counts only inside the old deadline
+	if e.end != nil {
+		r.wait.is(e.end)
+		return
+	}
+	switch out {
+	case quorum.Won:
+		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
+		e.tries = nil
+		// The deadline's timer stays as it is: when it fires, it finds the new deadline. The TTL alone does not decide
+		// the next renewal: the TTL may have grown meanwhile, and the deadline comes from the TTL of this renewal.
+		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
+		r.decide(nil)
+	case quorum.Gone:
+		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
+		r.wait.is(e.end)
+	case quorum.Failed:
+		if !r.late() {
+			r.decide(ErrNoQuorum)
+			return
+		}
+		wait := r.wait
+		if wait == nil {
+			wait = newOutcome() // so the scheduler does not count this renewal
+		}
+		e.renewLocked(wait, true)
+	}
+}
+
+// late reports whether the renewal failed only because its stamp was too old when it came to the nodes. It then waited
+// in the client, because the client first asked the nodes whether they vote. After a rest that takes several round
+// trips, and more if a node hangs. Only one renewal is repeated with a new stamp, so late is false for a repeated one.
+func (r *renewal) late() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := bits.OnesCount64(r.yes)
+	for _, a := range r.answers {
+		if a.Verdict == nodescript.OffClock || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
+			n++
+		}
+	}
+	return !r.again && n >= quorum.Majority(r.lease.keeper.fan.N())
+}
+
+// Extend sets the TTL of this and later renewals, and renews now. It returns nil if a majority agreed. It returns
+// ErrLost or ErrReleased if the lease is over, and ErrUnknown if ctx ended first. It returns a [NoQuorumError] if too
+// few nodes answered: the lease is then valid until its deadline.
+//
+// If a node answers that it does not have the lease, Extend waits for a window at most: the missing answers may still
+// make a majority that says the same.
+func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	e.mu.Lock()
+	e.ttl = ttl
+	e.mu.Unlock()
+	o := newOutcome()
+	e.renew(o)
+	return o.get(ctx)
+}
+
+// answersTo returns the last answers of n nodes to some renewals.
+func answersTo(tries []*renewal, n int) []nodescript.Answer {
+	answers := make([]nodescript.Answer, n)
+	for _, r := range tries {
+		r.mu.Lock()
+		r.into(answers)
+		r.mu.Unlock()
+	}
+	return answers
+}
+
+// into copies the answers that came into answers, and returns it. r.mu is held.
+func (r *renewal) into(answers []nodescript.Answer) []nodescript.Answer {
+	for i := range answers {
+		switch {
+		case r.yes>>i&1 != 0:
+			answers[i] = nodescript.Answer{Verdict: nodescript.Extended}
+		case r.answers != nil && r.answers[i].Verdict != nodescript.Unanswered:
+			answers[i] = r.answers[i]
+		}
+	}
+	return answers
+}

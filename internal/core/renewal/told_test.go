@@ -1,0 +1,58 @@
+package renewal
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Leases that are lost together are all announced before the nodes learn of most of the losses. Informing the nodes
+// takes much longer. A lease whose turn came late was relied on past its deadline.
+func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T) {
+	const leases = 20_000
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+		m := nodemodel.New("model", micros, nodemodel.Info{Run: "run", Role: "master"}, set)
+		m.Serve()
+		fan := fanout.New(fanout.Config{
+			Nodes: []node.Node{m}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+		})
+		defer fan.Close(t.Context())
+		fan.Hail(t.Context())
+		k := NewKeeper(fan)
+		var announced, kept atomic.Int64
+		k.Explain = func(_ *Lease, why *LostError) error {
+			if announced.Add(1) == leases {
+				kept.Store(int64(len(k.Held()))) // leases whose loss the nodes have not been told
+			}
+			return why
+		}
+		now := fan.Now()
+		for i := range leases {
+			k.Keep(t.Context(), nodescript.Lock{Name: fmt.Sprint("x", i)}, waiting.Grant{
+				Owner: "a~b~c", Token: 1, Sent: now.Add(time.Minute), Deadline: now.Add(3 * time.Second),
+			}, 10*time.Second, nil)
+		}
+		time.Sleep(4 * time.Second)
+		if announced.Load() != leases || kept.Load() < leases/2 {
+			t.Errorf("%d of %d leases were announced; when the last was, the nodes had been told of %d", announced.Load(), leases, leases-kept.Load())
+		}
+		t.Logf("when the last was announced, the nodes had been told of %d", leases-kept.Load())
+		k.Close()
+		if left := len(k.Held()); left > 0 {
+			t.Errorf("the nodes were not told of %d leases", left)
+		}
+	})
+}

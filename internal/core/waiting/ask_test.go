@@ -1,0 +1,78 @@
+package waiting
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// silent is a node that answers only who it is and what time it is.
+type silent struct{ *nodemodel.Node }
+
+func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	<-ctx.Done()
+	replies := make([]node.Reply, len(calls))
+	for i := range replies {
+		replies[i].Err = ctx.Err()
+	}
+	return replies
+}
+
+// A client's first wait asks before it subscribes. Another wait of the client may have subscribed meanwhile. Then one
+// node's hand-off begins a question to that node alone, which nothing decides. The defect: the waiter took it for its
+// own question and never asked again.
+func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return silent{m} })
+		b := l.bid(t)
+		asked := make(chan struct{})
+		go func() {
+			l.ask(t.Context(), b)
+			close(asked)
+		}()
+		synctest.Wait() // the question is under way
+		b.handed(0)
+		synctest.Wait()
+		select {
+		case <-asked:
+		default:
+			t.Error("the waiter waits for one node to decide")
+		}
+		if !b.handing() {
+			t.Error("what the node offered is given up")
+		}
+		b.giveUp()
+	})
+}
+
+// A waiter asks again after a second. If nodes take longer to answer, the new question must not end the last one:
+// otherwise no question would ever be decided.
+func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, models := voting(0, 0, 0)
+		var nodes []node.Node
+		for _, m := range models {
+			nodes = append(nodes, slow{m})
+		}
+		l := met(t, locker(t, set, 3*askEvery, nodes...))
+		l.Inbox.open(t.Context()) // otherwise the first question would be awaited
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil {
+			t.Errorf("three slow nodes, a free lock, and it was not got: %+v", r)
+		}
+	})
+}
+
+// slow is a node whose answers take longer than the pause of a waiter.
+type slow struct{ *nodemodel.Node }
+
+func (n slow) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	defer time.Sleep(askEvery * 3 / 2)
+	return n.Node.EvalSHA(ctx, calls)
+}

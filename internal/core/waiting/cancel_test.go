@@ -1,0 +1,46 @@
+package waiting
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// decides is a node that ends a context just before it gives the answer that decides.
+type decides struct {
+	*nodemodel.Node
+	answers *atomic.Int32
+	end     context.CancelFunc
+}
+
+func (n decides) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	replies := n.Node.EvalSHA(ctx, calls)
+	if n.answers.Add(1) == 2 { // of three
+		n.end()
+	}
+	return replies
+}
+
+// A lock that is won at the moment at which the context ends is won, because the result is checked first. On one
+// processor the answer is there before the waiter sees the end of its context.
+func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var answers atomic.Int32
+			l, _ := hearing(t, func(m *nodemodel.Node) decides { return decides{m, &answers, cancel} })
+			if g, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil || g.Token == 0 {
+				t.Errorf("a majority granted the lock, which the waiter was refused: %+v", r)
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package waiting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+)
+
+// Inbox receives the nodes' hand-offs to the waiters of this client. It has one subscription per node, whatever the
+// number of locks. It opens when a waiter waits for the first time.
+type Inbox struct {
+	fan    *fanout.Fanout
+	client string
+	// Repair renews the lease of owner, because a node reserved the name for it: that node refused the repair before.
+	// It returns false if there is no such lease. It must be set before the inbox opens. nil: no lease is ever
+	// repaired.
+	Repair func(owner string) bool
+
+	mu     sync.Mutex
+	opened bool
+	up     []bool          // per node: the subscription works
+	bids   map[string]*bid // by owner
+	enough chan struct{}   // closed when a majority of the subscriptions works, and the others had a moment
+	past   past            // bids that are over, but may still get hand-offs
+}
+
+// straggler is how long the other subscriptions may take after a majority of them works. If a waiter joins the queue of
+// a node that it does not hear, the node takes the waiter for dead.
+const straggler = 20 * time.Millisecond
+
+// NewInbox returns the inbox of a client. client is the client id in the names of its owners.
+func NewInbox(f *fanout.Fanout, client string) *Inbox {
+	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{claim: f.Set().Claim(), since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
+}
+
+// open subscribes on every node at the first call. It waits until enough subscriptions work, or until ctx ends.
+func (b *Inbox) open(ctx context.Context) {
+	b.Subscribe()
+	select {
+	case <-b.enough:
+	case <-ctx.Done():
+	}
+}
+
+// Subscribe subscribes on every node at the first call. It does not wait for the subscriptions.
+func (b *Inbox) Subscribe() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.opened {
+		b.opened = true
+		b.fan.Listen(nodescript.Inbox(b.client), b.heard, b.stands)
+		time.AfterFunc(b.fan.Timeout(), b.suffice)
+	}
+}
+
+// suffice ends the waiting of open. The bids ask a node without a subscription too, but do not join its queue. They ask
+// it again when its subscription works.
+func (b *Inbox) suffice() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-b.enough:
+	default:
+		close(b.enough)
+	}
+}
+
+// stood reports whether enough subscriptions have worked at some time.
+func (b *Inbox) stood() bool {
+	select {
+	case <-b.enough:
+		return true
+	default:
+		return false
+	}
+}
+
+// hears reports whether this client would hear a hand-off by node to owner and accept it. A bid in a queue that the
+// inbox does not expect would get its claim declined.
+func (b *Inbox) hears(owner string, node int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up[node] && b.bids[owner] != nil
+}
+
+// stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So all bids ask
+// again when it works again: see [bid.heardAgain].
+func (b *Inbox) stands(node int, is bool) {
+	b.mu.Lock()
+	b.up[node] = is
+	standing := 0
+	for _, up := range b.up {
+		if up {
+			standing++
+		}
+	}
+	var again []*bid
+	if is {
+		for _, t := range b.bids {
+			again = append(again, t)
+		}
+	}
+	b.mu.Unlock()
+	switch {
+	case standing == len(b.up):
+		b.suffice()
+	case standing >= quorum.Majority(len(b.up)):
+		time.AfterFunc(straggler, b.suffice)
+	}
+	slices.SortFunc(again, func(a, b *bid) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.owner, b.owner)) })
+	for _, t := range again {
+		t.heardAgain(node)
+	}
+}
+
+// heard delivers a hand-off to its bid.
+func (b *Inbox) heard(node int, message string) {
+	h, ok := nodescript.ParseHandoff(message)
+	if !ok {
+		return // not from Holdfast: anybody may publish
+	}
+	b.mu.Lock()
+	t := b.bids[h.Owner]
+	b.mu.Unlock()
+	if h.Wanted {
+		if t != nil {
+			t.wanted(node, h.Seen)
+		}
+		return
+	}
+	if t == nil && b.Repair != nil && b.Repair(h.Owner) {
+		return
+	}
+	if t != nil {
+		b.fan.Raise(h.Seen)
+		t.handed(node)
+		return
+	}
+	b.decline(node, h)
+}
+
+// expect registers a bid for its hand-offs. It also answers the hand-offs to earlier bids of the same wait.
+func (b *Inbox) expect(t *bid) {
+	b.mu.Lock()
+	b.bids[t.owner] = t
+	all := b.past.keptOf(t.ticket)
+	b.mu.Unlock()
+	b.answer(t, all)
+}
+
+// forget ends the registration that expect began.
+func (b *Inbox) forget(t *bid) {
+	got := t.got()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, there := b.bids[t.owner]; !there {
+		return
+	}
+	delete(b.bids, t.owner)
+	if got {
+		b.past.won(t.owner, b.fan.Now())
+	}
+}

@@ -1,0 +1,155 @@
+package waiting
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// lines has the waiters of this process by name, in the order in which they came. Only the first waiter of each line
+// asks the nodes.
+type lines struct {
+	mu     sync.Mutex
+	byName map[string]*line
+}
+
+// line is the line of the waiters of one name, with what the first of them learned for all.
+type line struct {
+	own    place // of the waiter that began the line
+	first  *place
+	others []*place // behind first
+	near   bool     // the last first waiter has the lock, and will pass it on
+	outage outage
+	last   *Refusal // the last finding; nil: none yet
+}
+
+// place is the place of one waiter in a line.
+type place struct {
+	turn    chan struct{} // closed when the waiter is first or its wait is over; nil: it began the line
+	bid     *bid
+	name    string
+	ttl     time.Duration
+	through bool // the wait goes on during outages
+	came    clock.Instant
+	over    *Refusal // the reason why its wait ended before its turn
+}
+
+// enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn;
+// otherwise the caller must call turn. b is the caller's bid: the lock may be passed to it as soon as it is first. A
+// nil b means that the client has not met the nodes yet: see gets.
+func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := place{bid: b, name: want.Lock.Name, ttl: want.TTL, through: want.Through, came: now}
+	if ln, there := l.byName[own.name]; there {
+		p = new(place) // &own would cost every lock an allocation
+		*p = own
+		p.turn = make(chan struct{})
+		ln.others = append(ln.others, p)
+		return p, false
+	}
+	if l.byName == nil {
+		l.byName = map[string]*line{}
+	}
+	ln := &line{own: own}
+	ln.first = &ln.own
+	l.byName[own.name] = ln
+	return ln.first, true
+}
+
+// gets notes the new bid of a waiter that had none, or whose last bid is over.
+func (l *lines) gets(p *place, b *bid) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.bid = b
+}
+
+// turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before, or if the wait is
+// over, it returns the last finding of the first waiter. That is nil if there is none. If it reports true, the caller
+// must call leave. turn calls draw when met is closed.
+func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
+	for waits := true; waits; {
+		select {
+		case <-p.turn:
+			return p.over == nil, p.over
+		case <-met:
+			met = nil
+			draw()
+		case <-ctx.Done():
+			waits = false
+		case <-stop:
+			waits = false
+		}
+	}
+	l.mu.Lock()
+	if p.over != nil {
+		defer l.mu.Unlock()
+		return false, p.over
+	}
+	ln := l.byName[p.name]
+	last := ln.last
+	if i := slices.Index(ln.others, p); i >= 0 {
+		ln.others = slices.Delete(ln.others, i, i+1)
+		l.mu.Unlock()
+		return false, last
+	}
+	l.mu.Unlock()
+	l.leave(p.name, false, nil, 0) // the turn came at the same moment
+	return false, last
+}
+
+// leave makes the next waiter for name the first one. near says that the caller has the lock and will pass it on. held
+// returns the refusal that the others get meanwhile.
+func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.byName[name]
+	if len(ln.others) == 0 {
+		delete(l.byName, name)
+		return
+	}
+	if ln.near = near; near {
+		ln.learn(held(), now)
+	}
+	ln.first = ln.others[0]
+	close(ln.first.turn)
+	ln.others[0] = nil
+	ln.others = ln.others[1:]
+}
+
+// isNear reports whether a waiter of this process got the lock, so that its Unlock passes the lock to the first waiter
+// for name. The lock may have been lost meanwhile.
+func (l *lines) isNear(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byName[name].near
+}
+
+// mostPasses is how often in a row a lock passes between waiters of one process while waiters of other processes are in
+// the queue. The lease carries the count: see [Grant]. A count in the line would begin anew whenever the line is empty,
+// and it is empty whenever the goroutines of the process pause. All passes count, also those before the other waiters
+// came. Those waiters then get the name at the next Unlock.
+const mostPasses = 8
+
+// pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
+// processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
+// to join the nodes' queues, before the lease is released there.
+func (l *lines) pass(name string, from handed, others, never bool) (passed bool, next *bid) {
+	l.mu.Lock()
+	ln := l.byName[name]
+	if ln == nil || ln.first.bid == nil {
+		l.mu.Unlock()
+		return false, nil
+	}
+	b := ln.first.bid
+	if never || others && from.passes >= mostPasses {
+		ln.near = false
+		l.mu.Unlock()
+		return false, b
+	}
+	l.mu.Unlock()
+	return b.pass(from), nil
+}

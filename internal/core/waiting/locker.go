@@ -1,0 +1,311 @@
+package waiting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+const (
+	// splitTries is how many attempts TryLock makes while nobody holds the name. Several clients that try at the same
+	// instant split the votes, and one of them must win.
+	splitTries = 12
+	// splitDelay is the mean of the first pause after a split vote. It doubles up to the retry delay. Redlock: "retry
+	// after a random delay in order to desynchronize".
+	splitDelay = 4 * time.Millisecond
+	// splitMost is the longest pause of TryLock: TryLock tries for a moment only, however long a Lock may pause.
+	splitMost = 100 * time.Millisecond
+)
+
+// Want is the wish of one Lock call.
+type Want struct {
+	Lock    nodescript.Lock
+	TTL     time.Duration
+	Through bool           // the wait goes on during outages
+	Told    func(*Refusal) // receives each refusal
+}
+
+// Locker gets locks for one client. It is safe for concurrent use.
+type Locker struct {
+	Fan        *fanout.Fanout
+	RetryDelay time.Duration
+	NewOwner   func(ticket int64) string // returns a new owner for every bid
+	Stop       <-chan struct{}           // closed when the client closes: every wait then ends
+	Inbox      *Inbox
+	Fair       bool          // forbids passes
+	Gap        time.Duration // left now and then to polling clients of other libraries: see gapDue; 0: no gaps
+
+	lines lines
+}
+
+// Try makes one attempt, or a few if nobody has the lock and others also try. The refusal is nil if the lock was
+// granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
+func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+	pause := splitDelay
+	for try := 1; ; try++ {
+		g, r := l.attempt(ctx, lock, ttl)
+		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
+			return g, r
+		}
+		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
+			return Grant{}, r
+		}
+		pause = min(2*pause, l.RetryDelay, splitMost)
+	}
+}
+
+// Wait tries until it has the lock, ctx ends, or no quorum answers for patience. After this call has met a quorum, it
+// waits for ttl instead if that is longer. It waits for the end of quarantines, because the nodes say how long they
+// last. Wait calls told with each refusal.
+func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
+	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
+}
+
+// WaitFor is Wait with all settings of a Want.
+func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
+	var ticket int64
+	name := want.Lock.Name
+	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
+	// The order of the calls decides the places in this line, even if a later waiter of the process draws a ticket
+	// first.
+	p, first := l.lines.enter(want, b, l.Fan.Now())
+	// This applies to every end of the wait: as soon as b was the first in line, the lock may have been passed to it,
+	// and it may have won before anybody looked.
+	defer func() {
+		if b != nil {
+			b.giveUp()
+			l.Inbox.forget(b)
+		}
+	}()
+	var met <-chan struct{}
+	if b == nil {
+		met = l.Fan.Met()
+	}
+	// draw draws the ticket as soon as the client has met the nodes, even behind others in this line. With a ticket
+	// from the moment at which it is first here, it would be behind all waiters that came to other processes meanwhile.
+	draw := func() {
+		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
+			l.lines.gets(p, b)
+		}
+	}
+	if !first {
+		if is, last := l.lines.turn(ctx, l.Stop, p, met, draw); !is {
+			if b != nil {
+				if g, r := b.outcome(true); r == nil { // a pass brought the lock at the moment at which ctx ended
+					return g, nil
+				}
+			}
+			return Grant{}, cmp.Or(last, l.nothing())
+		}
+	}
+	var held Grant
+	near := false // this call got held and will pass it on
+	defer func() {
+		now := l.Fan.Now()
+		l.lines.leave(name, near, func() *Refusal { return held.refusal(l.Fan.N(), want.TTL, now) }, now)
+	}()
+	again := false
+	defer func() {
+		if again {
+			l.Inbox.ends(ticket)
+		}
+	}()
+	after := func(r *Refusal) {
+		if r.Kind != Unavailable {
+			l.lines.learned(name, r, l.Fan.Now())
+		}
+		want.Told(r)
+	}
+	for {
+		began := l.Fan.Now()
+		g, r := l.inLine(ctx, &want, p, &ticket, b, after)
+		if r == nil {
+			held, near = g, !l.Fair
+			return g, nil
+		}
+		b.giveUp()
+		b = nil
+		if ctx.Err() != nil || l.stopped() {
+			return Grant{}, l.lines.known(name, r)
+		}
+		again = true
+		hurry := l.Inbox.goesOn(ticket)
+		// A long RetryDelay must not delay the report that there is no quorum, nor the discovery that there is one
+		// again.
+		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
+		switch votesIn, ok := l.recall(r).VotesIn(); {
+		case r.Kind != Unavailable:
+		case ok:
+			// Somebody else may restart or vouch for the node meanwhile.
+			pause = min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
+			l.lines.learned(name, r, now)
+		default:
+			var next time.Duration
+			over, next = l.lines.failed(name, r, cmp.Or(r.asked, began), l.Fan.Greeted(), now)
+			pause = min(pause, next)
+		}
+		after(r)
+		if over {
+			return Grant{}, r
+		}
+		if !l.sleep(ctx, pause, hurry) {
+			return Grant{}, r
+		}
+	}
+}
+
+// inLine asks the nodes, and joins their queues if another owner has the lock.
+func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+	if b == nil {
+		if answers := l.Fan.Settle(ctx); answers != nil {
+			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+		}
+		var err error
+		if b, err = l.waiter(want.Lock, want.TTL, ticket); err != nil {
+			r := l.nothing()
+			r.Kind, r.Err = Unavailable, err
+			return Grant{}, r
+		}
+		l.lines.gets(p, b)
+	}
+	defer l.Inbox.forget(b) // Pass may have registered the bid for its hand-offs
+	defer b.giveUp()        // runs before forget: if Pass finds the bid over afterwards, Pass forgets it
+	if !l.Inbox.stood() {
+		// A client that has never waited asks first, because most locks are free.
+		g, r := l.ask(ctx, b)
+		switch {
+		case r == nil || ctx.Err() != nil || l.stopped():
+			return g, r
+		case b.handing(): // another waiter subscribed meanwhile, and Pass had this bid join the queues
+		case r.Kind == Unavailable:
+			return g, r
+		default:
+			after(r)
+		}
+	}
+	return l.queue(ctx, b, after)
+}
+
+// ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
+func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
+	b.begin()
+	for more := true; more; {
+		select {
+		case <-b.wake:
+			more = b.undecided() // true if a pass has already begun the next round
+		case <-ctx.Done():
+			more = false
+		case <-l.Stop:
+			more = false
+		}
+	}
+	return b.outcome(true)
+}
+
+// attempt makes one try without a place in a queue.
+func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+	if answers := l.Fan.Settle(ctx); answers != nil {
+		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+	}
+	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
+	defer b.giveUp()
+	g, r := l.ask(ctx, b)
+	if r == nil || !r.doubt || ctx.Err() != nil || l.stopped() {
+		return g, r
+	}
+	// The bid ends before the wait for late answers: its partial grant would otherwise keep other attempts and a
+	// holder's repair from those nodes.
+	b.endBid(false)
+	return Grant{}, l.settled(ctx, b)
+}
+
+// settled returns why a bid that is over failed. It waits for answers that may show whether another owner has the lock,
+// for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer takes as long.
+func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
+	b.mu.Lock()
+	r, late := b.refused(false), b.sent.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
+	b.mu.Unlock()
+	timer := time.NewTimer(l.apart(late))
+	defer timer.Stop()
+	for more := true; more && r.doubt; {
+		select {
+		case <-b.wake:
+		case <-timer.C:
+			more = false
+		case <-ctx.Done():
+			more = false
+		case <-l.Stop:
+			more = false
+		}
+		b.mu.Lock()
+		r = b.refused(false)
+		b.mu.Unlock()
+	}
+	return r
+}
+
+// jitter draws a duration between half and one and a half of d.
+func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return d/2 + f.Draw(d+1) }
+
+func (l *Locker) stopped() bool {
+	select {
+	case <-l.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes it. That
+// waiter then also releases the remains of the lease. Otherwise gap is how long the name must stay free for clients of
+// other libraries before the nodes hand it on. 0 means that there is no gap.
+func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
+	if l.stopped() {
+		return false, 0
+	}
+	due := l.gapDue(lock.Name, g.Token)
+	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over, passes: g.passes}, g.Others, l.Fair || due)
+	if next != nil && l.Inbox.stood() {
+		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So it
+		// must be in the queues before the nodes hand the name on.
+		l.Inbox.expect(next)
+		if !next.joinFirst() {
+			l.Inbox.forget(next) // it was over already, and nobody else would forget it
+		}
+	}
+	if due && (next != nil || g.contended()) {
+		gap = l.Gap
+	}
+	return passed, gap
+}
+
+// nothing returns the refusal of a wait that ended before any question.
+func (l *Locker) nothing() *Refusal {
+	return refusal(make([]nodescript.Answer, l.Fan.N()), nil, true)
+}
+
+// sleep reports whether d passed, or hurry had a value, before ctx ended or the client closed.
+func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct{}) bool {
+	t := time.NewTimer(l.apart(d))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-hurry:
+		return true
+	case <-ctx.Done():
+	case <-l.Stop:
+	}
+	return false
+}
+
+// nth returns the nth smallest value of s, counted from 1. It sorts s.
+func nth[T cmp.Ordered](s []T, n int) T {
+	slices.Sort(s)
+	return s[n-1]
+}

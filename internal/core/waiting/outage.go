@@ -1,0 +1,95 @@
+package waiting
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// patience is how long a Lock looks for a quorum that it has not met yet.
+const patience = time.Second
+
+// outage is what the waiters of one name know about the nodes. Only the first waiter asks, so its findings count for
+// the waiters behind it. Otherwise each of them would look for a quorum for a second of its own, one after the other.
+type outage struct {
+	lasts bool          // no majority answered the last question
+	since clock.Instant // start of the time in which no majority answered
+	knows bool          // a majority has answered
+	met   clock.Instant // instant of its last answer
+}
+
+// learn notes the findings of the first waiter. l.mu is held.
+func (ln *line) learn(r *Refusal, now clock.Instant) {
+	ln.last = r
+	switch {
+	case r.Kind == Unavailable:
+		ln.outage.lasts = false
+	case !r.few: // otherwise more nodes may still answer
+		ln.outage = outage{knows: true, met: now}
+	}
+}
+
+// learned notes a refusal of the first waiter. The caller found a quorum, or knows when there will be one.
+func (l *lines) learned(name string, r *Refusal, now clock.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.byName[name].learn(r, now)
+}
+
+// failed notes a question of the first waiter that no majority answered. asked is the instant of the question. failed
+// ends the waits behind the first waiter that have looked for a quorum for long enough. It reports whether the first
+// waiter has looked for long enough too. next is the time until another waiter has. The time for the greeting of a
+// majority that answers does not count: greeted is the end of that greeting.
+func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instant) (over bool, next time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.byName[name]
+	ln.last = r
+	if !ln.outage.lasts {
+		ln.outage.lasts, ln.outage.since = true, asked
+	}
+	ln.outage.since = max(ln.outage.since, greeted)
+	next = askEvery
+	ends := func(p *place) bool {
+		if p.through {
+			return false
+		}
+		left := ln.outage.ends(p).Sub(now)
+		if left > 0 {
+			next = min(next, left)
+		}
+		return left <= 0
+	}
+	over = ends(ln.first)
+	ln.others = slices.DeleteFunc(ln.others, func(p *place) bool {
+		if !ends(p) {
+			return false
+		}
+		p.over = r
+		close(p.turn)
+		return true
+	})
+	return over, next
+}
+
+// ends returns the instant at which a waiter has looked for a quorum for long enough. That is after a second. It is
+// after the waiter's TTL if that is longer and a quorum answered since the waiter came.
+func (o outage) ends(p *place) clock.Instant {
+	allowed := patience
+	if o.knows && o.met >= p.came {
+		allowed = max(patience, p.ttl)
+	}
+	return max(o.since, p.came).Add(allowed)
+}
+
+// known returns the last finding of the first waiter if r says too little: the context ended before enough nodes had
+// answered. Otherwise it returns r.
+func (l *lines) known(name string, r *Refusal) *Refusal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ln := l.byName[name]; r.cut && ln.last != nil {
+		return ln.last
+	}
+	return r
+}

@@ -1,0 +1,45 @@
+package waiting
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// A wait lasts through the quarantine of a majority, even if the third node refuses at once and for good. That refusal
+// decides a round before the quarantined nodes have answered it.
+func TestAQuarantineIsWaitedForBesideANodeThatRefuses(t *testing.T) {
+	for what, refuses := range map[string]func(m *nodemodel.Node){
+		"an evicting policy":    func(m *nodemodel.Node) { m.Info.MaxMemory, m.Info.Policy = 1, "allkeys-lru" },
+		"another configuration": func(m *nodemodel.Node) { m.HSet(nodescript.AdmissionKey, "config", "another") },
+	} {
+		for _, way := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+			t.Run(fmt.Sprint(what, ", nodes ", way, " away"), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					set, models := voting(0, 0, 0)
+					var nodes []node.Node
+					for i, m := range models {
+						m.Del(nodescript.GuardKey)
+						if i == 0 {
+							refuses(m)
+							nodes = append(nodes, m)
+							continue
+						}
+						nodes = append(nodes, far{m, way})
+					}
+					l := locker(t, set, time.Second, nodes...)
+					began := time.Now()
+					g, r := l.Wait(t.Context(), nodescript.Lock{Name: "x"}, set.MaxTTL, func(*Refusal) {})
+					if took := time.Since(began); r != nil || took < set.MaxTTL {
+						t.Fatalf("after %s: %+v, %+v; want the lock, after the quarantine", took, g, r)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package waiting
+
+import "github.com/holdfast-go/holdfast/internal/core/clock"
+
+// spare is the set of nodes that a waiter gave back and leaves alone, because the others are held. Those nodes lack the
+// holder's lease, and its next renewal repairs it there. If many waiters asked them every second, the renewal would
+// hardly find them free. So for half of MaxTTL the waiter asks them only if another node has become free. That time is
+// longer than the time to the next renewal.
+//
+// A node that was given back for the first time is not spared. If several waiters rush for a free lock, each gets some
+// nodes. The waiter's place in their queues then keeps the order.
+type spare struct {
+	nodes nodes
+	once  nodes // nodes that were given back before
+	until clock.Instant
+}
+
+func (s *spare) gaveBack(n nodes, until clock.Instant) {
+	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
+}
+
+// leave returns all nodes except the spared ones.
+func (s *spare) leave(now clock.Instant) nodes {
+	if now >= s.until {
+		s.nodes = 0
+	}
+	return everyNode &^ s.nodes
+}
+
+// askSpared sends the current stamp to the nodes that its round has left out. Another node granted the stamp, so the
+// lease that the renewal would repair there may be over. b.mu is held.
+func (b *bid) askSpared() {
+	left := b.spare.nodes
+	b.spare.nodes = 0
+	for i := range b.fan.N() {
+		if left.has(i) && !b.votes.Asked(i) {
+			b.askNode(i)
+		}
+	}
+}
