@@ -57,7 +57,7 @@
 //
 // A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After that
 // time every lock that it may have forgotten has ended. This quarantine also applies to a server that was never used
-// before. An operator who knows that no lock is alive can shorten it with [Client.Trust] or with the command holdfast
+// before. An operator who knows that no lock is alive can shorten it with [Admin.Trust] or with the command holdfast
 // nodes trust.
 //
 // # Limits

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -38,22 +38,21 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	return l
 }
 
-// alarm makes the Logger report the lease if it becomes garbage. It returns a function that cancels this. Until this is
-// called the keeper holds a reference.
+// alarm reports the lease if it becomes garbage. It returns a function that cancels this. Until this is called the
+// keeper holds a reference.
 func (l *Lease) alarm(held *renewal.Lease) func() {
-	return runtime.AddCleanup(l, forgotten, leak{name: l.name, logger: l.client.config.Logger, held: held}).Stop
+	return runtime.AddCleanup(l, leak.report, leak{events: &l.client.events, held: held}).Stop
 }
 
+// leak is what is known of a lease that became garbage.
 type leak struct {
-	name   string
-	logger *slog.Logger
+	events *events.Stream
 	held   *renewal.Lease
 }
 
-func forgotten(k leak) {
+func (k leak) report() {
 	if k.held.End() == nil {
-		k.logger.Warn("a lease was dropped without Unlock; it stays held and is renewed until the client is closed",
-			"name", k.name, "owner", k.held.Owner(), "token", k.held.Token())
+		k.events.Emit(&events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }
 

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -13,13 +14,11 @@ import (
 // Mutex is a name that can be locked. It has no state of its own: a program may make a new one for every use, and many
 // goroutines may use one.
 type Mutex struct {
-	client  *Client
-	name    string
-	lock    nodescript.Lock
-	ttl     time.Duration
-	onWait  func(error)
-	through bool  // the wait goes on during outages
-	bad     error // the reason why the name cannot be locked, or nil
+	options
+	client *Client
+	name   string
+	lock   nodescript.Lock
+	bad    error // the reason why the name cannot be locked, or nil
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -74,7 +73,7 @@ func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Con
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
 			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
 			// the TTL.
-			m.client.config.Logger.Warn("lock not given back on a majority; it ends with its TTL", "name", m.name)
+			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name})
 		}
 	}()
 	return fn(work)
@@ -119,12 +118,18 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	}
 	defer m.client.taking.Done()
 	after := func(r *waiting.Refusal) {
-		if m.onWait != nil {
-			m.onWait(m.prefix(m.refused(r)))
+		if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
+			return
+		}
+		e := &events.Event{Kind: events.Waiting, Name: m.lock.Name, Err: m.prefix(m.refused(r))}
+		m.client.events.Emit(e)
+		if m.waiting != nil {
+			m.waiting(e)
 		}
 	}
+	began := m.client.fan.Now()
 	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
-	return m.lease(ctx, g, r)
+	return m.lease(ctx, began, g, r)
 }
 
 // TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
@@ -135,8 +140,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
+	began := m.client.fan.Now()
 	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
-	return m.lease(ctx, g, r)
+	return m.lease(ctx, began, g, r)
 }
 
 // mine reports whether ctx is the context of a held lease of this lock, or was made from it. Leases of other locks may
@@ -166,10 +172,15 @@ func (m *Mutex) begin(ctx context.Context) error {
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }
 
-func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
+func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
 	switch {
 	case r == nil:
 		l := newLease(ctx, m, g)
+		if m.client.events.Wanted(events.Acquired) {
+			m.client.events.Emit(&events.Event{
+				Kind: events.Acquired, Name: m.lock.Name, Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
+			})
+		}
 		if m.client.closed.Load() && l.held.End() != nil { // Close no longer waited for it
 			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
 		}
@@ -194,7 +205,9 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	} else {
 		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	return &HeldError{
-		Name: m.name, Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes,
+	e := &HeldError{Name: m.name, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	if owner != "" || foreign {
+		e.Holders = []Holder{{Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner)}}
 	}
+	return e
 }

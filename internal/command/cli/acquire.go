@@ -23,7 +23,7 @@ var errSelf = errors.New("this command was started under the very lock it asks f
 // ownRun reports whether err says that a run under which this one was started has the lock.
 func ownRun(err error) bool {
 	var held *holdfast.HeldError
-	return errors.As(err, &held) && held.Owner != "" && slices.Contains(outerOwners(), held.Owner)
+	return errors.As(err, &held) && held.Holder().Owner != "" && slices.Contains(outerOwners(), held.Holder().Owner)
 }
 
 // acquire takes the lock as the flags say. Its errors are failures with their codes.
@@ -262,9 +262,9 @@ func (w *waiter) refused(err error) {
 		}
 		switch {
 		// Who is next waits for the holder; who is not, for those between them too.
-		case held.Place > 1 && w.change(fmt.Sprint(held.Owner, held.Place)):
-			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
-		case held.Place <= 1 && w.change("held "+held.Owner):
+		case held.Place > 1 && w.change(fmt.Sprint(held.Holder().Owner, held.Place)):
+			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder().String())
+		case held.Place <= 1 && w.change("held "+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.
