@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/printable"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Holder has a lock, or a claim to it.
@@ -42,7 +42,7 @@ func (h Holder) String() string {
 	case h.Owner == "":
 		return "several that try at once"
 	}
-	return printable.Label(h.Owner)
+	return nodescript.Label(h.Owner)
 }
 
 // noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.

@@ -31,7 +31,7 @@ func (n NodeAnswer) said() string {
 	case ReasonHeld:
 		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
 	case ReasonOffered:
-		return "held for " + printable.Label(n.Owner) + n.forHowLong()
+		return "held for " + nodescript.Label(n.Owner) + n.forHowLong()
 	case ReasonLost:
 		if n.Owner == "" && !n.Foreign {
 			return "the lease is gone"
@@ -214,7 +214,7 @@ func byWhom(owner string, foreign bool) string {
 	case foreign:
 		return fmt.Sprintf("by a foreign key (%q)", owner)
 	}
-	return "by " + printable.Label(owner)
+	return "by " + nodescript.Label(owner)
 }
 
 // forHowLong returns "" for an answer that has Until instead.
