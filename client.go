@@ -25,6 +25,7 @@ import (
 // Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
+	id     string // distinguishes this client's inbox from others
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
@@ -63,7 +64,8 @@ func New(c Config) (*Client, error) {
 		},
 	})
 	var b [12]byte
-	id := string(random(here.Random, b[:])) // distinguishes this client's inbox from others
+	id := string(random(here.Random, b[:]))
+	cl.id = id
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Gap: c.PollGap, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string {

@@ -28,9 +28,9 @@ var (
 	// ErrUnavailable means that no quorum of the nodes answered, so nothing is known. Evidence: [*UnavailableError].
 	ErrUnavailable = renewal.ErrNoQuorum
 
-	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed. Use that
-	// lease, or a context that does not come from it.
-	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; a lock cannot be taken twice")
+	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed, and that the
+	// option [Reentrant](false) forbids a second handle.
+	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")

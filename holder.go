@@ -21,6 +21,10 @@ type Holder struct {
 	// [Config.PollGap]. The lock is then not renewed.
 	Left bool
 
+	// Own is true if the holder is this very client. A call that waits for it without the context of its lease waits for
+	// its own process. Only a [HeldError] knows this.
+	Own bool
+
 	// Offered is true if the holder has only a claim: the lock was handed to it, the first in line, and is reserved
 	// until it takes it, for a second at most. Only [Client.Status] knows this.
 	Offered bool

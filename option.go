@@ -13,6 +13,7 @@ type Option interface{ apply(*options) }
 type options struct {
 	ttl     time.Duration
 	through bool            // the wait goes on during outages
+	never   bool            // a lease of the same lock in the context is an error
 	waiting events.Listener // receives the failed attempts of a wait; nil: nobody
 }
 
@@ -63,3 +64,8 @@ func OnWait(f func(err error)) Option {
 		}
 	})
 }
+
+// Reentrant(false) makes Lock, TryLock and Do return an error that matches [ErrReentrant] if their context belongs to a
+// lease of this lock. Otherwise they return a handle of that lease: see [Mutex.Lock]. Use it where such a call is a
+// mistake. Defaults to true.
+func Reentrant(is bool) Option { return option(func(o *options) { o.never = !is }) }

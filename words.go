@@ -234,6 +234,9 @@ func (e *HeldError) Said() string {
 		return "others are taking it at this moment"
 	}
 	held := "held by " + e.Holder().String()
+	if e.Holder().Own {
+		held = "held by this very client, " + e.Holder().String() + ","
+	}
 	if e.ExpiresIn >= 0 {
 		return held + " for up to " + forPeople(e.ExpiresIn)
 	}

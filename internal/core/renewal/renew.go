@@ -206,6 +206,13 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return o.get(ctx)
 }
 
+// SetTTL sets the TTL of later renewals. It sends nothing.
+func (e *Lease) SetTTL(ttl time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ttl = ttl
+}
+
 // answersTo returns the last answers of n nodes to some renewals.
 func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	answers := make([]nodescript.Answer, n)
