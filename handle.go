@@ -88,7 +88,7 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case l.ended:
+	case l.ended: // its holder released it
 		return nil, ErrReleased
 	case l.below != nil || len(l.line) > 0 && l.line[0] != after:
 		return nil, nil

@@ -87,7 +87,9 @@ func TestTheLastHandleReleasesTheLock(t *testing.T) {
 			t.Errorf("%s of a released handle: %v; want ErrReleased", what, err)
 		}
 	}
-	if _, err := c.Mutex("x").Lock(context.WithoutCancel(outer.Context())); !errors.Is(err, holdfast.ErrReleased) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), 10*time.Second)
+	defer cancel()
+	if _, err := c.Mutex("x").Lock(bounded); !errors.Is(err, holdfast.ErrReleased) {
 		t.Errorf("a lock under a released handle: %v; want ErrReleased", err)
 	}
 	if err := inner.Unlock(t.Context()); err != nil {
@@ -132,14 +134,20 @@ func TestGoroutinesUnderOneLeaseExcludeEachOther(t *testing.T) {
 	if _, err := c.Mutex("x").TryLock(outer.Context()); !errors.As(err, &by) || !by.Holder().Own {
 		t.Errorf("TryLock beside another handle: %v; want that this very client holds it", err)
 	}
-	ctx, cancel := context.WithCancel(outer.Context())
+	ctx, cancel := context.WithTimeout(outer.Context(), 10*time.Second)
+	defer cancel()
 	said := make(chan error, 1)
 	told := holdfast.OnWait(func(err error) { said <- err; cancel() })
 	if _, err := c.Mutex("x", told).Lock(ctx); !errors.Is(err, context.Canceled) || !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("a wait that was cancelled: %v", err)
 	}
-	if err := <-said; !errors.Is(err, holdfast.ErrHeld) {
-		t.Errorf("OnWait got %v", err)
+	select {
+	case err := <-said:
+		if !errors.Is(err, holdfast.ErrHeld) {
+			t.Errorf("OnWait got %v", err)
+		}
+	default:
+		t.Error("OnWait got nothing")
 	}
 	if err := held.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
