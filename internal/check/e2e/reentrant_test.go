@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -114,6 +115,9 @@ func TestGoroutinesUnderOneLeaseExcludeEachOther(t *testing.T) {
 				err := level(outer.Context(), c, 2, func(context.Context) error {
 					most.Store(max(most.Load(), inside.Add(1)))
 					defer inside.Add(-1)
+					for range 20 {
+						runtime.Gosched()
+					}
 					return nil
 				})
 				if err != nil {
