@@ -111,7 +111,7 @@ func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ..
 func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 
 // bid returns the bid of a waiter for x.
-func (l *Locker) bid(t *testing.T) *bid {
+func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64
 	b, err := l.waiter(nodescript.Lock{Name: "x"}, 10*time.Second, &ticket)
