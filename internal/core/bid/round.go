@@ -123,7 +123,9 @@ func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 	if err != nil {
 		m.failRound(r, err)
 	} else {
-		m.emit(Action{Do: Withdraw}) // the new round replaces the last one
+		if m.stamp != 0 {
+			m.emit(Action{Do: Withdraw}) // the new round replaces the last one
+		}
 		m.state, m.whole, m.err = open, r.whole, nil
 		m.stamp, m.sent = stamp, sent
 		m.tag = m.votes.Begin(r.chase)
