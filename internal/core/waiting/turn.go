@@ -44,7 +44,7 @@ func (l *Locker) queue(ctx context.Context, b *bid, after func(*Refusal)) (Grant
 	if l.lines.isNear(b.lock.Name) {
 		first = gather // a pass will probably make the question unnecessary
 	} else {
-		b.join()
+		l.Fan.Carry(ctx, b, b.join)
 	}
 	timer := time.NewTimer(l.apart(first))
 	defer timer.Stop()
