@@ -32,7 +32,7 @@ func TestALoneCallersContextEndsItsWaitForANodeThatHangs(t *testing.T) {
 		},
 	} {
 		c := s.ready(s.client(patient))
-		held := lock(t, c, "held by "+name)
+		held := warm(t, c, "held by "+name)
 		s.servers[0].Freeze()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		began := time.Now()
@@ -65,10 +65,20 @@ func TestALoneCallersContextEndsItsWaitForANodeThatHangs(t *testing.T) {
 	}
 }
 
+// warm makes calls until c carries its next calls itself, and returns a lease.
+func warm(t *testing.T, c *holdfast.Client, name string) *holdfast.Lease {
+	t.Helper()
+	for range 8 {
+		lock(t, c, name).Unlock(t.Context())
+	}
+	return lock(t, c, name)
+}
+
 func TestCloseEndsTheWaitOfALoneCallerForANodeThatHangs(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 8*time.Second, 8*time.Second, 4*time.Second }))
+	warm(t, c, "y")
 	s.servers[0].Freeze()
 	defer s.servers[0].Thaw()
 	ended := make(chan error, 1)

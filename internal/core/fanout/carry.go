@@ -9,6 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// seldom is how many messages must have come alone before a caller carries the next one. In a crowd the first caller
+// would otherwise leave with its message alone, each time that the node is idle, and the crowd needs full pipelines.
+const seldom = 4
+
 // carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The seat's mutex guards to. While to
 // is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
@@ -22,8 +26,8 @@ type carrier struct {
 
 // Carry runs send, which may lock. Then it may carry the messages that send gave to the node, on the caller's
 // goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. It does so only if there
-// is one node, the node votes, and nothing else waits or is under way. In all other cases the workers carry the
-// messages.
+// is one node, the node votes, nothing else waits or is under way, and the last messages came alone too. In all other
+// cases the workers carry the messages.
 //
 // Only messages with the receiver to are carried. Carry returns when they have their answers, or when ctx ends. The
 // call is cut off then, and the answers say so. A release or quit that was cut off is repeated at once by a worker. The
@@ -49,7 +53,7 @@ func (s *seat) reserve(to Receiver) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.carrier.to != nil || s.away > 0 || s.held > 0 || len(s.queue) > 0 || s.closed {
+	if s.alone < seldom || s.carrier.to != nil || s.away > 0 || s.held > 0 || len(s.queue) > 0 || s.closed {
 		return false
 	}
 	s.carrier.to = to
@@ -80,8 +84,8 @@ func (s *seat) carry(ctx context.Context) {
 		}
 		return
 	}
-	s.leave()
 	c.ctx, c.batch = ctx, s.dequeue(c.batch[:0])
+	s.leave(len(c.batch))
 	s.mu.Unlock()
 
 	if batch := s.weed(c.batch); len(batch) > 0 {

@@ -12,6 +12,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
+// newLoneFleet returns a fleet of one node whose last messages came alone.
+func newLoneFleet(t *testing.T) *fleet {
+	f := newFleetOf(t, 1)
+	for range seldom {
+		f.answers(nodescript.QuitCall(lockX, "nobody"))
+	}
+	return f
+}
+
 // carry carries m and returns the answer of the first node. It reports false if Carry returned first.
 func (f *fleet) carry(ctx context.Context, m *Message) (nodescript.Answer, bool) {
 	r := newRoll(f.N())
@@ -36,7 +45,7 @@ func (f *fleet) acquire(t *testing.T, owner string) nodescript.Call {
 
 func TestALoneCallerCarriesItsCallItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleetOf(t, 1)
+		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		for range 3 {
 			if a, answered := f.carry(t.Context(), &Message{Call: f.acquire(t, "owner")}); !answered || a.Verdict != nodescript.Granted {
@@ -58,7 +67,7 @@ func TestALoneCallerCarriesItsCallItself(t *testing.T) {
 func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
 	for _, gives := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFleetOf(t, 1)
+			f := newLoneFleet(t)
 			defer f.Close(t.Context())
 			_, stamp := f.lock(t)
 			m := &Message{Call: f.acquire(t, "owner")}
@@ -88,7 +97,7 @@ func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
 // A node that hangs is met again after an impatient caller. Otherwise it would look healthy for ever.
 func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleetOf(t, 1)
+		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		f.takes.Store(int64(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -106,7 +115,7 @@ func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
 func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
 	for _, gives := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFleetOf(t, 1)
+			f := newLoneFleet(t)
 			defer f.Close(t.Context())
 			_, stamp := f.lock(t)
 			call, want := f.acquire(t, "owner"), 10*time.Millisecond
@@ -129,7 +138,7 @@ func TestCloseWaitsForACarriedCallAndForItsConsequences(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"long enough": time.Second, "too short": 10 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFleetOf(t, 1)
+				f := newLoneFleet(t)
 				_, stamp := f.lock(t)
 				f.takes.Store(int64(50 * time.Millisecond))
 				last := newRoll(1)
@@ -168,7 +177,7 @@ func (r *receiver) Answered(_, _ int, a nodescript.Answer) { r.to(a) }
 // A crowd beside a lone caller travels together, and its messages wait for nobody's context.
 func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleetOf(t, 1)
+		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		f.takes.Store(int64(10 * time.Millisecond))
 		f.piped.Store(0)
@@ -197,11 +206,30 @@ func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
 	})
 }
 
+// After a crowd the workers carry the next messages, because the crowd may go on.
+func TestNobodyCarriesInACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(time.Millisecond))
+		f.Send(&Message{Call: nodescript.QuitCall(lockX, "nobody")}, nil)
+		f.Send(&Message{Call: nodescript.QuitCall(lockX, "nobody")}, nil)
+		time.Sleep(time.Second)
+		for i := range seldom + 1 {
+			_, answered := f.carry(t.Context(), &Message{Call: nodescript.QuitCall(lockX, "nobody")})
+			if answered != (i == seldom) {
+				t.Errorf("message %d after a crowd, carried by its caller: %t", i, answered)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // Another's message comes between the reservation and the call. A worker takes both, so no context of one caller can cut
 // off the call of another.
 func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleetOf(t, 1)
+		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		f.takes.Store(int64(20 * time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
@@ -222,7 +250,7 @@ func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 // The server has lost its scripts. The caller leaves its message to a worker, which meets the server anew.
 func TestACarriedCallSurvivesTheLossOfTheScripts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleetOf(t, 1)
+		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		f.models[0].ScriptFlush()
 		r := newRoll(1)

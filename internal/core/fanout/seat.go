@@ -61,6 +61,7 @@ type seat struct {
 	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
 	armed     bool          // late is running
 	closed    bool
+	alone     int     // messages in a row that came while nothing else waited or was under way
 	carrier   carrier // a caller that carries its messages itself
 	standing  *quorum.Standing
 	trusted   bool          // the node does not tell its settings, and this was logged
@@ -88,6 +89,9 @@ func (s *seat) put(m *Message) {
 	}
 	if len(s.queue) == 0 {
 		s.oldest = s.fan.Now()
+	}
+	if s.away > 0 || len(s.queue) > 0 {
+		s.alone = 0
 	}
 	s.queue = append(s.queue, m)
 	wake := s.held == 0 && !s.reserved() && s.wakes()
@@ -242,10 +246,10 @@ func (s *seat) take(batch []*Message, back, spare bool) []*Message {
 		}
 		s.more.Wait()
 	}
-	if !spare {
-		s.leave()
-	}
 	batch = s.dequeue(batch)
+	if !spare {
+		s.leave(len(batch))
+	}
 	s.lookout()
 	return batch
 }
@@ -260,8 +264,11 @@ func (s *seat) dequeue(batch []*Message) []*Message {
 	return batch
 }
 
-// leave notes that another pipeline leaves. s.mu is held.
-func (s *seat) leave() {
+// leave notes that another pipeline leaves, with n messages. s.mu is held.
+func (s *seat) leave(n int) {
+	if s.alone++; n > 1 {
+		s.alone = 0
+	}
 	s.worked = s.fan.Now()
 	if s.away++; s.away == 1 {
 		s.since = s.worked
