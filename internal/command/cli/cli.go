@@ -20,7 +20,7 @@ import (
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // of run; nil before
+	signals  signals // of run; its channel is nil before run begins
 	*talker
 }
 

@@ -63,7 +63,7 @@ restart dev while a lock on the same ports matters.`,
 	return cmd
 }
 
-// typed returns long if the arguments have it, else short.
+// typed returns long if the arguments contain it, else short.
 func (a *app) typed(short, long string) string {
 	if slices.ContainsFunc(a.args, func(arg string) bool { return arg == long || strings.HasPrefix(arg, long+"=") }) {
 		return long

@@ -55,7 +55,7 @@ type failure struct {
 	err  error // nil: there is no message
 	hint string
 
-	ended string // which limit ended a wait
+	ended string // the limit that ended a wait, "" if there is none
 }
 
 func (f *failure) Error() string {

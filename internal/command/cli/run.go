@@ -156,7 +156,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	// The watchdog starts during the wait for the lock, so it costs no time.
 	dog, err := childprocess.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
-		return nil, err // the command could not start either
+		return nil, err // without a watchdog no command may start
 	}
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()

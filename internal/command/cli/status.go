@@ -56,7 +56,7 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 	return err
 }
 
-// printStatus prints for people. unsure: too few nodes answered to tell.
+// printStatus prints the status for people. unsure means that too few nodes answered, so the holder is unknown.
 func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	h := s.Holder()
@@ -94,7 +94,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	return printed(w.Flush())
 }
 
-// printed makes sense of an error of an output.
+// printed adds to a write error that the output could not be printed.
 func printed(err error) error {
 	if err != nil {
 		return fmt.Errorf("print: %w", err)
