@@ -18,7 +18,7 @@ const patience = 5 * time.Second
 
 // errSelf ends a wait for a lock that an outer run holds. The outer run waits for this one, so the wait would never end,
 // and a later try does not help.
-var errSelf = errors.New("this command was started under the very lock it asks for")
+var errSelf = errors.New("this command already runs under this lock")
 
 // ownRun returns the owner of the lock if an outer run holds it, else "". An outer run is a holdfast run under which
 // this process was started.
@@ -181,10 +181,10 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"or start some for development: holdfast dev"
 	case said(holdfast.ReasonMisconfigured):
 		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
-			"nodes. To change them: stop all clients and wait for the old --max-ttl + --window, or be certain that no lock is\n" +
-			"alive; then: " + s.trustCommand() + "\n" +
-			"Another database number of the same servers (redis://host/1) is another node set: its locks\n" +
-			"exclude nobody here, but it is a way to change these settings while clients run; see docs/operating.md"
+			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
+			"lock is alive. Then run: " + s.trustCommand() + "\n" +
+			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
+			"another node set, and its locks do not exclude the locks of this one. See docs/operating.md"
 	case quarantined != "":
 		return quarantined
 	case code(node.WrongPass):
@@ -198,7 +198,7 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	case tls:
 		return "does TLS match? redis:// is without TLS, rediss:// with it"
 	case said(holdfast.ReasonUnanswered):
-		return "holdfast nodes shows how each node stands"
+		return "holdfast nodes shows the state of each node"
 	}
 	return "" // the command holdfast nodes would only repeat the error
 }
@@ -225,7 +225,7 @@ func (s *settings) trustCommand() string {
 // trustHint returns how to shorten a quarantine, and the resulting time. That time is
 // nodescript.Config.TrustedQuarantine.
 func (s *settings) trustHint() string {
-	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
+	return "if these nodes are new and no lock can be alive on them, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
 }
 
 // quarantineHint returns how to shorten the quarantines of these nodes, or that nothing shortens them. It returns "" if

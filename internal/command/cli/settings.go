@@ -37,14 +37,14 @@ var variables = map[string]string{
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
-	f.Var(&s.nodes, "nodes", "the nodes, separated by commas or each with a flag of its own (HOLDFAST_NODES; default "+defaultNode+")")
-	f.Var(&s.maxTTL, "max-ttl", "longest lease on these nodes (HOLDFAST_MAX_TTL; default 10s)")
+	f.Var(&s.nodes, "nodes", "URLs of the nodes, separated by commas, or one flag per node (HOLDFAST_NODES; default "+defaultNode+")")
+	f.Var(&s.maxTTL, "max-ttl", "longest TTL on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
-	f.StringVar(&s.cluster, "cluster", "", "name of the node set, where its URLs differ between clients (HOLDFAST_CLUSTER)")
+	f.StringVar(&s.cluster, "cluster", "", "name of the node set, needed if clients use different URLs (HOLDFAST_CLUSTER)")
 	f.BoolVar(&s.durable, "durable", false, "the nodes have every write on disk before they answer (HOLDFAST_DURABLE)")
-	f.Var(&s.nodeTimeout, "node-timeout", "how long a node may take to answer (default 500ms)")
+	f.Var(&s.nodeTimeout, "node-timeout", "time limit for the answer of a node (default 500ms)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what the library does")
-	f.BoolVarP(&s.quiet, "quiet", "q", false, "no notes on stderr, only errors, as for cron; answers on stdout stay (HOLDFAST_QUIET)")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors on stderr, for example for cron; stdout does not change (HOLDFAST_QUIET)")
 }
 
 // environ sets the flags that were not given to the values of their environment variables.
@@ -68,8 +68,8 @@ func keptBack(variable, value string) string {
 	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
 		return ""
 	}
-	return "this runs under a holdfast run that keeps HOLDFAST_NODES to itself, for the passwords in it:\n" +
-		"give that one --pass-nodes"
+	return "an outer holdfast run keeps HOLDFAST_NODES to itself, because of the passwords in it:\n" +
+		"give that run --pass-nodes"
 }
 
 // cause returns the error of a flag's value without the text that pflag adds.

@@ -19,8 +19,9 @@ func (a *app) status() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status NAME",
-		Short: "Show who holds a lock",
-		Long:  "status shows who holds the lock NAME, since when, until when, with which fencing\ntoken, and what each node says. It changes nothing.",
+		Short: "Show the holder of a lock",
+		Long: `status shows the holder of the lock NAME: since when and until when it holds the
+lock, its fencing token, and the answer of each node. It changes nothing.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
@@ -67,7 +68,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	}
 	switch {
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known: too few nodes answered to tell\n", printable(s.Name))
+		fmt.Fprintf(w, "%s\tnot known, because too few nodes answered\n", printable(s.Name))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	case h.Offered:

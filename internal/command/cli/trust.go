@@ -22,25 +22,26 @@ func (a *app) trust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Vouch that no lock is alive on these nodes",
-		Long: `trust is an operator's word that no lock can be alive on these nodes, for
-instance because they are new. A node that restarted or was emptied does not
-vote until every lock it may have forgotten is over: --max-ttl + --window. One
-that is vouched for votes after nine windows, 2.25 s if --window is 250ms. trust
-waits for that.
+		Long: `trust is an operator's statement that no lock can be alive on these nodes, for
+example because they are new. A node that restarted or was emptied does not vote
+until every lock that it may have forgotten has ended: after --max-ttl +
+--window. With this statement it votes after nine windows, 2.25 s if --window is
+250ms. trust waits for that time.
 
 One exception: if the other nodes of the set kept their data, a node that lost
-its own, or is new, waits for its place among them. That is free up to 4 s after
-a whole quarantine, and nothing shortens it. trust waits for that, too.
+its data or is new waits for its place among the members. The place becomes free
+up to 4 s after a whole quarantine, and nothing shortens this wait. trust waits
+for that time too.
 
 It also makes this command's --max-ttl, --window, --durable, --cluster and number
-of nodes those of the node set. Clients that were started with others are refused
-from then on, and lose the locks they hold.
+of nodes those of the node set. From then on the nodes refuse clients with other
+values, and these clients lose their locks.
 
-Given wrongly, two owners can hold the same lock.
+If the statement is false, two owners can hold the same lock.
 
-On a terminal it asks first, unless --yes is given, and exits with 1 if the
-answer is no. It asks again if another node restarts meanwhile. In a script it
-does not ask.`,
+On a terminal trust first asks for a confirmation, unless --yes is given. If the
+answer is no, it exits with 1. If another node restarts meanwhile, it asks
+again. In a script it does not ask.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,7 +76,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 			break
 		}
 		list = now
-		a.say("meanwhile other nodes need it than you were asked about")
+		a.say("since the question the nodes have changed: these need a voucher now")
 	}
 	waiting := waitingOf(list)
 	stuck := false
@@ -170,7 +171,7 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 }
 
 // worse reports whether the operator's answer about the nodes then does not cover the nodes now. That is so if a node
-// needs a voucher now and did not then, or if it has lost its memory since.
+// needs a voucher now and did not then, or if it has restarted or lost its memory since.
 func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
