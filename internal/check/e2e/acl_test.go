@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/node/goredisnode"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -94,6 +96,30 @@ func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 		if text, _ := said.(string); err == nil && !strings.Contains(text, "has no permissions") {
 			t.Errorf("%v is allowed: %v", command, said)
 		}
+	}
+}
+
+// A user without channels, which is Redis's default for a new user, cannot wait in line. The log says so, once for each
+// node.
+func TestAUserWithoutChannelsIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	s.servers[0].MustDo(t, "ACL", "SETUSER", "holdfast", "on", ">pw", "~*", "+@all", "resetchannels")
+	var log written
+	c := s.client(calm, logging(&log), func(c *holdfast.Config) {
+		nodes, err := rueidisnode.Open(strings.Replace(s.urls[0], "redis://", "redis://holdfast:pw@", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Nodes = nodes
+	})
+	lock(t, s.ready(c), "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go c.Mutex("x").Lock(ctx)
+	redistest.Eventually(t, 15*time.Second, "a warning", func() bool { return strings.Contains(log.String(), "node refuses subscriptions") })
+	if n := strings.Count(log.String(), "node refuses subscriptions"); n != 1 {
+		t.Errorf("%d warnings; want one", n)
 	}
 }
 

@@ -243,7 +243,7 @@ var inClients = []mutant{{
 	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
 }, {
 	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "unmet := s.unmet", new: "unmet := false",
+	old: "!met && !s.unmet.Load()", new: "!met",
 	pkg: e2ePkg, check: "TestANodeThatCannotBeGreetedStopsNobody", says: "no lock for 10 s",
 }, {
 	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/door.go",

@@ -263,9 +263,9 @@ func (s *seat) greet() bool {
 		s.fan.read(reading)
 		twin = s.fan.meet(s.index, h.Run)
 	}
+	s.unmet.Store(err != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unmet = err != nil
 	s.standing.Greeted(s.fan.Now(), h, err, twin)
 	return s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
 }

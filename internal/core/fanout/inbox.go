@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // relistenFirst and relistenMost are the first and the longest pause before a broken subscription is made again. The
@@ -42,7 +43,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				_ = s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
+				err := s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
 					if message == "" {
 						late.Stop()
 						since = f.Now()
@@ -52,6 +53,9 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 					}
 					heard(i, message)
 				})
+				if node.Code(err) != "" {
+					s.deaf(err)
+				}
 				switch {
 				case stood:
 					up(i, false)
@@ -72,5 +76,16 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				pause = min(2*pause, relistenMost)
 			}
 		})
+	}
+}
+
+// deaf logs once that a server refuses subscriptions.
+func (s *seat) deaf(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.refusesToTell {
+		s.refusesToTell = true
+		s.fan.config.Logger.Warn("node refuses subscriptions: waiters of this client cannot queue there and may be overtaken without a bound",
+			"node", s.node.Addr(), "error", node.Reason(err))
 	}
 }

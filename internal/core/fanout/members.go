@@ -305,10 +305,7 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	// A node that was not greeted yet keeps no report, but its objections count. The same is true for a node that the
 	// report reached late: it gets the next report in time, or not either. A node that cannot be greeted, for example
 	// because it refuses INFO, must not stop the votes of the others.
-	s.mu.Lock()
-	unmet := s.unmet
-	s.mu.Unlock()
-	return met && !p.Late, !met && !unmet
+	return met && !p.Late, !met && !s.unmet.Load()
 }
 
 // objection returns the meaning of a node's answer for a stranger.

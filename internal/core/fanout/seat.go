@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -46,35 +47,38 @@ type seat struct {
 	index int
 	node  node.Node
 
-	mu        sync.Mutex
-	more      sync.Cond
-	queue     []*Message
-	held      int           // senders that will give more messages: see Together
-	away      int           // pipelines of workers under way
-	since     clock.Instant // instant at which the first of them left
-	worked    clock.Instant // instant at which the last of them left
-	oldest    clock.Instant // instant at which the queue began to fill
-	trip      time.Duration // time that the node took for the last pipeline that it answered
-	spares    int           // pipelines of spares under way, beside those of workers
-	watch     *time.Timer   // starts a spare; nil before it is needed
-	watched   bool          // watch is running
-	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
-	armed     bool          // late is running
-	closed    bool
-	alone     int     // messages in a row that came while nothing else waited or was under way
-	carrier   carrier // a caller that carries its messages itself
-	standing  *quorum.Standing
-	trusted   bool          // the node does not tell its settings, and this was logged
+	mu       sync.Mutex
+	more     sync.Cond
+	queue    []*Message
+	held     int           // senders that will give more messages: see Together
+	away     int           // pipelines of workers under way
+	since    clock.Instant // instant at which the first of them left
+	worked   clock.Instant // instant at which the last of them left
+	oldest   clock.Instant // instant at which the queue began to fill
+	trip     time.Duration // time that the node took for the last pipeline that it answered
+	spares   int           // pipelines of spares under way, beside those of workers
+	watch    *time.Timer   // starts a spare; nil before it is needed
+	watched  bool          // watch is running
+	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	armed    bool          // late is running
+	closed   bool
+	alone    int     // messages in a row that came while nothing else waited or was under way
+	carrier  carrier // a caller that carries its messages itself
+	standing *quorum.Standing
+	trusted  bool // the node does not tell its settings, and this was logged
+
+	refusesToTell bool // the node refuses subscriptions, and this was logged
+
 	said      refused       // the last refusal that Told got; zero while the node votes
 	unsettled spell         // the recent refusals because the clocks are not known
 	heard     bool          // the node answered a greeting once
 	greeted   clock.Instant // end of the first greeting that it answered; 0: not yet
 
-	door     door  // held during greeting and admission
-	unmet    bool  // the last greeting failed
-	looking  door  // held during a look
-	nextLook *look // the look that begins next; nil: none
-	parked parked
+	door     door        // held during greeting and admission
+	unmet    atomic.Bool // the last greeting failed; not guarded by mu, which comes before Fanout.mu
+	looking  door        // held during a look
+	nextLook *look       // the look that begins next; nil: none
+	parked   parked
 }
 
 func newSeat(f *Fanout, i int, n node.Node) *seat {
