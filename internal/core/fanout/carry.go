@@ -111,7 +111,7 @@ func (s *seat) carry(ctx context.Context) {
 
 // bound returns the context that ends a pipeline early.
 func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
-	if c != nil && batch[0].Call.Op != nodescript.Extend && !passes(batch[0]) {
+	if c != nil && !passes(batch[0]) {
 		return f.waits
 	}
 	return f.ctx
