@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -61,8 +62,8 @@ type seat struct {
 	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
 	armed     bool          // late is running
 	closed    bool
-	alone     int     // messages in a row that came while nothing else waited or was under way
-	carrier   carrier // a caller that carries its messages itself
+	alone     atomic.Int32 // messages in a row that came while nothing else waited or was under way; at most seldom
+	carrier   carrier      // a caller that carries its messages itself
 	standing  *quorum.Standing
 	trusted   bool          // the node does not tell its settings, and this was logged
 	said      refused       // the last refusal that Told got; zero while the node votes
@@ -90,8 +91,8 @@ func (s *seat) put(m *Message) {
 	if len(s.queue) == 0 {
 		s.oldest = s.fan.Now()
 	}
-	if s.away > 0 || len(s.queue) > 0 {
-		s.alone = 0
+	if (s.away > 0 || len(s.queue) > 0) && s.alone.Load() > 0 {
+		s.alone.Store(0)
 	}
 	s.queue = append(s.queue, m)
 	wake := s.held == 0 && !s.reserved() && s.wakes()
@@ -266,8 +267,10 @@ func (s *seat) dequeue(batch []*Message) []*Message {
 
 // leave notes that another pipeline leaves, with n messages. s.mu is held.
 func (s *seat) leave(n int) {
-	if s.alone++; n > 1 {
-		s.alone = 0
+	if n > 1 {
+		s.alone.Store(0)
+	} else if s.alone.Load() < seldom {
+		s.alone.Add(1)
 	}
 	s.worked = s.fan.Now()
 	if s.away++; s.away == 1 {
