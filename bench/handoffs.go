@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 // handed has the cost of the hand-offs of one slice. They are counted while the load is steady: after all waiters are
@@ -126,7 +128,7 @@ func newHanded(all []handoff, before, after []reading, withPasses bool) (h hande
 	}
 	h.Between, h.Within = len(between), len(within)
 	h.Rate = float64(h.Between+h.Within) / (to - from).Seconds()
-	h.Gap, h.Gap99, h.WithinGap = micros(quantile(between, .5)), micros(quantile(between, .99)), micros(quantile(within, .5))
+	h.Gap, h.Gap99, h.WithinGap = micros(quantile.Of(between).Median()), micros(quantile.Of(between).Percentile(99)), micros(quantile.Of(within).Median())
 	return h, nil
 }
 

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 // pinger sends bare PINGs, one at a time, to each node in turn. It has its own connection to each node. It measures a
@@ -92,7 +93,7 @@ func middlePing(pongs []pong) float64 {
 	for _, p := range pongs {
 		took = append(took, p.took)
 	}
-	return micros(quantile(took, .5))
+	return micros(quantile.Of(took).Median())
 }
 
 // inGaps returns the PINGs that were sent while nobody had the lock.
@@ -107,15 +108,6 @@ func inGaps(pongs []pong, gaps []handoff) (list []pong) {
 		}
 	}
 	return list
-}
-
-// quantile returns the duration below which the share q of the list lies, or 0 for an empty list.
-func quantile(all []time.Duration, q float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(all))
-	return s[min(int(q*float64(len(s))), len(s)-1)]
 }
 
 func micros(d time.Duration) float64 { return float64(d) / 1e3 }

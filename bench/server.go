@@ -16,7 +16,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -70,7 +70,7 @@ func startServer() (*server, error) {
 func (s *server) launch(port int) error {
 	s.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", s.dir,
 		"--save", "", "--appendonly", "no", "--logfile", filepath.Join(s.dir, "log"))
-	if err := redistest.StartChild(s.cmd); err != nil {
+	if err := parentdeath.Start(s.cmd); err != nil {
 		return fmt.Errorf("start redis-server (make deps installs it): %w", err)
 	}
 	s.client = redis.NewClient(&redis.Options{Addr: s.addr, DisableIdentity: true, MaxRetries: -1})

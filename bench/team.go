@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
 // team has the worker processes of one system on one node set.
@@ -72,7 +72,7 @@ func newProcess(s setup, procs int) (*process, error) {
 		return nil, err
 	}
 	p.in, p.write, p.read = in, json.NewEncoder(in), json.NewDecoder(out)
-	if err := redistest.StartChild(p.cmd); err != nil {
+	if err := parentdeath.Start(p.cmd); err != nil {
 		return nil, err
 	}
 	return p, p.write.Encode(s)

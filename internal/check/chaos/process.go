@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
 // process is a client process as the harness sees it.
@@ -56,7 +56,7 @@ func startProcess(t testing.TB, r Role) *process {
 	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, &p.stderr
 	// The clients share about two CPUs with the servers, so more threads would only disturb each other.
 	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0")
-	if err := redistest.StartChild(p.cmd); err != nil {
+	if err := parentdeath.Start(p.cmd); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = in.Close(), stdout.Close()

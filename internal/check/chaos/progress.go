@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 // settling is how much longer than a fault its consequences last: the quarantine of a node that forgot, the claim of a
@@ -80,9 +82,5 @@ func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest time.D
 			}
 		}
 	}
-	if len(waits) > 0 {
-		slices.Sort(waits)
-		median = waits[len(waits)/2]
-	}
-	return longest, hungriest, median
+	return longest, hungriest, quantile.Of(waits).Median()
 }

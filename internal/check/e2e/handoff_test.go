@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 var handoffs = flag.Int("holdfast.handoffs", 5000, "how many hand-offs are watched for a waiter that sleeps on")
@@ -184,10 +185,10 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 		}
 		t.Logf("%d hand-offs, %d waiters gave up, %d holders killed, subscriptions killed %d times; at most %s allowed", made.Load(), cancelled.Load(), killed.Load(), kills.Load(), most+slack)
 		for how, d := range slept {
-			slices.Sort(d)
+			d := quantile.Of(d)
 			over, _ := slices.BinarySearch(d, most)
-			t.Logf("%-9s %6d times: waited while it was free: median %s, 99 %% %s, most %s; more than %s: %d", how, len(d), d[len(d)/2].Round(time.Microsecond),
-				d[len(d)*99/100].Round(time.Millisecond), d[len(d)-1].Round(time.Millisecond), most, len(d)-over)
+			t.Logf("%-9s %6d times: waited while it was free: median %s, 99 %% %s, most %s; more than %s: %d", how, len(d), d.Median().Round(time.Microsecond),
+				d.Percentile(99).Round(time.Millisecond), d.Longest().Round(time.Millisecond), most, len(d)-over)
 		}
 	})
 }

@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off")
@@ -75,9 +75,9 @@ func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 	if late > len(gaps)/200 {
 		t.Errorf("of %d holders %d were not told of their loss before another had the lock; one in two hundred may be, for want of a processor", len(gaps), late)
 	}
-	slices.Sort(gaps)
+	sorted := quantile.Of(gaps)
 	t.Logf("%d runs; between the end of a lease and the next: least %s, median %s, most %s", len(gaps),
-		gaps[0].Round(time.Millisecond), gaps[len(gaps)/2].Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond))
+		sorted[0].Round(time.Millisecond), sorted.Median().Round(time.Millisecond), sorted.Longest().Round(time.Millisecond))
 }
 
 // cutOff holds a lock through c until the competitor gets it. It returns whether the holder was told, and how long

@@ -18,6 +18,8 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -149,7 +151,7 @@ func (s *set) waiter(args ...string) *process {
 		s.t.Fatal(err)
 	}
 	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, in, stdout, os.Stderr
-	if err := redistest.StartChild(p.cmd); err != nil {
+	if err := parentdeath.Start(p.cmd); err != nil {
 		s.t.Fatal(err)
 	}
 	in.Close()
@@ -321,9 +323,9 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 					t.Errorf("a waiter that was %s got the lock", spoil.how)
 				}
 			}
-			slices.Sort(waits)
+			sorted := quantile.Of(waits)
 			t.Logf("%d processes, %d of them %s: served in %s; from free to held: median %s, most %s", waiters, len(spoilt), spoil.how,
-				time.Since(begun).Round(time.Millisecond), waits[len(waits)/2].Round(10*time.Microsecond), waits[len(waits)-1].Round(10*time.Microsecond))
+				time.Since(begun).Round(time.Millisecond), sorted.Median().Round(10*time.Microsecond), sorted.Longest().Round(10*time.Microsecond))
 		})
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
 // timed makes the test require measured ratios: `make minority`, on an idle machine. Without it a busy machine would
@@ -99,8 +99,7 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 		}
 	}
 	for i := range took {
-		slices.Sort(took[i])
-		median[i] = took[i][cycles/2]
+		median[i] = quantile.Of(took[i]).Median()
 	}
 	return median
 }

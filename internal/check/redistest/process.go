@@ -3,35 +3,13 @@ package redistest
 import (
 	"os"
 	"os/exec"
-	"runtime"
-	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
 type process struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process is reaped
-}
-
-// spawner runs functions on one operating system thread that never ends. The kernel kills a child with Pdeathsig when
-// the thread that made it ends, and Go may end any thread.
-var spawner = sync.OnceValue(func() chan<- func() {
-	work := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for f := range work {
-			f()
-		}
-	}()
-	return work
-})
-
-// StartChild starts a command that dies with this process, also if the command is frozen. (This works on Linux only;
-// elsewhere the command lives on.)
-func StartChild(cmd *exec.Cmd) error {
-	dieWithParent(cmd)
-	started := make(chan error)
-	spawner() <- func() { started <- cmd.Start() }
-	return <-started
 }
 
 // spawn starts a program that dies with this one. Its output is appended to log.
@@ -44,7 +22,7 @@ func spawn(log string, env []string, name string, args ...string) (*process, err
 	cmd := exec.Command(name, args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), env...)
-	if err := StartChild(cmd); err != nil {
+	if err := parentdeath.Start(cmd); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}

@@ -5,12 +5,8 @@ package redistest
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"testing"
 )
-
-// Without Linux's death signal a killed test binary leaves its servers behind.
-func dieWithParent(*exec.Cmd) {}
 
 var errNeedsLinux = errors.New("needs Linux")
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
 // Command is a command to run.
@@ -88,9 +90,9 @@ func (c *Child) live(started chan<- error) {
 	runtime.LockOSThread()
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if c.cmd.Watchdog != nil {
-		dieWithParent(attr, syscall.SIGTERM)
+		parentdeath.Signal(attr, syscall.SIGTERM) // not KILL, which the watchdog sends after the grace period
 	} else {
-		dieWithParent(attr, syscall.SIGKILL)
+		parentdeath.Signal(attr, syscall.SIGKILL)
 	}
 	s, pid, err := startStarter(c.cmd, attr)
 	if err != nil {

@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
-// summary is the summary of samples. Each percentile is itself a sample (nearest rank), never a value between two
-// samples. With 30 samples the 99th percentile is the largest.
+// summary is the summary of samples.
 type summary struct {
 	n                  int
 	p50, p90, p99, max time.Duration
@@ -16,20 +16,8 @@ type summary struct {
 
 // summarize returns the summary. It sorts the samples in place.
 func summarize(samples []time.Duration) summary {
-	slices.Sort(samples)
-	return summary{
-		n: len(samples), p50: percentile(samples, 50), p90: percentile(samples, 90),
-		p99: percentile(samples, 99), max: percentile(samples, 100),
-	}
-}
-
-// percentile returns the smallest sample that is at least as large as p per cent of the samples. It returns 0 without
-// samples.
-func percentile(sorted []time.Duration, p int) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[max(0, (len(sorted)*p+99)/100-1)]
+	s := quantile.Of(samples)
+	return summary{n: len(s), p50: s.Median(), p90: s.Percentile(90), p99: s.Percentile(99), max: s.Longest()}
 }
 
 // rate returns n events per second of took, or 0 if nothing was measured.

@@ -10,16 +10,16 @@ import (
 	"math/rand/v2"
 	"net"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
 // cast is the set of all processes of the demo. end kills all of them in every case.
 type cast struct {
-	self  string
-	start chan func() // functions for one thread that lives as long as the cast
+	self string
 
 	mu    sync.Mutex
 	all   []*actor
@@ -32,19 +32,6 @@ type actor struct {
 	stdin  io.Closer
 	stderr bytes.Buffer  // valid once gone is closed
 	gone   chan struct{} // closed when the process has ended and its output was read
-}
-
-func newCast(self string) *cast {
-	c := &cast{self: self, start: make(chan func())}
-	go func() {
-		// Linux kills a child with a parent-death signal when the thread that started it ends. Go may end any thread
-		// except a locked one.
-		runtime.LockOSThread()
-		for f := range c.start {
-			f()
-		}
-	}()
-	return c
 }
 
 // spawn starts this program with args. It calls heard for each line that the process prints.
@@ -64,9 +51,7 @@ func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
 	if c.ended {
 		return nil, context.Canceled
 	}
-	started := make(chan error)
-	c.start <- func() { started <- a.cmd.Start() }
-	if err := <-started; err != nil {
+	if err := parentdeath.Start(a.cmd); err != nil {
 		return nil, err
 	}
 	c.all = append(c.all, a)
@@ -141,7 +126,6 @@ func (c *cast) end() {
 	for _, a := range c.all {
 		a.kill()
 	}
-	close(c.start)
 }
 
 // patience limits the wait for an event that should take only a moment.

@@ -64,7 +64,7 @@ func perform(ctx context.Context, path string, out *os.File, live bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d := &demo{dir: dir, cast: newCast(path)}
+	d := &demo{dir: dir, cast: &cast{self: path}}
 	defer d.cast.end()
 	began := time.Now()
 	d.say = func(line string) { fmt.Fprintln(out, line) }

@@ -48,12 +48,15 @@ func (f *Fanout) EndWaits() { f.end() }
 // reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
 // node does not vote or is not idle.
 func (s *seat) reserve(to Receiver) bool {
+	if s.alone.Load() < seldom { // no lock is needed to see that, so Carry costs a crowd nothing
+		return false
+	}
 	if step, due := s.next(); step != quorum.Send || due {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.alone < seldom || s.carrier.to != nil || s.away > 0 || s.held > 0 || len(s.queue) > 0 || s.closed {
+	if s.carrier.to != nil || s.away > 0 || s.held > 0 || len(s.queue) > 0 || s.closed {
 		return false
 	}
 	s.carrier.to = to
@@ -111,7 +114,7 @@ func (s *seat) carry(ctx context.Context) {
 
 // bound returns the context that ends a pipeline early.
 func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
-	if c != nil && batch[0].Call.Op != nodescript.Extend && !passes(batch[0]) {
+	if c != nil && !passes(batch[0]) {
 		return f.waits
 	}
 	return f.ctx

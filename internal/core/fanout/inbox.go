@@ -83,8 +83,8 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 func (s *seat) deaf(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.refusesToTell {
-		s.refusesToTell = true
+	if !s.refuses {
+		s.refuses = true
 		s.fan.config.Logger.Warn("node refuses subscriptions: waiters of this client cannot queue there and may be overtaken without a bound",
 			"node", s.node.Addr(), "error", node.Reason(err))
 	}

@@ -47,28 +47,26 @@ type seat struct {
 	index int
 	node  node.Node
 
-	mu       sync.Mutex
-	more     sync.Cond
-	queue    []*Message
-	held     int           // senders that will give more messages: see Together
-	away     int           // pipelines of workers under way
-	since    clock.Instant // instant at which the first of them left
-	worked   clock.Instant // instant at which the last of them left
-	oldest   clock.Instant // instant at which the queue began to fill
-	trip     time.Duration // time that the node took for the last pipeline that it answered
-	spares   int           // pipelines of spares under way, beside those of workers
-	watch    *time.Timer   // starts a spare; nil before it is needed
-	watched  bool          // watch is running
-	late     *time.Timer   // wakes a worker when linger is over; nil before it is needed
-	armed    bool          // late is running
-	closed   bool
-	alone    int     // messages in a row that came while nothing else waited or was under way
-	carrier  carrier // a caller that carries its messages itself
-	standing *quorum.Standing
-	trusted  bool // the node does not tell its settings, and this was logged
-
-	refusesToTell bool // the node refuses subscriptions, and this was logged
-
+	mu        sync.Mutex
+	more      sync.Cond
+	queue     []*Message
+	held      int           // senders that will give more messages: see Together
+	away      int           // pipelines of workers under way
+	since     clock.Instant // instant at which the first of them left
+	worked    clock.Instant // instant at which the last of them left
+	oldest    clock.Instant // instant at which the queue began to fill
+	trip      time.Duration // time that the node took for the last pipeline that it answered
+	spares    int           // pipelines of spares under way, beside those of workers
+	watch     *time.Timer   // starts a spare; nil before it is needed
+	watched   bool          // watch is running
+	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	armed     bool          // late is running
+	closed    bool
+	alone     atomic.Int32 // messages in a row that came while nothing else waited or was under way; at most seldom
+	carrier   carrier      // a caller that carries its messages itself
+	standing  *quorum.Standing
+	trusted   bool          // the node does not tell its settings, and this was logged
+	refuses   bool          // the node refuses subscriptions, and this was logged
 	said      refused       // the last refusal that Told got; zero while the node votes
 	unsettled spell         // the recent refusals because the clocks are not known
 	heard     bool          // the node answered a greeting once
@@ -97,8 +95,8 @@ func (s *seat) put(m *Message) {
 	if len(s.queue) == 0 {
 		s.oldest = s.fan.Now()
 	}
-	if s.away > 0 || len(s.queue) > 0 {
-		s.alone = 0
+	if (s.away > 0 || len(s.queue) > 0) && s.alone.Load() > 0 {
+		s.alone.Store(0)
 	}
 	s.queue = append(s.queue, m)
 	wake := s.held == 0 && !s.reserved() && s.wakes()
@@ -273,8 +271,10 @@ func (s *seat) dequeue(batch []*Message) []*Message {
 
 // leave notes that another pipeline leaves, with n messages. s.mu is held.
 func (s *seat) leave(n int) {
-	if s.alone++; n > 1 {
-		s.alone = 0
+	if n > 1 {
+		s.alone.Store(0)
+	} else if s.alone.Load() < seldom {
+		s.alone.Add(1)
 	}
 	s.worked = s.fan.Now()
 	if s.away++; s.away == 1 {
