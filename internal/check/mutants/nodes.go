@@ -20,6 +20,7 @@ const (
 	quorumPkg = "internal/core/quorum"
 	scriptPkg = "internal/core/nodescript"
 	waitPkg   = "internal/core/waiting"
+	bidsPkg   = "internal/check/bids"
 	fanPkg    = "internal/core/fanout"
 	rueidis   = "node/rueidisnode"
 	goRedis   = "node/goredisnode"

@@ -5,6 +5,12 @@ import "testing"
 // Each story is a defect of docs/defects.md that a decision of a bid had, named by its number there and by its test in
 // package waiting.
 var defects = []struct{ name, story string }{
+	{"2, TestGrantsOfAnEarlierStampDoNotCount in package quorum", `
+		ask             : queue 012 s1
+		ask             : withdraw queue 012 s2
+		01#1 granted    :
+		0 granted       :
+		is              : asking undecided s2 01`},
 	{"13, TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing", `
 		pass s7         : pass old 012 s1
 		0 granted       :
@@ -76,6 +82,13 @@ var defects = []struct{ name, story string }{
 		01 granted      : wake
 		next            : won s1 01 8.898s missing
 		2 failed        : quit 2 1m0s wake rest`},
+	{"41, and a last question that was not sent", `
+		join            : queue 012 s1
+		012 held older rank=0 : wake rest
+		ask             : withdraw queue 012 s2
+		01 granted      : wake
+		next            : won s2 01 8.898s missing
+		2 unsent        : quit 2 1m0s wake rest`},
 	{"42, TestWhoWonOwesNothingToANodeThatWasNotAsked", `
 		join            : queue 012 s1
 		2 unsent        :
