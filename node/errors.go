@@ -136,7 +136,7 @@ func Reason(err error) string {
 		return ""
 	case errors.As(err, &e) && e.Code == NoAuth: // the server's own text is 200 characters about HELLO
 		return "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"
-	case errors.As(err, &e) && e.Code == NoPerm && !strings.HasPrefix(e.Message, NoPerm): // which names no command and no key
+	case errors.As(err, &e) && e.Code == NoPerm && !strings.HasPrefix(e.Message, NoPerm): // it names no command and no key
 		return "NOPERM: the user may not use a command or a key that a script of Holdfast needs"
 	case errors.As(err, &e):
 		return e.Error()

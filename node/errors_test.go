@@ -13,7 +13,7 @@ func TestAnErrorWithoutAReasonSaysSo(t *testing.T) {
 	}
 }
 
-// The server's own words are long, and about commands that no user of Holdfast gives.
+// The messages of the server are long, and concern commands that users of Holdfast do not give.
 func TestTheReasonOfAMissingPasswordSaysWhereItBelongs(t *testing.T) {
 	e := ServerError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used")
 	want := "NOAUTH: it wants a password: put it into the URL, redis://:PASSWORD@host"

@@ -55,8 +55,7 @@ func TestOpenNamesTheBadClient(t *testing.T) {
 	}
 }
 
-// A program moved from one driver to the other, or a fleet with both, must find the
-// same default cluster name.
+// A program that changes its driver, and programs with different drivers, must get the same default cluster name.
 func TestDriversAgreeOnAddresses(t *testing.T) {
 	for _, url := range []string{
 		"redis://10.0.0.7", "redis://u:p@10.0.0.7:7000/2", "rediss://redis.example:6380", "redis://LOCALHOST",
@@ -119,8 +118,8 @@ func TestGivenClientIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A client without time-outs, or with more than a lock can wait, must not make a call
-// without a deadline hang.
+// A call without a deadline must end even if the program's client has no timeouts, or timeouts that are too long for a
+// lock.
 func TestHungConnectionEndsACallWithoutDeadline(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -142,7 +141,7 @@ func TestHungConnectionEndsACallWithoutDeadline(t *testing.T) {
 	}
 }
 
-// Calls that were given up must not keep the pool's connections until ioTimeout.
+// Calls that were given up must not occupy connections of the pool until ioTimeout.
 func TestGivenUpCallsFreeTheirConnections(t *testing.T) {
 	t.Parallel()
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())

@@ -25,7 +25,7 @@ const (
 type redisNode struct {
 	client *redis.Client
 	addr   string
-	ctx    context.Context // ends with Close
+	ctx    context.Context // Close ends it
 	cancel context.CancelFunc
 
 	waiting atomic.Int32 // calls that go-redis is working on

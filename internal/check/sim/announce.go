@@ -24,7 +24,7 @@ func (w *world) willAnnounce(l *held, after time.Duration) {
 // none is needed. The caller holds w.mu.
 func (w *world) announced(l *held) (again time.Duration) {
 	slack, past, awake := prompt(longest(w.plan)), -time.Until(l.lease.Deadline()), w.now()-l.h.woke
-	if l.since <= l.h.woke { // its timers at that time did not run: it looks once a second
+	if l.since <= l.h.woke { // during the suspension no timer ran; the client checks once a second
 		slack = noticed
 	}
 	switch {

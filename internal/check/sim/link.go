@@ -22,7 +22,7 @@ type link struct {
 	index int           // of the node, in the client's list
 	to    int           // the server to which it leads
 	way   time.Duration // the usual time to the node
-	home  time.Duration // the usual time back, which may differ: the client misreads clocks by half the difference
+	home  time.Duration // the usual time back; a difference to way makes the client misread clocks by half of it
 	addr  string
 
 	sent   atomic.Uint64 // the number of calls so far

@@ -16,8 +16,8 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
 		return
 	}
-	// This is the time from the call until the waiter is in every queue. A client that never waited asks first and then
-	// subscribes. A waiter that may be passed the lock waits a while for that.
+	// This is the time from the call until the waiter is in every queue. A client that has never waited first asks and
+	// then subscribes. If another goroutine of the client may pass the lock on, the waiter first waits for that.
 	stands := 12*w.plan.Slow + 20*time.Millisecond
 	// A ticket is accurate to half a round trip. This applies to both tickets.
 	exact := 3 * w.plan.Slow

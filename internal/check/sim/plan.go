@@ -86,7 +86,7 @@ type Broken struct {
 	Long    bool // the quarantine of nodes that forget is twice as long
 	Hasty   bool // drivers also load scripts after an error
 
-	// Backoff is how long clients do not try to reach a node after all faults.
+	// Backoff weakens the drivers: after the end of all faults it makes no call to a node for this time.
 	Backoff time.Duration
 }
 

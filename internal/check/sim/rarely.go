@@ -88,7 +88,7 @@ func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time
 		}
 		w.gave(l, op, err)
 		w.mu.Lock()
-		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // Do does not say whether the nodes heard it
+		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // the nodes may not have got the release
 		w.mu.Unlock()
 	}
 	return l != nil

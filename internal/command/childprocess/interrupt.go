@@ -30,7 +30,7 @@ func (c *Child) Relay() {
 // EndedBy returns the signal by which somebody ended the command, or 0 if it ended by itself. Call it after
 // [Child.Finish]. TERM always counts, because it asks the command to end. The others may be messages that a command
 // handles: HUP to read its settings again, INT to drop a query, QUIT for a dump. So they count only if the command died
-// of one, or ended as a shell does whose own command died of one.
+// of one, or ended with 128 + its number, as a shell does if its own command died of it.
 func (c *Child) EndedBy() syscall.Signal {
 	died := syscall.Signal(c.exit.Code() - 128)
 	switch {

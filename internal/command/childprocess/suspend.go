@@ -28,7 +28,7 @@ func (c *Child) stopped(pid int, sig syscall.Signal) {
 	c.job.Lock()
 	defer c.job.Unlock()
 	if runsOn(pid) {
-		return // it was continued while we waited for the mutex
+		return // the command was continued while this goroutine waited for the mutex
 	}
 	ours := c.suspended
 	c.suspended = false

@@ -42,8 +42,8 @@ func (t *terminal) setForeground(g int) error {
 	return unix.IoctlSetPointerInt(int(t.tty.Fd()), unix.TIOCSPGRP, g)
 }
 
-// lend makes g the foreground group if the group of this process is it. It reports whether g is the foreground group
-// now.
+// lend makes g the foreground group if the group of this process is the foreground group. It reports whether g is the
+// foreground group now.
 func (t *terminal) lend(g group) bool {
 	if t == nil {
 		return false

@@ -20,18 +20,19 @@ import (
 // the parent does not react.
 const latest = 200 * time.Millisecond
 
-// farewell is how long the watchdog waits at its end for the reader of its stderr.
+// farewell is the time for which the watchdog, at its end, waits for the reader of its stderr.
 const farewell = time.Second
 
-// RunWatchdog is the whole work of a watchdog. Its arguments are the grace period, and how long a deadline may be over.
-// It returns the exit status.
+// RunWatchdog does the whole work of a watchdog. args has the grace period and the longest time after a deadline for
+// which the command may live. RunWatchdog returns the exit status.
 func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	grace, late, err := durations(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
 	}
-	// The watchdog ends when the parent says so, and not when somebody ends all processes called holdfast.
+	// The watchdog ignores signals. It ends when its parent tells it to, even if somebody ends all processes that are
+	// called holdfast.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
 	// Its stderr is the parent's, and may be the reason why the parent freezes.
@@ -76,7 +77,7 @@ func lines(in io.Reader) <-chan string {
 // watch is the state of a watchdog.
 type watch struct {
 	grace    time.Duration
-	late     time.Duration // how long the deadline may be over
+	late     time.Duration // the longest time after the deadline for which the command may live
 	now      clock.Clock   // the host's clock, which the parent also reads
 	report   func(format string, args ...any)
 	group    group // 0: no group yet, or no longer one

@@ -2,7 +2,8 @@
 // other package knows the names of keys, the layout of a record or the codes of replies. The packages above do not see
 // Redis.
 //
-//	keys.go       the keys of a name
+//	keys.go       the keys of a name, with the plain key
+//	owner.go      the owner string: label~client~random
 //	record.go     the record: one string of fixed-width fields per name
 //	config.go     the configuration that all clients of a node set share
 //	script.go     the scripts for one incarnation and configuration of a node

@@ -66,7 +66,7 @@ func TestWhatNobodyWouldReadIsRefused(t *testing.T) {
 func TestALedgerRefusesWhatNobodyAskedFor(t *testing.T) {
 	const ping = "*1\r\n$4\r\nPING\r\n"
 	for _, c := range []struct {
-		asked int // by Ask; -1: by what is written while the connection is greeted
+		asked int // the argument of Ask; -1: the ledger counts what is written during the handshake
 		text  string
 		ok    bool
 	}{
@@ -109,8 +109,7 @@ func TestAnswersOfASubscription(t *testing.T) {
 	}
 }
 
-// However a server's bytes are cut into pieces, the verdict is the same, and what passes
-// can be read.
+// The verdict does not depend on how the bytes of a server are divided into pieces. Accepted bytes can be read.
 func FuzzBound(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", "*2\r\n:1\r\n$1\r\na\r\n", "%1\r\n_\r\n#t\r\n", "$-1\r\n>1\r\n,1\r\n", "*1\r\n*1\r\n*1\r\n$0\r\n\r\n", "-x\r\n!1\r\ne\r\n"} {
 		f.Add(s, 3)

@@ -29,8 +29,8 @@ func TestAddressHasOneSpelling(t *testing.T) {
 	}
 }
 
-// A socket's timer that was quicker than the context's still means the deadline; one
-// that fired long before it means a hung connection.
+// If the timer of a socket fires just before the context ends, the cause is the deadline. If it fires long before, the
+// connection hangs.
 func TestTimeoutAtTheDeadlineIsTheDeadline(t *testing.T) {
 	reason := errors.New("reason")
 	late, cancelLate := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
