@@ -132,6 +132,15 @@ var inSimulation = []simulated{{
 	name: "a node that keeps nothing of a report counts as told", file: "internal/core/fanout/members.go",
 	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
 }, {
+	name: "a look takes another server without a greeting", file: "internal/core/fanout/door.go",
+	old: "s.standing.Doubt() // a whole greeting", new: "s.standing.Greeted(s.fan.Now(), h, nil, twin) // a whole greeting",
+}, {
+	name: "a node that a report reached late counts as silent", file: "internal/core/nodescript/peers.go",
+	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
+}, {
+	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/members.go",
+	old: "changes[i] == m.changes && ", new: "",
+}, {
 	name: "a name that a minority keeps counts as kept", file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
 	unseen: "a client tells the others again until the name is kept there; TestUnlockAtSaysThatAMinorityKeepsTheName",
