@@ -231,7 +231,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 				Kind: events.Acquired, Name: m.lock.Name, Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
 			})
 		}
-		if m.client.closed.Load() && l.held.End() != nil { // Close no longer waited for it
+		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call
 			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
 		}
 		return l, nil

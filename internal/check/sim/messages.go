@@ -60,7 +60,7 @@ var notDrawn = map[Message]map[Treatment]bool{
 	Quit:    {Elsewhere: true},
 	Extend:  {Elsewhere: true},
 	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // it begins a connection of its own
-	Handoff: {Reordered: true, Elsewhere: true},                 // one connection keeps the order; it names its owner
+	Handoff: {Reordered: true, Elsewhere: true},                 // a connection keeps the order; a hand-off names its owner
 }
 
 // kind returns the kind of a call. text is the text of a script that is sent as text.
