@@ -54,8 +54,10 @@ func TestWhatIsHandedBetweenTwoBidsIsKept(t *testing.T) {
 		t.Error("it is kept for a wait that is over")
 	}
 	p.WaitGoesOn(100)
-	if !p.Keep(k) || !p.Keep(k) {
-		t.Error("it is not kept for the wait")
+	for range 2 {
+		if !p.Keep(k) {
+			t.Error("it is not kept for the wait")
+		}
 	}
 	p.WaitGoesOn(100) // another bid has ended
 	if all := p.Take(100); len(all) != 2 || all[0].Node != 1 {
