@@ -38,11 +38,11 @@ var inClients = []mutant{{
 	old: "return c.Trusted() + c.MaxTTL + 4*c.Window", new: "return c.Trusted() + 2*c.Window",
 	pkg: e2ePkg, check: "TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne", says: "two holders",
 }, {
-	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/rules.go",
+	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/validity.go",
 	old: "return n/2 + 1", new: "return max(n/2, 1)",
 	pkg: e2ePkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with 2 free nodes`,
 }, {
-	name: "expiry without a margin: validity without 4 W", promise: told, file: "internal/core/quorum/rules.go",
+	name: "expiry without a margin: validity without 4 W", promise: told, file: "internal/core/quorum/validity.go",
 	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
 	pkg: e2ePkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 1600", says: "acquired by another while the holder believed",
 }, {

@@ -13,20 +13,20 @@ type simulated struct {
 
 // inSimulation is the whole list.
 var inSimulation = []simulated{{
-	name: "belief without the 4 W", file: "internal/core/quorum/rules.go",
+	name: "belief without the 4 W", file: "internal/core/quorum/validity.go",
 	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
 }, {
-	name: "belief with 1 W instead of 4", file: "internal/core/quorum/rules.go",
+	name: "belief with 1 W instead of 4", file: "internal/core/quorum/validity.go",
 	old: "ttl - 4*window", new: "ttl - window",
 }, {
-	name: "belief with 2 W instead of 4", file: "internal/core/quorum/rules.go",
+	name: "belief with 2 W instead of 4", file: "internal/core/quorum/validity.go",
 	old: "ttl - 4*window", new: "ttl - 2*window",
 }, {
-	name: "belief with 3 W instead of 4", file: "internal/core/quorum/rules.go",
+	name: "belief with 3 W instead of 4", file: "internal/core/quorum/validity.go",
 	old: "ttl - 4*window", new: "ttl - 3*window",
 	unseen: "a fourth W is needed where right clocks lie as badly as in the clock model's counterexample; that finds it",
 }, {
-	name: "belief without the hundredth of the TTL and the 2 ms", file: "internal/core/quorum/rules.go",
+	name: "belief without the hundredth of the TTL and the 2 ms", file: "internal/core/quorum/validity.go",
 	old: "- 4*window - ttl/100 - 2*time.Millisecond", new: "- 4*window",
 	unseen: "they are for what is left when all 4 W are used up",
 }, {
@@ -55,7 +55,7 @@ var inSimulation = []simulated{{
 	name: "grants of different stamps counted together", file: "internal/core/quorum/attempt.go",
 	old: "if round != a.round {", new: "if round > a.round {",
 }, {
-	name: "half of the nodes are a majority", file: "internal/core/quorum/rules.go",
+	name: "half of the nodes are a majority", file: "internal/core/quorum/validity.go",
 	old: "return n/2 + 1", new: "return max(n/2, 1)",
 }, {
 	name: "a minority moves the deadline", file: "internal/core/quorum/renewal.go",

@@ -2,7 +2,7 @@
 // I/O, reads no clock and starts no goroutine. Its input is events (an answer, an instant), its output is decisions. So
 // one seeded loop can drive it in a simulation, and goroutines and sockets can drive it in production.
 //
-//	rules.go     majority and validity: the arithmetic of the promises
+//	validity.go  majority and validity: the arithmetic of the promises
 //	timebase.go  stamps: the client's clock corrected to the nodes' clocks
 //	attempt.go   one attempt to acquire: rounds, votes, what to release
 //	renewal.go   one renewal of a lease: extended, lost, or unknown

@@ -61,8 +61,8 @@ const (
 	NarrowedByFar          // quorum/timebase.go: a stamp that may be off by more must be closer to TIME by that
 	Challenged             // admit.lua: the request must carry the challenge, so its stamp is newer
 	VoucherNames           // admit.lua, trust.lua: a voucher is for one challenge
-	MoreThanHalf           // quorum/rules.go: N/2 + 1
-	CountsFromSending      // quorum/rules.go: deadline = sent + TTL - margin
+	MoreThanHalf           // quorum/validity.go: N/2 + 1
+	CountsFromSending      // quorum/validity.go: deadline = sent + TTL - margin
 	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline
 	MatchedReplies         // renewal/renew.go: an answer counts for the renewal it answers
 )

@@ -37,7 +37,7 @@ const (
 	ClaimKeepsSeen        // handoff.lua: a claim does not change seen
 	Quarantine            // admit.lua: a node without memory votes only on stamps drawn after that
 	OneStamp              // quorum/attempt.go: only grants of the current stamp count
-	MoreThanHalf          // quorum/rules.go: N/2 + 1
+	MoreThanHalf          // quorum/validity.go: N/2 + 1
 	FailedPassFrees       // waiting/bid.go: a lease that was passed and not taken is released
 )
 
