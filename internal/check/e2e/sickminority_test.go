@@ -87,7 +87,7 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 		start := time.Now()
 		l := lock(t, c, name)
 		acquired := time.Now()
-		if err := l.Extend(t.Context(), time.Second); err != nil {
+		if err := l.Extend(t.Context(), settings().MaxTTL); err != nil {
 			t.Fatal(err)
 		}
 		extended := time.Now()
@@ -112,7 +112,7 @@ func TestUnlockAtSaysThatAMinorityKeepsTheName(t *testing.T) {
 	s := newSet(t, 3)
 	net := s.network()
 	settings := func(c *holdfast.Config) {
-		c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, time.Second, 500*time.Millisecond
+		c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, 2*time.Second, 500*time.Millisecond
 	}
 	for _, srv := range s.servers {
 		srv.MustDo(t, "DEL", "holdfast:node:admission")
