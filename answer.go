@@ -34,10 +34,10 @@ type NodeAnswer struct {
 	Settings []Difference // the settings that differ
 	Lists    *Lists       // the lists of nodes that differ
 
-	Version string // such as "Redis 7.0.15", from Client.Nodes
-	RunID   string // the server's incarnation, from Client.Nodes
+	Version string // such as "Redis 7.0.15", from Admin.Nodes
+	RunID   string // the server's incarnation, from Admin.Nodes
 
-	// Loss names the loss of memory of a node that does not vote, from Client.Nodes. Each loss has another name. It is
+	// Loss names the loss of memory of a node that does not vote, from Admin.Nodes. Each loss has another name. It is
 	// "" if the node votes.
 	Loss string
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/async"
 	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
@@ -24,9 +25,11 @@ import (
 // Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
+	id     string // distinguishes this client's inbox from others
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
+	events events.Stream
 	log    *async.Queue // where calls of the Logger run
 
 	closing sync.Once
@@ -52,13 +55,17 @@ func New(c Config) (*Client, error) {
 	// Log asynchronously: callers may hold locks that deadline handling needs.
 	c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))
 	cl := &Client{config: c, log: log, times: nodescript.NewTimes(c.TTL), stop: make(chan struct{})}
+	cl.logs()
 	here := environment.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
-		Told: cl.told,
+		Told: func(node int, a nodescript.Answer, offset time.Duration) {
+			cl.events.Emit(&events.Event{Kind: events.NodeState, Node: node, Answer: a, Offset: offset})
+		},
 	})
 	var b [12]byte
-	id := string(random(here.Random, b[:])) // distinguishes this client's inbox from others
+	id := string(random(here.Random, b[:]))
+	cl.id = id
 	cl.locker = &waiting.Locker{
 		Fan: cl.fan, RetryDelay: c.RetryDelay, Stop: cl.stop, Fair: c.Fair, Gap: c.PollGap, Inbox: waiting.NewInbox(cl.fan, id),
 		NewOwner: func(ticket int64) string {
@@ -67,7 +74,7 @@ func New(c Config) (*Client, error) {
 		},
 	}
 	cl.keeper = renewal.NewKeeper(cl.fan)
-	cl.keeper.Explain = cl.lost
+	cl.keeper.Explain, cl.keeper.Events = cl.lost, &cl.events
 	cl.keeper.Refused, cl.locker.Inbox.Repair = cl.locker.Inbox.Subscribe, cl.keeper.Repair
 	return cl, nil
 }
@@ -157,10 +164,7 @@ func (c *Client) awaitTaking() {
 //
 // The methods that take the lock, and [Client.Status], refuse a bad name before they use the network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
-	m := &Mutex{client: c, name: name, ttl: c.config.TTL}
-	for _, o := range opts {
-		o(m)
-	}
+	m := &Mutex{client: c, name: name, options: c.options(opts)}
 	times := c.times
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
@@ -174,36 +178,6 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	}
 	return m
 }
-
-// Option changes one setting of one lock.
-type Option func(*Mutex)
-
-// WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. For a bad value the methods that take the lock return an error
-// that matches [ErrBadTTL].
-func WithTTL(ttl time.Duration) Option { return func(m *Mutex) { m.ttl = ttl } }
-
-// WaitThroughOutages makes Lock and Do keep waiting while no quorum of the nodes answers, until their context ends. It
-// suits a daemon that has no other work. [OnWait] receives the outage as an error. Lock also keeps waiting where only
-// an operator can help, for example if the configuration differs or a URL is wrong.
-func WaitThroughOutages() Option { return func(m *Mutex) { m.through = true } }
-
-// OnWait makes a waiting Lock call f after each failed attempt, with a [*HeldError] or an [*UnavailableError]. Use it
-// to tell people for whom they wait. If several goroutines of one client wait for one name, only the first of them
-// makes attempts. Lock calls the f of another goroutine only when that goroutine has become the first.
-//
-// The goroutine that called Lock runs f between two attempts. So f never runs at the same time as Lock's attempts, nor
-// after Lock has returned.
-//
-// f must return soon. While f runs, no goroutine of this client tries to get this name. A claim that arrives in that
-// time goes to another client after a second. The goroutines behind this one learn of an outage later, by the time that
-// f takes.
-//
-// If f panics, the panic leaves Lock. Lock then leaves no place in a queue, and the other goroutines keep waiting. f
-// may end the wait: it cancels Lock's context.
-//
-// Attempts come about once a second. If nothing can wake the waiter, they come after each [Config.RetryDelay]: ten
-// times a second by default. This is the case behind a foreign key and without a quorum.
-func OnWait(f func(err error)) Option { return func(m *Mutex) { m.onWait = f } }
 
 // random fills text, whose length is a multiple of 4, with random letters. Their source is seeded by the runtime from
 // the system's source. That is enough for ids that must not occur twice.

@@ -57,12 +57,17 @@
 //
 // A node that restarted without its data, was flushed, or evicted keys does not vote for MaxTTL + Window. After that
 // time every lock that it may have forgotten has ended. This quarantine also applies to a server that was never used
-// before. An operator who knows that no lock is alive can shorten it with [Client.Trust] or with the command holdfast
+// before. An operator who knows that no lock is alive can shorten it with [Admin.Trust] or with the command holdfast
 // nodes trust.
 //
-// # Limits
+// # Reentrancy
 //
-// Locks are not reentrant. A goroutine that locks a name twice waits for itself until its context ends.
+// Ownership travels in the context. A lock that is taken with the context of its own lease is a handle of that lease:
+// it has the same token and deadline, and needs no round trip. Each handle has its own Unlock; the last one releases
+// the lock. Without that context a call waits for its own process: the error then says that this very client has the
+// lock. See [Mutex.Lock] and [Reentrant].
+//
+// # Limits
 //
 // No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a debugger
 // or a suspended host can pause a process for so long. Use [Lease.Fence] against this: the resource refuses a token

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +28,9 @@ var (
 	// ErrUnavailable means that no quorum of the nodes answered, so nothing is known. Evidence: [*UnavailableError].
 	ErrUnavailable = renewal.ErrNoQuorum
 
-	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed. Use that
-	// lease, or a context that does not come from it.
-	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; a lock cannot be taken twice")
+	// ErrReentrant means that the caller itself holds this lock, under the lease whose context it passed, and that the
+	// option [Reentrant](false) forbids a second handle.
+	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
@@ -41,27 +42,17 @@ var (
 	ErrBadTTL = errors.New("bad TTL")
 )
 
-// HeldError describes the holder of a lock, as far as the nodes know it. It matches [ErrHeld].
+// HeldError describes the holders of a lock, as far as the nodes know them. It matches [ErrHeld].
 type HeldError struct {
 	Name string
 
-	// Owner is the holder that most nodes named: "label~client~random" for a client
-	// of Holdfast, with "~left" behind it if Left; any value at all where Foreign. Empty
-	// where nobody holds the lock and several clients took votes from each other, and
-	// for a foreign key that is no string or is empty.
-	Owner string
+	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. It is
+	// empty if nobody holds the lock and several clients took votes from each other.
+	Holders []Holder
 
-	// Left is true if the holder has ended its lease and keeps the name taken: by
-	// [Lease.UnlockAt], or in a gap of [Config.PollGap]. The lock is then not renewed.
-	Left bool
-
-	// ExpiresIn is when the holder's lease ends if it is not renewed, counted from when
-	// the error was made; negative if it never does (a foreign key without expiry).
+	// ExpiresIn is the time after which the last holder's lease ends if it is not renewed, counted from when the error
+	// was made. It is negative if the lock never ends (a foreign key without expiry).
 	ExpiresIn time.Duration
-
-	// Foreign is true if the holder is not a client of Holdfast: another Redlock library, or a person, set a value
-	// under the plain key.
-	Foreign bool
 
 	// Place is the place of a waiting Lock in the queue: 1 is next, and 0 means that it is not in the queue, as for
 	// TryLock. Goroutines of one client that wait for one name have one place among the clients, and wait behind each
@@ -73,6 +64,9 @@ type HeldError struct {
 
 	cause error // the reason why the wait ended: nil, or causeOf
 }
+
+// Holder returns the first of Holders. It returns a zero Holder if there is none.
+func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("lock %q: %s", e.Name, e.Said()) + because(e.cause)
@@ -111,6 +105,25 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
+// unavailable returns the error of a call that had no quorum.
+func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
+	e := &UnavailableError{Name: name, Nodes: nodes}
+	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
+		e.trust = c.trustCommand()
+	}
+	return e
+}
+
+// trustCommand vouches for the nodes with this client's configuration. It does not name the nodes: their URLs may
+// contain users and passwords, which the client does not know.
+func (c *Client) trustCommand() string {
+	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, c.config.Cluster)
+	if c.config.Durable {
+		command += " --durable"
+	}
+	return command + " (with the same nodes)"
+}
+
 // Hint returns what a person can do, if the answers of the nodes do not say it: how to shorten a quarantine, or what
 // belongs to a configuration. It returns "" for any other answers. Error contains the hint.
 func (e *UnavailableError) Hint() string {
@@ -135,7 +148,7 @@ func (e *UnavailableError) Hint() string {
 		return "these nodes vote within " + forPeople(longest) + ": Lock waits for that, and nothing shortens it"
 	}
 	return "these nodes vote within " + forPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
-		"as when they are new, holdfast nodes trust or Client.Trust shortens it"
+		"as when they are new, holdfast nodes trust or Admin.Trust shortens it"
 }
 
 // Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -17,12 +17,17 @@ import (
 // Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails
 // for too long. It is safe for concurrent use.
 //
+// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. All handles
+// share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
+// last handle.
+//
 // If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
 // that it protects may still be running.
 type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
+	handle
 
 	unlocked atomic.Bool // by its holder and not by Close
 
@@ -34,26 +39,26 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
+	l.first, l.ttl = l, m.ttl
 	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
 	return l
 }
 
-// alarm makes the Logger report the lease if it becomes garbage. It returns a function that cancels this. Until this is
-// called the keeper holds a reference.
+// alarm reports the lease if it becomes garbage. It returns a function that cancels this. Until this is called the
+// keeper holds a reference.
 func (l *Lease) alarm(held *renewal.Lease) func() {
-	return runtime.AddCleanup(l, forgotten, leak{name: l.name, logger: l.client.config.Logger, held: held}).Stop
+	return runtime.AddCleanup(l, leak.report, leak{events: &l.client.events, held: held}).Stop
 }
 
+// leak is what is known of a lease that became garbage.
 type leak struct {
-	name   string
-	logger *slog.Logger
+	events *events.Stream
 	held   *renewal.Lease
 }
 
-func forgotten(k leak) {
+func (k leak) report() {
 	if k.held.End() == nil {
-		k.logger.Warn("a lease was dropped without Unlock; it stays held and is renewed until the client is closed",
-			"name", k.name, "owner", k.held.Owner(), "token", k.held.Token())
+		k.events.Emit(&events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }
 
@@ -72,7 +77,7 @@ func (l *Lease) Owner() string { return l.held.Owner() }
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
 	s := fmt.Sprintf("lease of %q, fence %d, until %s", l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
-	if l.held.End() != nil {
+	if l.end() != nil {
 		s += " (ended)"
 	}
 	return s
@@ -90,10 +95,13 @@ func (l *Lease) Fence() int64 { return l.held.Token() }
 //
 // The context has the values of the context that Lock got. It does not end with that context, which bounds only the
 // wait. For work that ends with both use [Mutex.Do] or [Mutex.TryDo].
+//
+// [Mutex.Lock] with this context, or with one made from it, returns a handle of this lease. So a function that needs the
+// lock can take it whether or not its caller has it.
 func (l *Lease) Context() context.Context {
 	// The value lies outside the cancellation. The keeper refers to the inner context only: a reference to the Lease
 	// would keep it from ever becoming garbage.
-	l.once.Do(func() { l.ctx = context.WithValue(l.held.Context(), leaseKey{}, l) })
+	l.once.Do(func() { l.ctx = context.WithValue(l.work(), leaseKey{}, l) })
 	return l.ctx
 }
 
@@ -113,11 +121,17 @@ func (l *Lease) Deadline() time.Time {
 //
 // If a node answers that it does not have the lease, Extend waits for the other nodes, for up to a [Config.Window]. If
 // a majority answers the same, the lease is lost.
+//
+// Handles share their lease, so Extend renews all of them. The TTL is not set below one that another handle needs.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
 	}
-	return l.wrap(ctx, "extend", l.held.Extend(ctx, ttl))
+	longest, err := l.wants(ttl)
+	if err != nil {
+		return l.wrap(ctx, "extend", err)
+	}
+	return l.wrap(ctx, "extend", l.held.Extend(ctx, longest))
 }
 
 // Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request.
@@ -129,12 +143,9 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // and [ErrReleased] if it was released before. It matches [ErrUnavailable] if too few nodes answered. The client then
 // repeats the request in the background, and the lock ends with its TTL at the latest. If ctx ends first, the error
 // matches ctx's Err and cause; the nodes get the request all the same.
-func (l *Lease) Unlock(ctx context.Context) error {
-	if l.held.End() == nil { // otherwise the client ended it, and not its holder
-		l.unlocked.Store(true)
-	}
-	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
-}
+//
+// If other handles of the lease are in use, Unlock ends only this handle, and returns nil at once.
+func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.Time{}) }
 
 // UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most MaxTTL from now, by the nodes'
 // clocks. By another clock the name may be free up to 1.5 × Window earlier. The process may exit meanwhile.
@@ -142,18 +153,16 @@ func (l *Lease) Unlock(ctx context.Context) error {
 // With it a scheduled job runs once although the clocks of machines differ. An instant in the past is the same as
 // Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and an error says so. The
 // other errors are those of Unlock, but ErrUnavailable says that too few nodes keep the name.
+//
+// If other handles of the lease are in use, the name is kept when the last of them is released, until the latest instant
+// that any handle asked for.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
-	d := time.Until(at)
-	switch {
-	case d <= 0:
-		return l.Unlock(ctx)
-	case l.held.End() != nil: // a more important fact than a bad argument
-		return l.wrap(ctx, "unlock", l.held.End())
+	d, most := time.Until(at), l.client.config.MaxTTL
+	if d <= most {
+		return l.release(ctx, at)
 	}
-	l.unlocked.Store(true)
-	most := l.client.config.MaxTTL
-	err := l.wrap(ctx, "unlock", l.held.Leave(ctx, min(d, most)))
-	if d <= most || errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) {
+	err := l.release(ctx, time.Now().Add(most))
+	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) { // a more important fact than a bad argument
 		return err
 	}
 	// The lease ends although the argument is bad: after a deferred call nobody would release it.
@@ -163,6 +172,22 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 		far = fmt.Errorf("%w; %w", far, err)
 	}
 	return far
+}
+
+// release ends the handle. The last handle also ends the lease, and keeps the name until at or a later instant that
+// another handle asked for.
+func (l *Lease) release(ctx context.Context, at time.Time) error {
+	last, until, err := l.endHandle(at)
+	switch {
+	case err != nil:
+		return l.wrap(ctx, "unlock", err)
+	case !last:
+		return nil
+	}
+	if d := time.Until(until); !until.IsZero() && d > 0 {
+		return l.wrap(ctx, "unlock", l.held.Leave(ctx, min(d, l.client.config.MaxTTL)))
+	}
+	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
 }
 
 func (l *Lease) wrap(ctx context.Context, what string, err error) error {

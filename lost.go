@@ -40,9 +40,9 @@ func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	switch {
 	case e.Foreign:
-		why = "taken by " + (&HeldError{Foreign: true, Owner: e.Owner}).Holder()
+		why = "taken by " + Holder{Foreign: true, Owner: e.Owner}.String()
 	case e.Owner != "":
-		why = "taken by " + (&HeldError{Owner: e.Owner}).Holder()
+		why = "taken by " + Holder{Owner: e.Owner}.String()
 	case e.Gone:
 		why = "a majority of the nodes did not have it any more: it was deleted, or they lost their memory"
 	}
@@ -65,18 +65,13 @@ func (e *LostError) why() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// lost makes the public error of a loss, and logs it; no other line reports the loss. The lease's context ends after
-// lost returns, and thousands of leases may be lost together. So lost formats no text and does not call the Logger
-// itself.
+// lost returns the public error of a loss. The lease's context ends after lost returns, and thousands of leases may be
+// lost together. So lost formats no text.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
-	e := &LostError{Name: strings.TrimPrefix(l.Name(), c.config.Prefix), Gone: why.Gone, client: c, answers: why.Answers}
+	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, answers: why.Answers}
 	if why.Gone {
 		e.Owner, e.Foreign = taker(why.Answers)
 	}
-	owner, token := l.Owner(), l.Token()
-	c.log.Do(func() {
-		c.config.Logger.Warn("lock lost", "name", e.Name, "owner", owner, "token", token, "why", e.why())
-	})
 	return e
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -13,13 +15,11 @@ import (
 // Mutex is a name that can be locked. It has no state of its own: a program may make a new one for every use, and many
 // goroutines may use one.
 type Mutex struct {
-	client  *Client
-	name    string
-	lock    nodescript.Lock
-	ttl     time.Duration
-	onWait  func(error)
-	through bool  // the wait goes on during outages
-	bad     error // the reason why the name cannot be locked, or nil
+	options
+	client *Client
+	name   string
+	lock   nodescript.Lock
+	bad    error // the reason why the name cannot be locked, or nil
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -35,14 +35,14 @@ func (m *Mutex) Name() string { return m.name }
 // last work of fn may have overlapped with the next holder. If [Client.Close] released the lock while fn ran, the error
 // matches [ErrClosed] for the same reason; Close does not wait for fn. Both errors also match fn's error.
 //
-// If fn did not run, the error is that of [Mutex.Lock]. It matches [ErrReentrant] if fn passes its context to Do or
-// Lock of the same name.
+// If fn did not run, the error is that of [Mutex.Lock]. fn may pass its context to Do or Lock of the same name: they
+// then run under the same lease.
 func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
 	lease, err := m.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	return m.under(ctx, lease, fn)
+	return m.run(ctx, lease, fn)
 }
 
 // TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it. If fn did not run, the error is that of
@@ -52,11 +52,11 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 	if err != nil {
 		return err
 	}
-	return m.under(ctx, lease, fn)
+	return m.run(ctx, lease, fn)
 }
 
-// under runs fn under a lease, and then releases the lease.
-func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
+// run runs fn under a lease, and then releases the lease.
+func (m *Mutex) run(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
 	work, cancel := context.WithCancelCause(lease.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
@@ -74,7 +74,7 @@ func (m *Mutex) under(ctx context.Context, lease *Lease, fn func(ctx context.Con
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
 			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
 			// the TTL.
-			m.client.config.Logger.Warn("lock not given back on a majority; it ends with its TTL", "name", m.name)
+			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name})
 		}
 	}()
 	return fn(work)
@@ -90,15 +90,8 @@ func besides(fact, work error) error {
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
 //
-// ctx bounds the wait, not the lease; its values are those of the lease's context. If
-// ctx ends first the error matches its Err and its cause, and [ErrHeld] or
-// [ErrUnavailable] as the last attempt found. Lock returns an error that matches
-// ErrUnavailable by itself if no quorum could be had for a second, or, once it found that
-// somebody has the lock, for the lock's TTL if that is longer; it may take another
-// [Config.NodeTimeout] or two until that is certain. Of several goroutines that wait for one
-// name each is told after that time, whoever of them is the first in line. Quarantines of
-// restarted nodes are waited for, and outages with [WaitThroughOutages]. A bad name matches
-// [ErrBadName], and a bad TTL [ErrBadTTL].
+// ctx bounds the wait, not the lease. The lease's context has the values of ctx. If ctx ends first, the error matches
+// ctx's Err and cause, and ErrHeld or ErrUnavailable, as the last attempt found.
 //
 // Lock gives up with an error that matches ErrUnavailable if no quorum answers for a second. After Lock has found that
 // somebody has the lock, it gives up after the lock's TTL instead, if that is longer. The decision may take one or two
@@ -106,49 +99,112 @@ func besides(fact, work error) error {
 // first in line. Lock waits for the end of quarantines of restarted nodes. With [WaitThroughOutages] it also waits for
 // the end of outages.
 //
-// The error matches [ErrBadName] for a bad name. A bad TTL is an error that says so.
+// The error matches [ErrBadName] for a bad name, and [ErrBadTTL] for a bad TTL.
 //
-// The error matches [ErrReentrant] if ctx is the context of a held lease of this lock and this client, or was made from
-// it. Lock then returns at once, because it would wait for its own caller.
+// If ctx is the context of a lease of this lock and this client, or was made from it, Lock returns a handle of that
+// lease at once, and asks no node. Only one goroutine at a time has a handle that was made from one context: another
+// call with the same context waits in this process until the first handle, and all handles made from it, are released.
+// If the lease is over, the error is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m
+// applies to the lease while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	if m.mine(ctx) {
+	if l := m.mine(ctx); l != nil {
+		return m.under(ctx, l, true)
+	}
+	if err := m.begin(ctx); err != nil {
+		return nil, m.prefix(err)
+	}
+	defer m.client.taking.Done()
+	after := func(r *waiting.Refusal) { m.tell(func() error { return m.prefix(m.refused(r)) }) }
+	began := m.client.fan.Now()
+	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
+	return m.lease(ctx, began, g, r)
+}
+
+// TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
+// too few nodes answered, the error matches [ErrUnavailable] and is an [*UnavailableError]. If several clients try at
+// the same instant, one of them gets the lock: TryLock repeats a split vote for a moment.
+//
+// With the context of a lease of this lock TryLock returns a handle of that lease, as [Mutex.Lock] does. If another
+// goroutine has the handle of this context, the error matches ErrHeld.
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
+	if l := m.mine(ctx); l != nil {
+		return m.under(ctx, l, false)
+	}
+	if err := m.begin(ctx); err != nil {
+		return nil, m.prefix(err)
+	}
+	defer m.client.taking.Done()
+	began := m.client.fan.Now()
+	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	return m.lease(ctx, began, g, r)
+}
+
+// mine returns the innermost lease of this lock among the leases of ctx, or nil. Leases of other locks may lie in
+// between. The same name of another client does not count, because it may be on other nodes: a program that moves from
+// one node set to another holds both.
+func (m *Mutex) mine(ctx context.Context) *Lease {
+	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
+		if l.client == m.client && l.name == m.name {
+			return l
+		}
+	}
+	return nil
+}
+
+// under returns a handle of a lease that the caller's context belongs to. wait says that the call may wait for a
+// handle of another goroutine.
+func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) {
+	if m.never {
 		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrReentrant))
 	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	after := func(r *waiting.Refusal) {
-		if m.onWait != nil {
-			m.onWait(m.prefix(m.refused(r)))
+	over := func(err error) error { return m.prefix(fmt.Errorf("lock %q under its own lease: %w", m.name, err)) }
+	h, err := l.take(ctx, m.ttl, nil)
+	if err != nil {
+		return nil, over(err)
+	}
+	if h != nil {
+		return h, nil
+	}
+	held := &HeldError{
+		Name: m.name, ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+	}
+	if !wait {
+		return nil, m.prefix(held)
+	}
+	m.tell(func() error { return m.prefix(held) })
+	t := l.queue()
+	defer l.leaves(t)
+	for {
+		select {
+		case <-t.came:
+		case <-l.held.Context().Done():
+		case <-ctx.Done():
+			return nil, m.prefix(ended(ctx, held))
+		case <-m.client.stop:
+			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+		}
+		if h, err := l.take(ctx, m.ttl, t); err != nil {
+			return nil, over(err)
+		} else if h != nil {
+			return h, nil
 		}
 	}
-	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
-	return m.lease(ctx, g, r)
 }
 
-// TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
-// too few nodes answered, the error matches [ErrUnavailable] and is an [*UnavailableError]. If several clients try at
-// the same instant, one of them gets the lock: TryLock repeats a split vote for a moment.
-func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
-	if err := m.begin(ctx); err != nil {
-		return nil, m.prefix(err)
+// tell tells the listeners that a wait goes on. It makes the error only if somebody listens.
+func (m *Mutex) tell(why func() error) {
+	if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
+		return
 	}
-	defer m.client.taking.Done()
-	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
-	return m.lease(ctx, g, r)
-}
-
-// mine reports whether ctx is the context of a held lease of this lock, or was made from it. Leases of other locks may
-// lie in between. The same name of another client does not count, because it may be on other nodes: a program that
-// moves from one node set to another holds both.
-func (m *Mutex) mine(ctx context.Context) bool {
-	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.held.Context()) {
-		if l.client == m.client && l.name == m.name && l.held.End() == nil {
-			return true
-		}
+	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name, Err: why()}
+	m.client.events.Emit(e)
+	if m.waiting != nil {
+		m.waiting(e)
 	}
-	return false
 }
 
 // begin begins a call. If it returns nil, the call must end with taking.Done.
@@ -166,10 +222,15 @@ func (m *Mutex) begin(ctx context.Context) error {
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }
 
-func (m *Mutex) lease(ctx context.Context, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
+func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
 	switch {
 	case r == nil:
 		l := newLease(ctx, m, g)
+		if m.client.events.Wanted(events.Acquired) {
+			m.client.events.Emit(&events.Event{
+				Kind: events.Acquired, Name: m.lock.Name, Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
+			})
+		}
 		if m.client.closed.Load() && l.held.End() != nil { // Close no longer waited for it
 			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
 		}
@@ -194,7 +255,11 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	} else {
 		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	return &HeldError{
-		Name: m.name, Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes,
+	e := &HeldError{Name: m.name, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	if owner != "" || foreign {
+		e.Holders = []Holder{{
+			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,
+		}}
 	}
+	return e
 }

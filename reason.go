@@ -21,7 +21,7 @@ const (
 	ReasonFutureToken // the node has seen a token from the future: Seen
 	ReasonCorrupt     // the key Value, which keeps the record of the name, holds something else
 
-	// Answers to [Client.Status] and [Client.Nodes].
+	// Answers to [Client.Status] and [Admin.Nodes].
 	ReasonFree  // nobody has the lock
 	ReasonVotes // the node votes
 

@@ -31,7 +31,7 @@ func (n NodeAnswer) said() string {
 	case ReasonHeld:
 		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
 	case ReasonOffered:
-		return "held for " + printable.Label(n.Owner) + n.forHowLong()
+		return "held for " + nodescript.Label(n.Owner) + n.forHowLong()
 	case ReasonLost:
 		if n.Owner == "" && !n.Foreign {
 			return "the lease is gone"
@@ -214,7 +214,7 @@ func byWhom(owner string, foreign bool) string {
 	case foreign:
 		return fmt.Sprintf("by a foreign key (%q)", owner)
 	}
-	return "by " + printable.Label(owner)
+	return "by " + nodescript.Label(owner)
 }
 
 // forHowLong returns "" for an answer that has Until instead.
@@ -228,33 +228,19 @@ func (n NodeAnswer) forHowLong() string {
 	return " for up to " + forPeople(n.ExpiresIn)
 }
 
-// Holder returns the label of the owner for people, such as "web-3/4711". It quotes an owner without a label of
-// Holdfast.
-func (e *HeldError) Holder() string {
-	switch {
-	case e.Foreign && e.Owner == "":
-		return noText
-	case e.Foreign:
-		return fmt.Sprintf("a foreign key (%q)", e.Owner)
-	case e.Owner == "":
-		return "several that try at once"
-	}
-	return printable.Label(e.Owner)
-}
-
-// noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.
-const noText = "a foreign key without a text value"
-
 // Said returns who has the lock and for how long: "held by web-3/4711 for up to 8s".
 func (e *HeldError) Said() string {
-	if e.Owner == "" && !e.Foreign {
+	if len(e.Holders) == 0 {
 		return "others are taking it at this moment"
 	}
-	held := "held by " + e.Holder()
+	held := "held by " + e.Holder().String()
+	if e.Holder().Own {
+		held = "held by this very client, " + e.Holder().String() + ","
+	}
 	if e.ExpiresIn >= 0 {
 		return held + " for up to " + forPeople(e.ExpiresIn)
 	}
-	if e.Owner == "" {
+	if e.Holder().Owner == "" {
 		held += ","
 	}
 	return held + " without expiry; it stays until somebody deletes it"

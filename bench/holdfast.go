@@ -47,7 +47,7 @@ func (l holdfastLocker) ready() error {
 	defer cancel()
 	for {
 		all := true
-		for _, n := range l.client.Nodes(ctx) {
+		for _, n := range l.client.Admin().Nodes(ctx) {
 			all = all && n.Votes()
 		}
 		switch {

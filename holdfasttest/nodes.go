@@ -122,7 +122,7 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 	for {
 		waiting := false
 		var last []holdfast.NodeAnswer
-		for i, n := range client.Nodes(tb.Context()) {
+		for i, n := range client.Admin().Nodes(tb.Context()) {
 			if n.Reason == holdfast.ReasonMisconfigured { // which no waiting mends
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}

@@ -9,8 +9,9 @@
 //	async        functions that may block, away from goroutines with deadlines
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
 //	quorum       several nodes: what their answers mean together. No I/O
+//	bid          one attempt to get a name: what it asks, what answers mean, what it gives back. No I/O
 //	fanout       carries calls to all nodes: queues, pipelines, admission, clocks
-//	waiting      gets a lock: attempts, lines, hand-offs, passes
+//	waiting      gets a lock: carries out bids; lines, hand-offs, passes
 //	renewal      keeps a lock: renewals, deadlines, releases
 //	embedded     a node inside this process, for tests, development and the demo
 package core

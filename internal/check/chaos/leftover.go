@@ -51,13 +51,13 @@ func (a *arena) things(n *node) (list []thing) {
 		key := fmt.Sprint(pair[0])
 		text, isText := pair[1].(string)
 		waiting, isQueue := pair[1].([]any)
-		switch {
-		case strings.HasPrefix(key, nodescript.GuardKey):
-		case strings.HasSuffix(key, ":holdfast:queue") && isQueue:
+		switch kind := nodescript.KindOf(key); {
+		case kind == nodescript.NodeKey:
+		case kind == nodescript.QueueOfKey && isQueue:
 			for _, w := range waiting {
 				list = append(list, thing{aPlace, key, fmt.Sprint(w)})
 			}
-		case strings.HasSuffix(key, ":holdfast") && isText:
+		case kind == nodescript.RecordOfKey && isText:
 			switch r, err := nodescript.ParseRecord(text); {
 			case err != nil:
 				list = append(list, thing{anOdd, key, text})
@@ -169,8 +169,7 @@ func (a *arena) ghosts() (list []string) {
 
 // clientOf returns the number of an owner's client, from its label, -1 if it has none.
 func clientOf(owner string) int {
-	label, _, _ := strings.Cut(owner, "~")
-	n, err := strconv.Atoi(strings.TrimPrefix(label, "client-"))
+	n, err := strconv.Atoi(strings.TrimPrefix(nodescript.LabelOf(owner), "client-"))
 	if err != nil {
 		return -1
 	}

@@ -47,7 +47,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		c.Nodes = nodes
 	}
 	s.servers[0].MustDo(t, "FLUSHALL") // so that somebody vouches for it
-	s.client(as).Trust(t.Context())
+	s.client(as).Admin().Trust(t.Context())
 	holder := lock(t, s.ready(s.client(as)), "x")
 	if err := holder.Extend(t.Context(), settings().MaxTTL); err != nil {
 		t.Fatal(err)

@@ -243,7 +243,7 @@ func TestAWaitThatEndsMidAttemptStillSaysWhoHasTheLock(t *testing.T) {
 		}
 	})).Lock(ctx)
 	var held *holdfast.HeldError
-	if !errors.As(err, &held) || held.Owner != lease.Owner() || !errors.Is(err, errOwn) {
+	if !errors.As(err, &held) || held.Holder().Owner != lease.Owner() || !errors.Is(err, errOwn) {
 		t.Errorf("the wait ended with: %v; want the holder and the context's cause", err)
 	}
 }

@@ -22,7 +22,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 			s := newSet(t, 1, redistest.Durable())
 			s.servers[0].MustDo(t, "CONFIG", "SET", setting, value)
 			c := s.client(func(c *holdfast.Config) { c.Durable = true })
-			n := c.Nodes(t.Context())[0]
+			n := c.Admin().Nodes(t.Context())[0]
 			if want := setting + " is " + value; n.Reason != holdfast.ReasonUnfit || n.Value != value || !strings.Contains(n.Said(), want) {
 				t.Fatalf("the node is %q; want %q", n, want)
 			}
@@ -86,7 +86,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	c := s.client(declare, func(c *holdfast.Config) { c.NodeTimeout = 3 * time.Second })
 	s.urls = direct
 	done := make(chan bool)
-	go func() { c.Nodes(context.Background()); close(done) }()
+	go func() { c.Admin().Nodes(context.Background()); close(done) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)
 	s.servers[0].Kill()
@@ -94,7 +94,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	began := time.Now()
 	<-done
 	for time.Since(began) < 15*time.Second {
-		n := a.Nodes(context.Background())[0]
+		n := a.Admin().Nodes(context.Background())[0]
 		if n.Votes() {
 			break
 		}

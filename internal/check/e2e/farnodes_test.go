@@ -159,8 +159,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		defer holder.Close()
 		rival, toRival := s.client(timeout)
 		defer rival.Close()
-		holder.Nodes(t.Context())
-		rival.Nodes(t.Context())
+		holder.Admin().Nodes(t.Context())
+		rival.Admin().Nodes(t.Context())
 
 		// The first client reads node 0 as behind, and node 2 beside it. It knows both clocks when node 2 has lost its
 		// memory.
@@ -170,7 +170,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		defer begins.Close()
 		ways[0].back.Store(way)
 		ways[1].cut.Store(true)
-		go begins.Nodes(t.Context())
+		go begins.Admin().Nodes(t.Context())
 		s.at(-2.05)
 		s.clock(2, 0) // and reports find it alive once more
 		s.at(-0.25)
@@ -198,7 +198,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[1].there.Store(way)
 		ways[2].back.Store(way)
 		said := make(chan holdfast.NodeAnswer, 1)
-		go func() { said <- ends.Nodes(t.Context())[2] }()
+		go func() { said <- ends.Admin().Nodes(t.Context())[2] }()
 		s.at(1.8)
 		s.clock(2, 3.79)
 		ways[2].back.Store(0)

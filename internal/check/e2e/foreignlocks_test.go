@@ -56,7 +56,7 @@ func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 			ends := time.Now().Add(ttl)
 			_, err := c.Mutex(f.name).TryLock(t.Context())
 			var held *holdfast.HeldError
-			if !errors.As(err, &held) || !held.Foreign || held.Owner != f.owner {
+			if !errors.As(err, &held) || !held.Holder().Foreign || held.Holder().Owner != f.owner {
 				t.Errorf("%s: TryLock: %v", f.name, err)
 				continue
 			}
@@ -78,7 +78,7 @@ func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 				}
 			}
 			status, err := c.Status(t.Context(), f.name)
-			if err != nil || !status.Held || !status.Foreign || status.Owner != f.owner {
+			if err != nil || !status.Held || !status.Holder().Foreign || status.Holder().Owner != f.owner {
 				t.Errorf("%s: Status: %+v, %v", f.name, status, err)
 			}
 		}
@@ -198,7 +198,7 @@ func TestPrivateLocksExcludeEachOtherWithoutThePlainKey(t *testing.T) {
 		}
 		for _, other := range []*holdfast.Client{b, public} {
 			var held *holdfast.HeldError
-			if _, err := other.Mutex("x").TryLock(t.Context()); !errors.As(err, &held) || held.Owner != lease.Owner() || held.Foreign {
+			if _, err := other.Mutex("x").TryLock(t.Context()); !errors.As(err, &held) || held.Holder().Owner != lease.Owner() || held.Holder().Foreign {
 				t.Errorf("TryLock of a held private lock: %v", err)
 			}
 		}

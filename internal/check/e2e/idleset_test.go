@@ -20,7 +20,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	for _, idle := range []time.Duration{61 * time.Minute, 3 * time.Hour} {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
-		for _, n := range look.Nodes(t.Context()) {
+		for _, n := range look.Admin().Nodes(t.Context()) {
 			if n.Reason != holdfast.ReasonMisconfigured || n.Cause != holdfast.CauseSettings {
 				t.Errorf("a look with another window, %s later: %s", idle, n)
 			}
@@ -39,6 +39,6 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 
 	s.each(all(3), func(srv *redistest.Server) { srv.Step(6 * time.Hour) })
 	look := s.client(other)
-	look.Trust(t.Context())
+	look.Admin().Trust(t.Context())
 	lock(t, s.ready(look), "nightly").Unlock(t.Context())
 }

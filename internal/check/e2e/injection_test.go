@@ -25,13 +25,13 @@ func TestTheLabelOfAnotherForgesNoLine(t *testing.T) {
 		if !errors.As(err, &held) {
 			t.Fatalf("%q: %v, want ErrHeld", label, err)
 		}
-		for _, said := range []string{err.Error(), held.Holder(), held.Nodes[0].String()} {
+		for _, said := range []string{err.Error(), held.Holder().String(), held.Nodes[0].String()} {
 			if strings.ContainsAny(said, "\x1b\r\n\u009b") || strings.Contains(said, "held by web-1 for") {
 				t.Errorf("%q is told as %q", label, said)
 			}
 		}
-		if held.Owner != r.Owner {
-			t.Errorf("a program gets the owner %q, want %q as it is", held.Owner, r.Owner)
+		if held.Holder().Owner != r.Owner {
+			t.Errorf("a program gets the owner %q, want %q as it is", held.Holder().Owner, r.Owner)
 		}
 	}
 }

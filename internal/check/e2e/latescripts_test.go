@@ -98,7 +98,7 @@ func requestAfterARestart(t *testing.T) bool {
 	looker := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
 	s.urls = direct
 	looked := make(chan bool)
-	go func() { defer close(looked); looker.Nodes(context.Background()) }()
+	go func() { defer close(looked); looker.Admin().Nodes(context.Background()) }()
 	<-greeted
 	redistest.Eventually(t, 10*time.Second, "the node has run the greeting", func() bool { return evals() != before })
 	s.servers[2].Kill()
@@ -164,7 +164,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	c := s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second })
 	s.urls = direct
 	looked := make(chan []holdfast.NodeAnswer, 1)
-	go func() { looked <- c.Nodes(context.Background()) }()
+	go func() { looked <- c.Admin().Nodes(context.Background()) }()
 	<-greeted
 	time.Sleep(20 * time.Millisecond)
 	began := time.Now()

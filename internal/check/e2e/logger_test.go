@@ -155,7 +155,7 @@ func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	var log written
 	c := s.ready(s.client(func(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
 	s.servers[0].Restart()
-	c.Nodes(t.Context())
+	c.Admin().Nodes(t.Context())
 	if err := c.Close(); err != nil { // Close waits for the log
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestOpenOneReportShutsASet(t *testing.T) {
 	s.servers[0].Kill()
 	s.servers[0].Restart()
 	b := open(0, 3, 4)
-	b.Nodes(t.Context())
+	b.Admin().Nodes(t.Context())
 	began := time.Now()
 	b.Close() // it was a mistake: half a second, and no lock
 	var lost time.Duration

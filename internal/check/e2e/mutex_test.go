@@ -42,7 +42,7 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 		if !errors.Is(err, holdfast.ErrHeld) || !errors.As(err, &held) {
 			t.Fatalf("TryLock of a held lock: %v", err)
 		}
-		if held.Owner != lease.Owner() || held.Foreign || held.ExpiresIn <= 0 || held.ExpiresIn > settings().MaxTTL {
+		if held.Holder().Owner != lease.Owner() || held.Holder().Foreign || held.ExpiresIn <= 0 || held.ExpiresIn > settings().MaxTTL {
 			t.Errorf("HeldError does not describe the holder %s: %+v", lease.Owner(), held)
 		}
 		if err := lease.Unlock(t.Context()); err != nil {

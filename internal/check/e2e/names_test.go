@@ -51,11 +51,11 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 				t.Errorf("%s: the lease's name is %q", what, lease.Name())
 			}
 			var held *holdfast.HeldError
-			if _, err := b.Mutex(name).TryLock(t.Context()); !errors.As(err, &held) || held.Owner != lease.Owner() || held.Name != name {
+			if _, err := b.Mutex(name).TryLock(t.Context()); !errors.As(err, &held) || held.Holder().Owner != lease.Owner() || held.Name != name {
 				t.Errorf("%s: TryLock of the held lock: %v", what, err)
 			}
 			st, err := b.Status(t.Context(), name)
-			if err != nil || st.Owner != lease.Owner() || st.Fence != lease.Fence() || st.Name != name {
+			if err != nil || st.Holder().Owner != lease.Owner() || st.Holder().Fence != lease.Fence() || st.Name != name {
 				t.Errorf("%s: Status: %+v, %v", what, st, err)
 			}
 			// A majority has it at once. A node that missed it gets it by the next renewal.

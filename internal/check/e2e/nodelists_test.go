@@ -35,7 +35,7 @@ func (s *set) listed(which ...int) *holdfast.Client {
 
 // standing counts the nodes that vote for c, and returns why the others do not.
 func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
-	for _, s := range c.Nodes(t.Context()) {
+	for _, s := range c.Admin().Nodes(t.Context()) {
 		if s.Votes() {
 			n++
 		} else {
@@ -166,7 +166,7 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	s.ready(a)
 	held := lock(t, a, "x")
 	b, ofB := proxied(s.servers[0], s.servers[1], redistest.Start(t))
-	refused := func() holdfast.NodeAnswer { return b.Nodes(t.Context())[2] }
+	refused := func() holdfast.NodeAnswer { return b.Admin().Nodes(t.Context())[2] }
 	redistest.Eventually(t, 5*time.Second, "the new server is in quarantine", func() bool { return refused().Reason == holdfast.ReasonQuarantined })
 	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == holdfast.CauseStranger })
 	ofA[1].Cut(true)
@@ -204,7 +204,7 @@ func TestARestartIsNoOtherList(t *testing.T) {
 		s.servers[0].Kill()
 		s.servers[0].Restart()
 		for _, c := range []*holdfast.Client{a, b} {
-			if why := c.Nodes(t.Context())[0]; why.Cause == holdfast.CausePlace || why.Reason == holdfast.ReasonMisconfigured {
+			if why := c.Admin().Nodes(t.Context())[0]; why.Cause == holdfast.CausePlace || why.Reason == holdfast.ReasonMisconfigured {
 				t.Errorf("a server that kept its data is a stranger: %s", why)
 			}
 		}

@@ -92,7 +92,7 @@ func waiter(args []string) int {
 
 // votes reports whether all nodes vote. It makes the client read their clocks again.
 func votes(ctx context.Context, c *holdfast.Client) bool {
-	for _, n := range c.Nodes(ctx) {
+	for _, n := range c.Admin().Nodes(ctx) {
 		if !n.Votes() {
 			return false
 		}

@@ -208,7 +208,7 @@ func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
 			l.UnlockAt(t.Context(), time.Now().Add(time.Second))
 		},
 		"an extend":      func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
-		"a first client": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Nodes(t.Context()) },
+		"a first client": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

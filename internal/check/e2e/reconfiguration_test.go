@@ -94,7 +94,7 @@ func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := bareSet(t, 1)
 	_, err := s.client(func(c *holdfast.Config) { c.MaxTTL = 10 * time.Second }).Mutex("x").TryLock(t.Context())
-	wantHint(t, err, "these nodes vote within ", "holdfast nodes trust or Client.Trust")
+	wantHint(t, err, "these nodes vote within ", "holdfast nodes trust or Admin.Trust")
 	s = newSet(t, 1)
 	s.ready(s.client())
 	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }).Mutex("x").TryLock(t.Context())

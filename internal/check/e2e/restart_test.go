@@ -63,7 +63,7 @@ func TestARestartedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
 	}
-	for i, n := range c.Nodes(t.Context())[:3] {
+	for i, n := range c.Admin().Nodes(t.Context())[:3] {
 		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3200*time.Millisecond || n.Reason != holdfast.ReasonQuarantined {
 			t.Errorf("node %d: %+v; want a quarantine of at most MaxTTL + W", i, n)
 		}
@@ -98,7 +98,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
 	}
-	for i, n := range c.Nodes(t.Context())[:3] {
+	for i, n := range c.Admin().Nodes(t.Context())[:3] {
 		if n.Reason != holdfast.ReasonUnfit || n.Cause != holdfast.CausePolicy || n.Value != "allkeys-random" {
 			t.Errorf("node %d: %+v; want the policy named", i, n)
 		}
@@ -146,7 +146,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 			if err == nil && time.Now().Before(l.Deadline()) {
 				t.Errorf("two holders: token %d and, for another %s, %d", second.Fence(), time.Until(l.Deadline()), l.Fence())
 			}
-			if n := other.Nodes(t.Context())[0]; n.Votes() || n.VotesIn <= 0 {
+			if n := other.Admin().Nodes(t.Context())[0]; n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("the node: %+v; want a quarantine", n)
 			}
 			nobodyBefore(t, other, l.Deadline(), 0)
@@ -269,7 +269,7 @@ func TestClientsThatMeetARestartedNodeAtOnceAgree(t *testing.T) {
 	for i := range ends {
 		c := s.client(quarantined)
 		wait.Go(func() {
-			n := c.Nodes(t.Context())[0]
+			n := c.Admin().Nodes(t.Context())[0]
 			ends[i] = time.Now().Add(n.VotesIn)
 			if n.Votes() || n.VotesIn <= 0 {
 				t.Errorf("client %d: %v; want a quarantine", i, n)
@@ -353,7 +353,7 @@ func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
 	s := newSet(t, 3)
 	s.ready(s.client()).Close()
 	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second })
-	for _, n := range longer.Trust(t.Context()) {
+	for _, n := range longer.Admin().Trust(t.Context()) {
 		if n.Err != nil || n.Reason != holdfast.ReasonQuarantined || n.Cause != holdfast.CauseVouched {
 			t.Fatalf("after Trust: %+v", n)
 		}

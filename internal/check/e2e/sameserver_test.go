@@ -23,7 +23,7 @@ func said(t *testing.T, err error) []holdfast.NodeAnswer {
 
 // twins counts the nodes that c refuses as a second address of another node.
 func twins(t *testing.T, c *holdfast.Client) (n int) {
-	for _, s := range c.Nodes(t.Context()) {
+	for _, s := range c.Admin().Nodes(t.Context()) {
 		if s.Reason == holdfast.ReasonDuplicate && s.Value != "" {
 			n++
 		}
@@ -40,7 +40,7 @@ func TestAServerListedTwiceVotesOnce(t *testing.T) {
 		c := s.client(calm, net.via(t, d))
 		lock(t, c, "x").Unlock(t.Context())
 		if n := twins(t, c); n != 1 {
-			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, c.Nodes(t.Context()))
+			t.Errorf("%s: %d nodes are refused as twins; want one: %v", d.name, n, c.Admin().Nodes(t.Context()))
 		}
 		net[1].Cut(true)
 		_, err := c.Mutex("x").TryLock(t.Context())
@@ -67,7 +67,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 		}
 	}
 	if n := twins(t, c); n != 1 {
-		t.Errorf("%d nodes are refused as twins; want one: %v", n, c.Nodes(t.Context()))
+		t.Errorf("%d nodes are refused as twins; want one: %v", n, c.Admin().Nodes(t.Context()))
 	}
 	s.servers[1].Kill()
 	if l, err := c.Mutex("y").TryLock(t.Context()); err == nil {

@@ -23,7 +23,7 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 		return s.plain(0, "x") == lease.Owner() && s.plain(1, "x") == lease.Owner() && s.plain(2, "x") == lease.Owner()
 	})
 	s.servers[2].Freeze()
-	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Owner != lease.Owner() {
+	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Holder().Owner != lease.Owner() {
 		t.Errorf("with a node of three frozen: %+v, %v; want that it is held", st, err)
 	}
 	s.servers[1].MustDo(t, "DEL", "x", "{x}:holdfast")
@@ -31,7 +31,7 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	if !errors.Is(err, holdfast.ErrUnavailable) || st.Held {
 		t.Errorf("one node frozen, one without it: %+v, %v; want ErrUnavailable", st, err)
 	}
-	for _, said := range []string{": held by " + (&holdfast.HeldError{Owner: lease.Owner()}).Holder(), ": free", ": timed out"} {
+	for _, said := range []string{": held by " + holdfast.Holder{Owner: lease.Owner()}.String(), ": free", ": timed out"} {
 		if err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%v; want that a node says %q", err, said)
 		}
@@ -40,18 +40,18 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 		t.Errorf("a name that nobody locked: %+v, %v; want that it is free", st, err)
 	}
 	s.servers[2].Thaw()
-	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Owner != lease.Owner() {
+	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Holder().Owner != lease.Owner() {
 		t.Errorf("with the frozen one back: %+v, %v; want that it is held", st, err)
 	}
 }
 
-// Client.Nodes meets the nodes again, and so does a client whose connections broke. Neither may need memory on the
+// Admin.Nodes meets the nodes again, and so does a client whose connections broke. Neither may need memory on the
 // nodes: a lease is renewed even if memory is full.
 func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	t.Parallel()
 	for name, doubt := range map[string]func(*set, *holdfast.Client){
 		"nodes asked": func(_ *set, c *holdfast.Client) {
-			for i, n := range c.Nodes(t.Context()) {
+			for i, n := range c.Admin().Nodes(t.Context()) {
 				if !n.Votes() {
 					t.Errorf("node %d: %s; want that it votes", i, n.Said())
 				}
@@ -98,11 +98,11 @@ func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	claim := nodescript.Record{Seen: lease.Fence(), Expiry: time.Now().Add(time.Hour).UnixMicro(), Owner: lease.Owner()}
 	s.servers[2].MustDo(t, "SET", nodescript.RecordKey("x"), claim.String(), "PX", 60_000)
 	st, err := c.Status(t.Context(), "x")
-	if err != nil || !st.Held || st.Offered || st.Fence != lease.Fence() || st.Since.UnixMicro() != lease.Fence() {
+	if err != nil || !st.Held || st.Holder().Offered || st.Holder().Fence != lease.Fence() || st.Holder().Since.UnixMicro() != lease.Fence() {
 		t.Errorf("a lease on two nodes of three, a claim on the third: %+v, %v; want the lease", st, err)
 	}
 	s.servers[1].MustDo(t, "SET", nodescript.RecordKey("x"), claim.String(), "PX", 60_000)
-	if st, err = c.Status(t.Context(), "x"); err != nil || !st.Offered || st.Fence != 0 || !st.Since.IsZero() {
+	if st, err = c.Status(t.Context(), "x"); err != nil || !st.Holder().Offered || st.Holder().Fence != 0 || !st.Holder().Since.IsZero() {
 		t.Errorf("claims on two nodes of three: %+v, %v; want that it is offered", st, err)
 	}
 }
@@ -117,17 +117,17 @@ func TestAKeptNameIsHeldByWhoLeftIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := c.Status(t.Context(), "x")
-	if err != nil || !st.Held || !st.Left || !strings.HasPrefix(st.Owner, lease.Owner()) {
+	if err != nil || !st.Held || !st.Holder().Left || !strings.HasPrefix(st.Holder().Owner, lease.Owner()) {
 		t.Errorf("%+v, %v", st, err)
 	}
 	_, err = c.Mutex("x").TryLock(t.Context())
 	var held *holdfast.HeldError
-	if !errors.As(err, &held) || !held.Left || held.ExpiresIn <= 0 {
+	if !errors.As(err, &held) || !held.Holder().Left || held.ExpiresIn <= 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
 	other := lock(t, c, "y")
 	defer other.Unlock(t.Context())
-	if st, err := c.Status(t.Context(), "y"); err != nil || st.Left {
+	if st, err := c.Status(t.Context(), "y"); err != nil || st.Holder().Left {
 		t.Errorf("of a lease: %+v, %v", st, err)
 	}
 }

@@ -46,7 +46,7 @@ var spoilings = []spoiling{{
 		s.kill(s.servers[i])
 		// The first call finds the connection lost. Only the next one is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
-			return c.Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
+			return c.Admin().Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
 		})
 	},
 	mend: func(s *set, c *holdfast.Client, which []int) {
@@ -142,7 +142,7 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 	switch {
 	case errors.As(err, &held):
 		nodes = held.Nodes
-		if !held.Foreign || held.Owner != thief || held.ExpiresIn <= 0 || held.ExpiresIn > time.Minute {
+		if !held.Holder().Foreign || held.Holder().Owner != thief || held.ExpiresIn <= 0 || held.ExpiresIn > time.Minute {
 			return fmt.Sprintf("does not describe the thief: %+v", held)
 		}
 	case errors.As(err, &none):

@@ -17,7 +17,7 @@ func (s *farSet) ahead() (*holdfast.Client, [3]*far) {
 	c, ways := s.client(s.span(2))
 	ways[0].cut.Store(true)
 	ways[1].there.Store(int64(s.span(0.8)))
-	c.Nodes(s.t.Context())
+	c.Admin().Nodes(s.t.Context())
 	return c, ways
 }
 
@@ -27,7 +27,7 @@ func (s *farSet) behind() *holdfast.Client {
 	c, ways := s.client(s.span(2))
 	ways[1].cut.Store(true)
 	ways[0].back.Store(int64(s.span(0.8)))
-	c.Nodes(s.t.Context())
+	c.Admin().Nodes(s.t.Context())
 	return c
 }
 
@@ -64,7 +64,7 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 		s.clock(1, +0.49)
 		operator, _ := s.client(s.span(2))
 		defer operator.Close()
-		operator.Nodes(t.Context())
+		operator.Admin().Nodes(t.Context())
 		s.at(-8)
 		b := s.behind()
 		defer b.Close()
@@ -77,12 +77,12 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 		for _, n := range s.nodes {
 			n.FlushAll()
 		}
-		operator.Trust(t.Context())
+		operator.Admin().Trust(t.Context())
 		time.Sleep(s.set.TrustedQuarantine())
-		operator.Nodes(t.Context())
-		b.Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
+		operator.Admin().Nodes(t.Context())
+		b.Admin().Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
 		s.clock(2, -2)
-		b.Nodes(t.Context())
+		b.Admin().Nodes(t.Context())
 		s.rises(first, s.takes(b))
 	})
 }
@@ -101,7 +101,7 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 			s.clock(2, clock)
 			c, ways := s.client(s.span(2))
 			ways[cut].cut.Store(true)
-			c.Nodes(t.Context())
+			c.Admin().Nodes(t.Context())
 			return c
 		}
 		s.at(-9)
@@ -117,18 +117,18 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 		first := s.takes(a, ways[1])
 		s.nodes[2].FlushAll()
 		s.clock(2, -1.95)
-		begins.Nodes(t.Context())
-		if n := begins.Trust(t.Context())[2]; n.VotesIn == 0 {
+		begins.Admin().Nodes(t.Context())
+		if n := begins.Admin().Trust(t.Context())[2]; n.VotesIn == 0 {
 			t.Fatalf("the quarantine did not begin: %s", n)
 		}
 		s.clock(2, +1.95)
 		time.Sleep(s.set.TrustedQuarantine() - s.span(3.9))
-		if n := ends.Nodes(t.Context())[2]; !n.Votes() {
+		if n := ends.Admin().Nodes(t.Context())[2]; !n.Votes() {
 			t.Fatalf("the quarantine did not end: %s", n)
 		}
-		b.Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
+		b.Admin().Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
 		s.clock(2, -2)
-		b.Nodes(t.Context())
+		b.Admin().Nodes(t.Context())
 		s.rises(first, s.takes(b))
 	})
 }

@@ -46,8 +46,8 @@ var inClients = []mutant{{
 	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
 	pkg: e2ePkg, check: "TestALossIsAnnouncedBeforeAnotherCanAcquire", args: "-holdfast.loss 1600", says: "acquired by another while the holder believed",
 }, {
-	name: "validity counted from the answers", promise: told, file: "internal/core/waiting/grant.go",
-	old: "deadline := quorum.Deadline(b.sent,", new: "deadline := quorum.Deadline(b.fan.Now(),",
+	name: "validity counted from the answers", promise: told, file: "internal/core/bid/lease.go",
+	old: "deadline := quorum.Deadline(m.sent,", new: "deadline := quorum.Deadline(now,",
 	pkg: e2ePkg, check: "TestBeliefCountsFromTheInstantOfSending", says: `with answers \S+ late`,
 }, {
 	name: "a minority moves the deadline", promise: told, file: "internal/core/quorum/renewal.go",
@@ -78,8 +78,8 @@ var inClients = []mutant{{
 	old: "return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))", new: "return Claim",
 	pkg: waitPkg, check: "TestAClaimLastsForARoundTrip", says: "to serve",
 }, {
-	name: "an answer under way is a vote for another", promise: order, file: "internal/core/waiting/refusal.go",
-	old: "r.Kind, r.doubt = Held, most+unknown-unanswered < need", new: "r.Kind = Held",
+	name: "an answer under way is a vote for another", promise: order, file: "internal/core/bid/refusal.go",
+	old: "r.Kind, r.Doubt = Held, most+unknown-unanswered < need", new: "r.Kind = Held",
 	pkg: waitPkg, check: "TestAnAnswerUnderWayIsNoVoteForAnother", says: "nobody got it",
 }, {
 	name: "a waiter keeps a part that a holder wants", promise: told, file: "internal/core/waiting/inbox.go",
@@ -90,12 +90,12 @@ var inClients = []mutant{{
 	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
 	pkg: "internal/check/sim", check: "TestALeaseBehindWhichManyWaitIsRepaired", says: "lost name0 at its deadline",
 }, {
-	name: "a token that a node has seen is not followed", promise: order, file: "internal/core/waiting/bid.go",
-	old: "b.fan.Raise(ans.Seen)", new: "_ = ans.Seen",
+	name: "a token that a node has seen is not followed", promise: order, file: "internal/core/bid/answer.go",
+	old: "m.emit(Action{Do: Raise, Stamp: ans.Seen})", new: "_ = ans.Seen",
 	pkg: e2ePkg, check: "TestATokenAheadOfTheClockIsFollowed", says: "ahead, inside the window",
 }, {
-	name: "late grants are not released", promise: nothing, file: "internal/core/waiting/grant.go",
-	old: "\tb.release(where)", new: "\t_ = where",
+	name: "late grants are not released", promise: nothing, file: "internal/core/bid/lease.go",
+	old: "\tm.release(to, now)", new: "\t_ = to",
 	pkg: e2ePkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
 }, {
 	name: "a release to those that granted only", promise: nothing, file: "internal/core/quorum/attempt.go",
@@ -110,44 +110,44 @@ var inClients = []mutant{{
 	old: "quorum.Deadline(r.sent, r.ttl,", new: "quorum.Deadline(r.sent, e.ttl,",
 	pkg: "internal/core/renewal", check: "TestARenewalCountsForTheTTLThatItAskedFor", says: "the nodes were asked for",
 }, {
-	name: "a question whose answer was lost keeps its place over an outage", promise: order, file: "internal/core/waiting/bid.go",
-	old: "if joined || b.ticket != 0 && ans.MayHaveRun() {", new: "if joined {",
+	name: "a question whose answer was lost keeps its place over an outage", promise: order, file: "internal/core/bid/answer.go",
+	old: "if joined || m.Ticket != 0 && ans.MayHaveRun() {", new: "if joined {",
 	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
 }, {
 	name: "only the first of several calls finds that keys were evicted", promise: memory, file: lua + "acquire.lua",
 	old: "if evicted then return 'N' end", new: "if evicted then evicted = false return 'N' end",
 	pkg: modelPkg, check: "TestNoneOfSeveralCallsIsGrantedAfterAnEviction", says: "the server and the model differ",
 }, {
-	name: "a bid that is over keeps its places over an outage", promise: order, file: "internal/core/waiting/grant.go",
-	old: "send(max(until, b.fan.Now().Add(nodescript.QueueKept)), in(true))", new: "send(until, in(true))",
+	name: "a bid that is over keeps its places over an outage", promise: order, file: "internal/core/bid/lease.go",
+	old: "At: max(until, now.Add(nodescript.QueueKept))", new: "At: until",
 	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
 }, {
 	name: "what Leave does not find when it is repeated stays", promise: nothing, file: "internal/core/fanout/parked.go",
 	old: "To: m.Again, Again: m.Again, Tag: m.Tag", new: "Tag: m.Tag",
 	pkg: "internal/core/renewal", check: "TestWhatLeaveDoesNotFindIsReleased", says: "a second later it keeps it",
 }, {
-	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/core/waiting/part.go",
-	old: "!ends && b.before", new: "(!ends || ends) && b.before",
+	name: "a minority is given back to a lease that is about to end", promise: order, file: "internal/core/bid/part.go",
+	old: "!ends && m.before", new: "(!ends || ends) && m.before",
 	pkg: waitPkg, check: "TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine", says: "served in the order",
 }, {
-	name: "who has a minority asks every second", promise: noHang, file: "internal/core/waiting/turn.go",
-	old: "pause = min(b.partPause(), pause)", new: "_ = b",
+	name: "who has a minority asks every second", promise: noHang, file: "internal/core/bid/pause.go",
+	old: "d = min(Jitter(p.Part, draw), AskEvery, d)", new: "_ = d",
 	pkg: waitPkg, check: "TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater", says: "what an older one waits for",
 }, {
-	name: "who has a part asks again before that has answered", promise: noHang, file: "internal/core/waiting/bid.go",
-	old: "if b.state != open && !owed || !b.whole {", new: "if _ = owed; b.state != open || !b.whole {",
+	name: "who has a part asks again before that has answered", promise: noHang, file: "internal/core/bid/round.go",
+	old: "if m.state != open && !owed || !m.whole {", new: "if _ = owed; m.state != open || !m.whole {",
 	pkg: waitPkg, check: "TestAPartWhoseGrantsComeLateIsGivenBack", says: "nobody had it for",
 }, {
 	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/core/fanout/inbox.go",
 	old: "late := time.AfterFunc(patience, cancel)", new: "late := time.AfterFunc(time.Hour, cancel)",
 	pkg: fanPkg, check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
 }, {
-	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/core/waiting/part.go",
-	old: "b.part & b.which(b.votes.Granted)", new: "b.part",
+	name: "a grant that was followed by another is given back", promise: noHang, file: "internal/core/bid/part.go",
+	old: "m.part & m.which(m.votes.Granted)", new: "m.part",
 	pkg: waitPkg, check: "TestWhatWasGivenBackIsNoPart", says: "stands as a part",
 }, {
-	name: "two with the same ticket are both the older", promise: noHang, file: "internal/core/waiting/part.go",
-	old: "if ok && ticket == b.ticket {", new: "if ok && false {",
+	name: "two with the same ticket are both the older", promise: noHang, file: "internal/core/bid/machine.go",
+	old: "if ok && ticket == m.Ticket {", new: "if ok && false {",
 	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/core/fanout/clocks.go",
@@ -166,57 +166,93 @@ var inClients = []mutant{{
 	old: "if k.closed {", new: "if false {",
 	pkg: e2ePkg, check: "TestALockThatComesAfterCloseGaveUpWaitingIsNobodys", says: "whose context has not ended",
 }, {
-	name: "what was given up is freed in the first half of its TTL only", promise: nothing, file: "internal/core/waiting/grant.go",
-	old: "until := b.sent.Add(b.ttl + b.fan.Set().Window)", new: "until := b.sent.Add(b.ttl / 2)",
+	name: "what was given up is freed in the first half of its TTL only", promise: nothing, file: "internal/core/bid/lease.go",
+	old: "until := m.sent.Add(m.TTL + m.Window)", new: "until := m.sent.Add(m.TTL / 2)",
 	pkg: waitPkg, check: "TestWhatWasGivenUpIsFreedAlsoLateInItsTTL", says: "before the TTL is over",
 }, {
-	name: "a late answer leaves who has the lock in line for it", promise: order, file: "internal/core/waiting/bid.go",
-	old: "\t\t\tb.quit(node)", new: "\t\t\t_ = node",
+	name: "a late answer leaves who has the lock in line for it", promise: order, file: "internal/core/bid/answer.go",
+	old: "\t\tm.quit(node, now)", new: "\t\t_ = node",
 	pkg: waitPkg, check: "TestALateAnswerLeavesNobodyInLineForWhatItHas", says: "in line for its own lock",
 }, {
-	name: "who won leaves a queue only if the node takes it at once", promise: order, file: "internal/core/waiting/grant.go",
-	old: "Persist: b.fan.Now().Add(nodescript.QueueKept)", new: "SendBy: b.fan.Now().Add(b.fan.Timeout())",
+	name: "who won leaves a queue only if the node takes it at once", promise: order, file: "internal/core/bid/lease.go",
+	old: "At: now.Add(nodescript.QueueKept)", new: "At: 0",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/standing.go",
 	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {
-	name: "who won leaves no queue that took its last question", promise: order, file: "internal/core/waiting/bid.go",
-	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case b.taken && (joined || ans.MayHaveRun()):",
+	name: "who won leaves no queue that took its last question", promise: order, file: "internal/core/bid/answer.go",
+	old: "case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:", new: "case m.taken && (joined || ans.MayHaveRun()):",
 	pkg: waitPkg, check: "TestNobodyStaysInLineWhateverNodesDo", says: "in line",
 }, {
 	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/core/fanout/seat.go",
 	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
 	pkg: fanPkg, check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
 }, {
-	name: "the next question ends the one before", promise: noHang, file: "internal/core/waiting/bid.go",
-	old: "if b.state != open && !owed || !b.whole {", new: "if true || owed {",
+	name: "the next question ends the one before", promise: noHang, file: "internal/core/bid/round.go",
+	old: "if m.state != open && !owed || !m.whole {", new: "if true || owed {",
 	pkg: waitPkg, check: "TestTheNextQuestionWaitsForTheOneBefore", says: "it was not got",
 }, {
-	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/core/waiting/bid.go",
-	old: "case b.taken && b.stands.has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
+	name: "who won leaves no queue whose answer was lost", promise: order, file: "internal/core/bid/answer.go",
+	old: "case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:", new: "case joined:",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "an outage ends waits one after the other", promise: noHang, file: "internal/core/waiting/outage.go",
 	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
 	pkg: waitPkg, check: "TestAnOutageEndsAllWaitsForANameTogether", says: "want that nothing is known, after",
 }, {
-	name: "a minority that says held is taken for a quorum", promise: noHang, file: "internal/core/waiting/bid.go",
-	old: "case now && b.alone():", new: "case false && b.alone():",
+	name: "a minority that says held is taken for a quorum", promise: noHang, file: "internal/core/bid/answer.go",
+	old: "case current && m.alone():", new: "case false && m.alone():",
 	pkg: waitPkg, check: "TestAMinorityThatSaysHeldIsNoQuorum", says: "want that nothing is known",
 }, {
 	name: "a subscription that flaps is made again at once", promise: order, file: "internal/core/fanout/inbox.go",
 	old: "if f.Now().Sub(since) >= relistenMost {", new: "if true || f.Now().Sub(since) >= relistenMost {",
 	pkg: "internal/core/fanout", check: "TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften", says: "it was made \\d+ times",
 }, {
-	name: "a waiter asks whenever a subscription is back", promise: order, file: "internal/core/waiting/bid.go",
-	old: "if !b.again.nodes.has(node) {", new: "if true || !b.again.nodes.has(node) {",
+	name: "a waiter asks whenever a subscription is back", promise: order, file: "internal/core/bid/round.go",
+	old: "if !m.again.nodes.Has(node) {", new: "if true || !m.again.nodes.Has(node) {",
 	pkg: waitPkg, check: "TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain", says: "times within a second",
 }, {
-	name: "a lock inside itself waits for itself", promise: noHang, file: "mutex.go",
-	old: "if m.mine(ctx) {", new: "if false && m.mine(ctx) {",
-	pkg: e2ePkg, check: "TestALockInsideItselfIsAnErrorAtOnce", says: "want an error that says so, at once", hangs: true,
+	name: "Reentrant(false) is ignored", promise: noHang, file: "mutex.go",
+	old: "if m.never {", new: "if false {",
+	pkg: e2ePkg, check: "TestALockInsideItselfIsAnErrorAtOnce", says: "want an error that says so, at once",
+}, {
+	name: "an inner Unlock releases the lock", promise: exclusion, file: "handle.go",
+	old: "last = h == f && f.ended && f.below == nil", new: "last = true",
+	pkg: e2ePkg, check: "TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip", says: "lock already given back|the nodes ran",
+}, {
+	name: "goroutines under one lease do not exclude each other", promise: exclusion, file: "handle.go",
+	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
+	pkg: e2ePkg, check: "TestGoroutinesUnderOneLeaseExcludeEachOther", says: "goroutines were inside at once",
+}, {
+	name: "a released handle gives others", promise: exclusion, file: "handle.go",
+	old: "	case l.ended: // its holder", new: "	case false: // its holder",
+	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
+}, {
+	name: "a look takes another server without a greeting", promise: exclusion, file: "internal/core/fanout/door.go",
+	old: "s.standing.Doubt() // a whole greeting", new: "s.standing.Greeted(s.fan.Now(), h, nil, twin) // a whole greeting",
+	pkg: e2ePkg, check: "TestALookChecksThatANodeIsDurable", says: "less durable than declared",
+}, {
+	name: "a node that a report reached late counts as silent", promise: exclusion, file: "internal/core/nodescript/peers.go",
+	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
+	pkg: e2ePkg, check: "TestALateReportBringsTheObjectionsOfASharedNode", says: "two holders",
+}, {
+	name: "an id that is lost and regained loses its objections", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "changes[i] == m.changes && ", new: "",
+	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
+}, {
+	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
+	old: "unmet := s.unmet", new: "unmet := false",
+	pkg: e2ePkg, check: "TestANodeThatCannotBeGreetedStopsNobody", says: "no lock for 10 s",
+}, {
+	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/door.go",
+	old: "	if next != nil {", new: "	if false {",
+	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
+}, {
+	name: "a vote that counts waits for reports of others", promise: outlives, file: "internal/core/fanout/members.go",
+	old: "if f.untrusted(node) { // otherwise", new: "if true { // otherwise",
+	pkg: e2ePkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
 }, {
 	name: "who is not the first is told nothing of what the first knows", promise: order, file: "internal/core/waiting/line.go",
 	old: "last := ln.last", new: "last := (*Refusal)(nil)",
@@ -230,8 +266,8 @@ var inClients = []mutant{{
 	old: "g.Others, l.Fair || due)", new: "g.Others, l.Fair)",
 	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
-	name: "a lease does not carry the count of its passes", promise: order, file: "internal/core/waiting/grant.go",
-	old: "passes: b.passes}", new: "passes: 0}",
+	name: "a lease does not carry the count of its passes", promise: order, file: "internal/core/bid/lease.go",
+	old: "Passes: m.passes}", new: "Passes: 0}",
 	pkg: waitPkg, check: "TestAnotherProcessIsOvertakenByABoundedNumberOfPasses", says: "was overtaken",
 }, {
 	name: "a bid that came after its turn is passed nothing", promise: order, file: "internal/core/waiting/line.go",
@@ -271,11 +307,11 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.DeclineCall(k.Of.Lock, k.Of.Owner), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_ = fanout.Message{}",
 	pkg: e2ePkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "what is handed over between two bids is never answered", promise: order, file: "internal/core/waiting/inbox.go",
-	old: "all := b.past.keptOf(t.ticket)", new: "var all []kept",
+	old: "all := b.past.Take(t.ticket())", new: "var all []bid.Kept",
 	pkg: waitPkg, check: "TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext", says: "the node was told",
 }, {
 	name: "a renewal counts after the old deadline", promise: told, file: "internal/core/renewal/renew.go",
@@ -307,7 +343,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
 }, {
 	name: "UnlockAt beyond MaxTTL leaves the lease held", promise: nothing, file: "lease.go",
-	old: "l.held.Leave(ctx, min(d, most))", new: "error(nil)",
+	old: "err := l.release(ctx, time.Now().Add(most))", new: "err := error(nil)",
 	pkg: e2ePkg, check: "TestUnlockAtKeepsTheNameTaken", says: "the lease goes on after UnlockAt",
 }, {
 	name: "a loss does not name who has the lock", promise: told, file: "lost.go",

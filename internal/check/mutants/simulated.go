@@ -30,8 +30,8 @@ var inSimulation = []simulated{{
 	old: "- 4*window - ttl/100 - 2*time.Millisecond", new: "- 4*window",
 	unseen: "they are for what is left when all 4 W are used up",
 }, {
-	name: "the deadline of a grant counts from the answer", file: "internal/core/waiting/grant.go",
-	old: "deadline := quorum.Deadline(b.sent,", new: "deadline := quorum.Deadline(b.fan.Now(),",
+	name: "the deadline of a grant counts from the answer", file: "internal/core/bid/lease.go",
+	old: "deadline := quorum.Deadline(m.sent,", new: "deadline := quorum.Deadline(now,",
 }, {
 	name: "the deadline of a renewal counts from the answer", file: "internal/core/renewal/renew.go",
 	old: "quorum.Deadline(r.sent,", new: "quorum.Deadline(e.keeper.fan.Now(),",
@@ -136,11 +136,11 @@ var inSimulation = []simulated{{
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
 	unseen: "a client tells the others again until the name is kept there; TestUnlockAtSaysThatAMinorityKeepsTheName",
 }, {
-	name: "an attempt that failed is not undone", file: "internal/core/waiting/grant.go",
-	old: "\tb.release(where)", new: "\t_ = where",
+	name: "an attempt that failed is not undone", file: "internal/core/bid/lease.go",
+	old: "\tm.release(to, now)", new: "\t_ = to",
 }, {
-	name: "who gives up waiting leaves only the queues that it heard of", file: "internal/core/waiting/grant.go",
-	old: "where = nil // it may stand in every queue", new: "_ = where",
+	name: "who gives up waiting leaves only the queues that it heard of", file: "internal/core/bid/lease.go",
+	old: "to = Every // it may stand in every queue", new: "_ = to",
 }, {
 	name: "a lost lease stays on the nodes that have it", file: "internal/core/renewal/lease.go",
 	old: "e.tell(e.releaseCall(), nil) // a minority", new: "// a minority",
@@ -148,8 +148,8 @@ var inSimulation = []simulated{{
 	name: "scripts follow a request for an incarnation that ended", file: "internal/check/nodemodel/admission.go",
 	old: "return \"\", node.ServerError(nodescript.OtherRun + \" \" + n.Info.Run)", new: "return nodescript.OtherRun, nil",
 }, {
-	name: "a minority is kept", file: "internal/core/waiting/part.go",
-	old: "\t\tb.release(part.has)", new: "",
+	name: "a minority is kept", file: "internal/core/bid/part.go",
+	old: "\t\tm.release(part, now)", new: "",
 }, {
 	name: "a waiter does not ask again", file: "internal/core/waiting/turn.go",
 	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
@@ -157,11 +157,11 @@ var inSimulation = []simulated{{
 	name: "an outage ends waits one after the other", file: "internal/core/waiting/outage.go",
 	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
 }, {
-	name: "a lease does not carry the count of its passes", file: "internal/core/waiting/grant.go",
-	old: "passes: b.passes}", new: "passes: 0}",
+	name: "a lease does not carry the count of its passes", file: "internal/core/bid/lease.go",
+	old: "Passes: m.passes}", new: "Passes: 0}",
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.node, &fanout.Message{Call: nodescript.DeclineCall(k.of.Lock, k.of.Owner), SendBy: b.fan.Now().Add(b.past.claim)})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.DeclineCall(k.Of.Lock, k.Of.Owner), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_ = fanout.Message{}",
 }, {
 	name: "what UnlockAt leaves is free at once", file: "internal/check/nodemodel/release.go",
 	old: "Expiry: until, Waiting", new: "Expiry: now, Waiting",

@@ -26,8 +26,10 @@ func (n *Node) members(head string) (text string, all []member) {
 // peers reports servers. Its args are stamp - W, stamp + W, configuration, nodes, µs kept, ms of the key and the node's
 // id, and then id, seen and address of each server.
 func (n *Node) peers(c node.Call) (string, error) {
-	if answer := n.offClock(number(c.Args[0]), number(c.Args[1])); answer != "" {
-		return answer, nil
+	answer := "P" + nodescript.Micros(n.now())
+	late := n.offClock(number(c.Args[0]), number(c.Args[1])) != ""
+	if late {
+		answer = "O" + answer[1:]
 	}
 	a, err := n.remembered()
 	if err != nil {
@@ -37,7 +39,7 @@ func (n *Node) peers(c node.Call) (string, error) {
 		return "M", nil
 	}
 	if c.Args[6] != a.id && c.Args[6] != "" {
-		return "P" + nodescript.Micros(n.now()) + a.id + "\n\n", nil
+		return answer + a.id + "\n\n", nil
 	}
 	head, most := c.Args[2]+"\n", int(number(c.Args[3]))
 	over := nodescript.Micros(max(n.now()-number(c.Args[4]), 0))
@@ -76,8 +78,8 @@ func (n *Node) peers(c node.Call) (string, error) {
 	for _, m := range all {
 		members += m.seen + " " + m.id + " " + m.addr + "\n"
 	}
-	if c.Args[6] == a.id && was != head+members {
+	if c.Args[6] == a.id && !late && was != head+members {
 		n.setText(nodescript.PeersKey, head+members, number(c.Args[5]))
 	}
-	return "P" + nodescript.Micros(n.now()) + a.id + "\n" + strangers + "\n" + members, nil
+	return answer + a.id + "\n" + strangers + "\n" + members, nil
 }

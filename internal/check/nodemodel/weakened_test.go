@@ -11,7 +11,7 @@ import (
 // redcases_test.go shows it.
 var weakenings = []struct{ what, from, to string }{
 	{"a report by who does not know that the node lost its memory", "if not met and ARGV[7] ~= '' then", "if false then"},
-	{"a report by who has not met the node", "if met and was ~= head .. members then", "if was ~= head .. members then"},
+	{"a report by who has not met the node", "if met and intime and was ~= head .. members then", "if intime and was ~= head .. members then"},
 	{"a token equal to the highest seen is taken", "if T <= seen then", "if T < seen then"},
 	{"no token is too small", "if T <= seen then", "if false then"},
 	{"a claim counts as a grant", "if live and before == owner and sub(old, 17, 32) == T then", "if live and before == owner and (sub(old, 17, 32) == T or sub(old, 17, 32) == '0000000000000000') then"},
@@ -201,7 +201,8 @@ var weakenings = []struct{ what, from, to string }{
 	{"the name is handed to what would tell of another name", "~[^\\n]*$'", "~'"},
 	{"the name is handed to what has a line break in its beginning", "'^[^~\\n]*~(", "'^[^~]*~("},
 	{"a clock that went back ends the quarantine never", "local begins = left > 10250000", "local begins = r[3] == '9999999999999999'"},
-	{"members by a report that came late", "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end\nlocal r = call('HMGET', 'holdfast:node:admission', 'config', 'id')", "local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')"},
+	{"members by a report that came late", "if met and intime and was ~= head", "if met and was ~= head"},
+	{"a late report brings no objections", "if not met and ARGV[7] ~= '' then", "if not intime or not met and ARGV[7] ~= '' then"},
 	{"members of another configuration", "if r[1] and r[1] ~= ARGV[3] then return 'M' end", ""},
 	{"a member more than the set has nodes", "if n > most then", "if n > most + 1 then"},
 	{"a member that is alive gives its place up", "if ids[n] and seen[ids[n]] > over then", "if false then"},
@@ -210,7 +211,7 @@ var weakenings = []struct{ what, from, to string }{
 	{"a member's last sight goes back", "if seen[id] and at > seen[id] then", "if seen[id] then"},
 	{"a member's last sight stays", "seen[id], addr[id] = at, ARGV[i + 2]", ""},
 	{"strangers are not told", "strangers = strangers .. id .. ' '", ""},
-	{"a report that changes nothing is stored", "if met and was ~= head .. members then", "if met then"},
+	{"a report that changes nothing is stored", "if met and intime and was ~= head .. members then", "if met and intime then"},
 	{"a server has another id after each loss", "return r[9] or redis.sha1hex(new .. run)", "return redis.sha1hex(new .. run)"},
 	{"nobody is told a server's id", ".. (redis.pcall('HMGET', 'holdfast:node:admission', 'id')[1] or '')", ".. ''"},
 	{"the list of members needs memory", "call('DEL', list)", ""},

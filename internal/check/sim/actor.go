@@ -238,9 +238,9 @@ func outcome(err error) Outcome {
 		return Cancelled
 	case errors.Is(err, context.DeadlineExceeded):
 		return TimedOut
-	case errors.As(err, &held) && held.Foreign:
+	case errors.As(err, &held) && held.Holder().Foreign:
 		return HeldByForeign
-	case errors.As(err, &held) && (held.Owner == "" || split(held.Nodes)):
+	case errors.As(err, &held) && (held.Holder().Owner == "" || split(held.Nodes)):
 		return Contended
 	case errors.As(err, &held):
 		return HeldByOther

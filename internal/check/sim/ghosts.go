@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -52,10 +51,9 @@ func (w *world) ghosts(queues bool) {
 	for i, s := range w.servers {
 		now := s.clock()
 		for _, k := range s.model.Keys() {
-			record := strings.HasSuffix(k.Name, ":holdfast")
-			switch {
-			case strings.HasPrefix(k.Name, "holdfast:node"):
-			case record:
+			switch kind := nodescript.KindOf(k.Name); {
+			case kind == nodescript.NodeKey:
+			case kind == nodescript.RecordOfKey:
 				r, err := nodescript.ParseRecord(k.Text)
 				switch {
 				case err != nil:
@@ -63,13 +61,13 @@ func (w *world) ghosts(queues bool) {
 				case r.Owner != "" && now < r.Expiry:
 					w.violated(ghost, -1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
 				}
-			case strings.HasSuffix(k.Name, ":queue"):
+			case kind == nodescript.QueueOfKey:
 				for j := 0; j < len(k.Waiting); j += 2 {
 					if queues {
 						w.violated(ghost, -1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
 					}
 				}
-			case !strings.Contains(k.Text, "~"): // foreign: a clock leap may change its expiry
+			case nodescript.ClientOf(k.Text) == "": // foreign: a clock leap may change its expiry
 			default:
 				w.violated(ghost, -1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
 			}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -85,7 +84,7 @@ func (w *world) crossing(s *server) {
 	}
 	w.hangUpAll(s, func(*subscription) bool { return true })
 	w.forgets(s)
-	s.restart(func(key string) bool { return strings.HasPrefix(key, nodescript.GuardKey) })
+	s.restart(func(key string) bool { return nodescript.KindOf(key) == nodescript.NodeKey })
 	for _, r := range come {
 		if r.text == nodescript.TrustText() {
 			continue

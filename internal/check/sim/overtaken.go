@@ -27,7 +27,7 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 	}
 	stands, order := map[string]uint32{}, []string(nil)
 	for i, s := range w.servers {
-		for _, o := range s.model.Queue(n.record + ":queue") {
+		for _, o := range s.model.Queue(nodescript.QueueKey(n.record)) {
 			if stands[o] == 0 {
 				order = append(order, o)
 			}

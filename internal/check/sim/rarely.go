@@ -131,7 +131,7 @@ func (w *world) look(h *host, op Op) {
 	ctx, stop := context.WithTimeout(context.Background(), 4*w.plan.Timeout)
 	defer stop()
 	if op.Look == LookAtNodes {
-		all := h.client.Nodes(ctx)
+		all := h.client.Admin().Nodes(ctx)
 		if h.gone() {
 			return
 		}
@@ -150,7 +150,7 @@ func (w *world) look(h *host, op Op) {
 		return
 	}
 	if op.Look == TrustNodes {
-		h.client.Trust(ctx)
+		h.client.Admin().Trust(ctx)
 		w.rare(TrustNodes)
 		return
 	}
@@ -167,7 +167,7 @@ func (w *world) look(h *host, op Op) {
 	case err != nil && outcome(err) == outcomes:
 		w.violated(errorOfNoKind, op.Name, "Status returned an error of no kind: %v", err)
 	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || h.closing:
-	case err != nil || !s.Held || s.Owner != before.lease.Owner() || s.Fence != before.lease.Fence():
+	case err != nil || !s.Held || s.Holder().Owner != before.lease.Owner() || s.Holder().Fence != before.lease.Fence():
 		w.violated(statusIsBlind, op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)
 	default:
 		w.result.Tally.Rare[HolderSeen]++

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -263,7 +262,7 @@ func (w *world) forgets(s *server) {
 func (w *world) forget(s *server, f *Fault, keeps func(key string) bool) {
 	if w.plan.Broken.Vouches {
 		usual := keeps
-		keeps = func(key string) bool { return strings.HasPrefix(key, "holdfast:node") || usual(key) }
+		keeps = func(key string) bool { return nodescript.KindOf(key) == nodescript.NodeKey || usual(key) }
 	}
 	w.forgets(s)
 	if f.Kind == Evict {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -83,7 +82,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			}
 		case k.Name == w.plan.Names[name]:
 			plain = k.Text
-		case strings.HasPrefix(k.Name, w.names[name].record) && strings.HasSuffix(k.Name, ":queue"):
+		case k.Name == nodescript.QueueKey(w.names[name].record):
 			for j := 0; j < len(k.Waiting); j += 2 {
 				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.since {
 					w.violated(ghost, name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)

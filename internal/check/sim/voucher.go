@@ -77,7 +77,7 @@ func (w *world) vouch(f *Fault) {
 	w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
 	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 	defer stop()
-	if w.eachHost(1<<first(f.Clients), func(h *host) { h.client.Trust(ctx) }) {
+	if w.eachHost(1<<first(f.Clients), func(h *host) { h.client.Admin().Trust(ctx) }) {
 		w.struck(Voucher)
 	}
 }

@@ -28,10 +28,10 @@ const (
 	SlowOnWait              // an OnWait that sleeps
 	BadOnWait               // an OnWait that panics
 	AllAtOnce               // Extend and several Unlocks at once
-	LookAtNodes             // Client.Nodes
+	LookAtNodes             // Admin.Nodes
 	LookAtLock              // Client.Status
 	HolderSeen              // Client.Status of a lock that one client held all the time
-	TrustNodes              // Client.Trust while no lock is alive
+	TrustNodes              // Admin.Trust while no lock is alive
 	LongSleep               // a client's host was suspended for more than 20 s, and others not; see Doze for hours
 	GapLeft                 // a gap for polling clients, at an Unlock
 	rares

@@ -44,6 +44,8 @@ func (*Child) Finish()                 {}
 func (*Child) Relay()                  {}
 func (*Child) EndedBy() syscall.Signal { return 0 }
 
+func Replace(string, []string, []string) error { return errUnix }
+
 func OnTerminal() bool { return false }
 func Interrupt()       {}
 

@@ -16,15 +16,23 @@ import (
 // patience bounds calls that have nobody else to bound them.
 const patience = 5 * time.Second
 
-// errSelf ends a wait that could not end by itself, and is why trying again later would not
-// help either.
+// errSelf ends a wait that could not end by itself: a later try would not help either.
 var errSelf = errors.New("this command was started under the very lock it asks for")
 
-// ownRun reports whether err says that a run under which this one was started has the lock.
-func ownRun(err error) bool {
+// ownRun returns the owner of the lock if a run under which this one was started has it, else "".
+func ownRun(err error) string {
 	var held *holdfast.HeldError
-	return errors.As(err, &held) && held.Owner != "" && slices.Contains(outerOwners(), held.Owner)
+	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
+		return held.Holder().Owner
+	}
+	return ""
 }
+
+// selfHeld is the error of a lock that a run around this one has.
+type selfHeld struct{ name, owner string }
+
+func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
+func (e selfHeld) Unwrap() error { return errSelf }
 
 // acquire takes the lock as the flags say. Its errors are failures with their codes.
 func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
@@ -68,9 +76,10 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 		}
 		return nil, s
 	}
+	owner := ownRun(err)
 	switch {
-	case ownRun(err):
-		return nil, a.refusal(fmt.Errorf("lock %q: %w", name, errSelf), f, "")
+	case owner != "":
+		return nil, a.refusal(selfHeld{name, owner}, f, "")
 	case err != nil:
 		return nil, a.refusal(err, f, ended)
 	}
@@ -256,15 +265,15 @@ func (w *waiter) refused(err error) {
 	switch {
 	case errors.As(err, &held):
 		w.hint, w.met = true, true
-		if ownRun(err) {
+		if ownRun(err) != "" {
 			w.give(errSelf)
 			return
 		}
 		switch {
 		// Who is next waits for the holder; who is not, for those between them too.
-		case held.Place > 1 && w.change(fmt.Sprint(held.Owner, held.Place)):
-			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder())
-		case held.Place <= 1 && w.change("held "+held.Owner):
+		case held.Place > 1 && w.change(fmt.Sprint(held.Holder().Owner, held.Place)):
+			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder().String())
+		case held.Place <= 1 && w.change("held "+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
 	// Without a quarantine Lock gives up within a second, and its error tells.

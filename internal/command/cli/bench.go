@@ -149,7 +149,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 func (b *bench) run(ctx context.Context) error {
 	n, d := len(b.settings.urls()), b.flags.duration.value
 	b.say("measuring %s from this machine: 3 phases of %s, on names of its own, %s…", countNodes(n), d, b.prefix)
-	list := b.client.Nodes(ctx)
+	list := b.client.Admin().Nodes(ctx)
 	if ctx.Err() != nil {
 		return nil // the signal itself is the error
 	}
@@ -211,7 +211,7 @@ func (b *bench) open() (*holdfast.Client, error) {
 func (b *bench) greet(ctx context.Context, clients []*holdfast.Client) {
 	var wait sync.WaitGroup
 	for _, c := range clients {
-		wait.Go(func() { c.Nodes(ctx) })
+		wait.Go(func() { c.Admin().Nodes(ctx) })
 	}
 	wait.Wait()
 }
@@ -236,7 +236,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 func (b *bench) stand() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return b.client.Nodes(ctx)
+	return b.client.Admin().Nodes(ctx)
 }
 
 // ended gives the error of a phase its exit code and hint.

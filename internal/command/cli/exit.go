@@ -25,7 +25,8 @@ const exitCodesHelp = `Exit codes of holdfast run:
   69    no quorum: too few nodes answered or vote; nothing was run
   70    an error inside holdfast
   75    somebody else has the lock, and --wait is over; nothing was run
-        (0 with --skip-ok). Or it was started under the very lock it asks for
+        (0 with --skip-ok). Or, with --no-reentry, it was started under the
+        very lock it asks for
   76    the lock was lost: the command was ended, or had just done its last
         work, when another may have begun. Also if it was lost before the
         command could be started: then nothing was run. And if it was lost, or

@@ -18,7 +18,7 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
 		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},
 	}}
-	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Owner: "web-3~1~2~3", ExpiresIn: 9 * time.Second}} {
+	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []holdfast.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer
 		w := &waiter{talker: newTalker(&out), name: "x", trust: "holdfast nodes trust", give: func(error) {}}
 		if held != nil {

@@ -14,7 +14,7 @@ import (
 // Text from a node does nothing to the terminal. JSON reads back unchanged.
 func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	const forged = "web\x1b[2K\r\u009b31m\u202e\nholdfast: granted~c~1"
-	s := &holdfast.Status{Name: "x", Held: true, Owner: forged, Until: time.Now().Add(time.Minute), Nodes: []holdfast.NodeAnswer{
+	s := &holdfast.Status{Name: "x", Held: true, Holders: []holdfast.Holder{{Owner: forged, Until: time.Now().Add(time.Minute)}}, Nodes: []holdfast.NodeAnswer{
 		{Node: "redis://a:1/0", Reason: holdfast.ReasonHeld, Owner: forged}, {Node: "redis://b:1/0", Reason: holdfast.ReasonHeld, Foreign: true, Owner: forged},
 		{Node: "redis://c:1/0", Reason: holdfast.ReasonFailed, Err: errors.New("ERR " + forged)},
 	}}

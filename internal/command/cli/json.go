@@ -29,7 +29,19 @@ type lockJSON struct {
 	Since       *string        `json:"since"`
 	Until       *string        `json:"until"`
 	ExpiresInMS *int64         `json:"expires_in_ms"`
+	Holders     []holderJSON   `json:"holders"` // all holders; the fields above are those of the first
 	Nodes       []lockNodeJSON `json:"nodes"`
+}
+
+type holderJSON struct {
+	Holder  string  `json:"holder"`
+	Owner   *string `json:"owner"`
+	Foreign bool    `json:"foreign"`
+	Left    bool    `json:"left"`
+	Offered bool    `json:"offered"`
+	Fence   *int64  `json:"fence"`
+	Since   *string `json:"since"`
+	Until   *string `json:"until"`
 }
 
 type lockNodeJSON struct {
@@ -45,14 +57,22 @@ type lockNodeJSON struct {
 
 func statusJSON(s *holdfast.Status, known bool) lockJSON {
 	j := lockJSON{Name: s.Name, NameQuoted: strconv.QuoteToASCII(s.Name)}
+	first := s.Holder()
 	if known {
-		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &s.Foreign, &s.Left, &s.Offered
+		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &first.Foreign, &first.Left, &first.Offered
+		j.Holders = []holderJSON{}
 	}
-	if s.Held {
-		h := holder(s.Owner, s.Foreign)
-		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h, text(s.Owner), number(s.Fence), instant(s.Since), instant(s.Until)
-		if !s.Until.IsZero() {
-			ms := time.Until(s.Until).Milliseconds()
+	for _, h := range s.Holders {
+		j.Holders = append(j.Holders, holderJSON{
+			Holder: h.String(), Owner: text(h.Owner), Foreign: h.Foreign, Left: h.Left, Offered: h.Offered,
+			Fence: number(h.Fence), Since: instant(h.Since), Until: instant(h.Until),
+		})
+	}
+	if len(j.Holders) > 0 {
+		h := j.Holders[0]
+		j.Holder, j.Owner, j.Fence, j.Since, j.Until = &h.Holder, h.Owner, h.Fence, h.Since, h.Until
+		if !first.Until.IsZero() {
+			ms := time.Until(first.Until).Milliseconds()
 			j.ExpiresInMS = &ms
 		}
 	}

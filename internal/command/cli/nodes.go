@@ -25,7 +25,7 @@ A node that is asked for the first time begins its quarantine by it.`,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {
-				return a.showNodes(cmd.OutOrStdout(), client.Nodes(context.Background()), asJSON)
+				return a.showNodes(cmd.OutOrStdout(), client.Admin().Nodes(context.Background()), asJSON)
 			})
 		},
 	}

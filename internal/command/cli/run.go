@@ -23,8 +23,12 @@ const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and
 It gives up with 69, whatever --wait says, when no quorum of nodes could be had
 for a second, or, once it knows that somebody has the lock, for --ttl if that is
 longer. It waits for quarantines of nodes, and with --through-outages for all
-outages. Locks are not reentrant: a holdfast run under the very lock it asks for
-would wait for itself, and ends with 75 instead, whatever --skip-ok says.
+outages.
+
+A holdfast run inside COMMAND that asks for the same lock runs its own command
+at once, under the lock of the outer run: with the same token, and without
+--ttl, --at-least and --grace of its own. --no-reentry makes that an error, 75,
+whatever --skip-ok says.
 
 NAME is nearly any text up to 1 KiB. Refused are names whose braces { } do not
 come in pairs, or of which the first pair is empty, and those that look like
@@ -36,6 +40,7 @@ in its environment:
                    Send it along with writes, and refuse smaller ones there
   HOLDFAST_OWNER   the random id under which the nodes keep the lock
   HOLDFAST_OWNERS  the same of all locks it runs under, the innermost last
+  HOLDFAST_FENCES  their fencing tokens, in the same order
 
 HOLDFAST_NODES is left empty there if it has a user or a password in it, which
 a command's logs and crash reports would show. For a holdfast run inside COMMAND
@@ -72,6 +77,7 @@ Exit codes: see holdfast help exit-codes.`
 type runFlags struct {
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
+	noReentry                  bool
 }
 
 func (a *app) run() *cobra.Command {
@@ -103,6 +109,7 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker: by the nodes' clocks, so up to 1.5 × --window less by others; for --max-ttl, if a signal ended it")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND although it has passwords in it, for a holdfast run inside")
+	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if a holdfast run around this one has the lock, instead of running COMMAND under it")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }
@@ -155,7 +162,18 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	defer dog.Dismiss()
 
 	lease, err := a.acquire(client, name, f, sig)
-	if err != nil {
+	var outer selfHeld
+	switch {
+	case errors.As(err, &outer) && !f.noReentry:
+		client.Close()
+		dog.Dismiss()
+		select {
+		case got := <-sig.ch:
+			return nil, signalled(got)
+		default:
+		}
+		return nil, a.reenter(outer, path, command, err)
+	case err != nil:
 		return nil, err
 	}
 	acquired := time.Now()
@@ -255,15 +273,17 @@ func environment(lease *holdfast.Lease, passNodes bool) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		switch k, v, _ := strings.Cut(kv, "="); {
-		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS":
+		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES":
 		case k == nodesVariable && !passNodes && secret(v):
 			env = append(env, nodesVariable+"=")
 		default:
 			env = append(env, kv)
 		}
 	}
-	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+strconv.FormatInt(lease.Fence(), 10), "HOLDFAST_OWNER="+lease.Owner(),
-		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "))
+	fence := strconv.FormatInt(lease.Fence(), 10)
+	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+fence, "HOLDFAST_OWNER="+lease.Owner(),
+		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "),
+		"HOLDFAST_FENCES="+strings.Join(append(outerFences(), fence), " "))
 }
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
@@ -273,6 +293,9 @@ func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 // outerOwners returns the owners of the locks under which this process was started, the innermost last. An owner
 // contains no spaces: see [holdfast.Config.Label].
 func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
+
+// outerFences returns the tokens of those locks, in the same order.
+func outerFences() []string { return strings.Fields(os.Getenv("HOLDFAST_FENCES")) }
 
 func notStarted(err error) error {
 	code := exitNotExecutable

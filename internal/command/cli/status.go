@@ -59,9 +59,10 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 // printStatus prints for people. unsure: too few nodes answered to tell.
 func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	h := s.Holder()
 	owner := func() {
-		if s.Owner != "" {
-			fmt.Fprintf(w, "owner\t%s\n", printable(s.Owner))
+		if h.Owner != "" {
+			fmt.Fprintf(w, "owner\t%s\n", printable(h.Owner))
 		}
 	}
 	switch {
@@ -69,22 +70,22 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 		fmt.Fprintf(w, "%s\tnot known: too few nodes answered to tell\n", printable(s.Name))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
-	case s.Offered:
-		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), holder(s.Owner, false))
+	case h.Offered:
+		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), h)
 		owner()
-		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
+		fmt.Fprintf(w, "until\t%s\n", expiry(h.Until))
 	default:
 		how := ""
-		if s.Left {
+		if h.Left {
 			how = " (ended; --at-least keeps it taken)"
 		}
-		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), holder(s.Owner, s.Foreign), how)
+		fmt.Fprintf(w, "%s\theld by %s%s\n", printable(s.Name), h, how)
 		owner()
-		if !s.Foreign {
-			fmt.Fprintf(w, "since\t%s (%s)\n", moment(s.Since), forPeople(time.Since(s.Since)))
-			fmt.Fprintf(w, "fence\t%d\n", s.Fence)
+		if !h.Foreign {
+			fmt.Fprintf(w, "since\t%s (%s)\n", moment(h.Since), forPeople(time.Since(h.Since)))
+			fmt.Fprintf(w, "fence\t%d\n", h.Fence)
 		}
-		fmt.Fprintf(w, "until\t%s\n", expiry(s.Until))
+		fmt.Fprintf(w, "until\t%s\n", expiry(h.Until))
 	}
 	fmt.Fprintln(w)
 	for _, n := range s.Nodes {
@@ -119,14 +120,14 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 		return "free"
 	case n.Reason == holdfast.ReasonOffered:
 		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
-	case n.Owner == s.Owner && n.Fence == s.Fence:
+	case n.Owner == s.Holder().Owner && n.Fence == s.Holder().Fence:
 		return "held, until " + expiry(n.Until)
 	}
 	return "held by " + holder(n.Owner, n.Foreign) + ", until " + expiry(n.Until)
 }
 
 func holder(owner string, foreign bool) string {
-	return (&holdfast.HeldError{Owner: owner, Foreign: foreign}).Holder()
+	return holdfast.Holder{Owner: owner, Foreign: foreign}.String()
 }
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 MST") }

@@ -58,7 +58,7 @@ does not ask.`,
 // vouch vouches for the nodes that do not vote, if ask agrees; nil: it is certain.
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
-	list := client.Nodes(ctx)
+	list := client.Admin().Nodes(ctx)
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {
@@ -70,7 +70,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		}
 		// The answer is about what was known then. A node that restarted since may have
 		// forgotten a lock, and Trust would vouch for it, too.
-		now := client.Nodes(ctx)
+		now := client.Admin().Nodes(ctx)
 		if !worse(list, now) {
 			break
 		}
@@ -100,7 +100,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	before := list
 	var longest time.Duration
 	if len(waiting) > 0 {
-		list = client.Trust(ctx, list...)
+		list = client.Admin().Trust(ctx, list...)
 	}
 	for _, n := range list {
 		if places[n.Node] {
@@ -132,7 +132,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	// So that what comes next in a script finds them voting.
 	for end := time.Now().Add(longest + patience); len(waiting) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
-		list = client.Nodes(ctx)
+		list = client.Admin().Nodes(ctx)
 		for _, n := range list {
 			switch {
 			case n.Votes():

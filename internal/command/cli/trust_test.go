@@ -43,7 +43,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	if code := asFailure(err).code; len(asked) != 2 || asked[0] != 1 || asked[1] != 2 || code != exitDeclined {
 		t.Errorf("asked about %v nodes, then exit %d (%v); want 1, then 2, then %d\n%s", asked, code, err, exitDeclined, &said)
 	}
-	for i, n := range client.Nodes(context.Background()) {
+	for i, n := range client.Admin().Nodes(context.Background()) {
 		if n.Votes() != (i == 2) {
 			t.Errorf("node %s", n)
 		}
@@ -95,7 +95,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		}
 		flush()
 	}
-	seen := operator.Nodes(t.Context())
+	seen := operator.Admin().Nodes(t.Context())
 	asked := 0
 	said, err := vouch(operator, func(int) bool {
 		if asked++; asked == 1 {
@@ -109,7 +109,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		t.Errorf("asked %d times: %v\n%s", asked, err, said)
 	}
 	// The library also refuses to vouch for a loss that its caller has not seen.
-	for _, n := range operator.Trust(t.Context(), seen...) {
+	for _, n := range operator.Admin().Trust(t.Context(), seen...) {
 		if n.Reason != holdfast.ReasonVoidVoucher {
 			t.Errorf("%s", n)
 		}

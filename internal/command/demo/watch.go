@@ -20,7 +20,7 @@ func (d *demo) watch(ctx context.Context) {
 
 // look asks every node for its state.
 func (d *demo) look(ctx context.Context) []holdfast.NodeAnswer {
-	list := d.client.Nodes(ctx)
+	list := d.client.Admin().Nodes(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, n := range list {

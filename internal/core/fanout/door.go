@@ -106,7 +106,38 @@ func (s *seat) forgot() {
 
 // look asks the node whether it votes, even if it voted a moment ago, and returns its answer. Calls to a voting node go
 // on meanwhile, until the node itself says that it does not vote: nobody loses a lease because somebody looks.
+//
+// One look is under way at a time. Callers that come meanwhile share the next one: its question is later than their
+// calls. So looks that a hung node does not answer do not pile up before the door.
 func (s *seat) look() nodescript.Answer {
+	s.mu.Lock()
+	next := s.nextLook
+	if next != nil {
+		s.mu.Unlock()
+		<-next.done
+		return next.answer
+	}
+	next = &look{done: make(chan struct{})}
+	s.nextLook = next
+	s.mu.Unlock()
+	s.looking.Lock()
+	s.mu.Lock()
+	s.nextLook = nil // later callers need a later question
+	s.mu.Unlock()
+	next.answer = s.lookOnce()
+	s.looking.Unlock()
+	close(next.done)
+	return next.answer
+}
+
+// look is a look that has not begun, or its result.
+type look struct {
+	done   chan struct{} // closed when answer is set
+	answer nodescript.Answer
+}
+
+// lookOnce does the work of look.
+func (s *seat) lookOnce() nodescript.Answer {
 	s.door.Lock()
 	defer s.door.Unlock()
 	if step, _ := s.next(); step == quorum.Send {
@@ -135,8 +166,7 @@ func (s *seat) ask() (a nodescript.Answer, told bool) {
 	scripts, loaded, challenge := s.standing.Scripts(), s.standing.Loaded(), s.standing.Challenge()
 	if unfit, _ := h.Unfit(); h.Run != scripts.Run || twin != "" || unfit != nodescript.NoCause {
 		defer s.mu.Unlock()
-		s.standing.Greeted(s.fan.Now(), h, nil, twin)
-		s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
+		s.standing.Doubt() // a whole greeting follows: it also notes which server this is, and whether it is durable
 		return a, false
 	}
 	s.mu.Unlock()
@@ -235,6 +265,7 @@ func (s *seat) greet() bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.unmet = err != nil
 	s.standing.Greeted(s.fan.Now(), h, err, twin)
 	return s.noteRefusal(s.standing.Next(s.fan.Now()) == quorum.Admit)
 }

@@ -31,6 +31,7 @@ type members struct {
 // membership is the knowledge of the server behind one node of the list.
 type membership struct {
 	id      string        // "": the server was not met, or has no id yet
+	changes int           // number of changes of id
 	blank   bool          // the server was met, and had no id
 	seen    clock.Instant // the server was alive at this instant
 	against []objection   // by the node that calls the server a stranger
@@ -80,13 +81,21 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	defer f.mu.Unlock()
 	m := &f.members.seats[node]
 	if m.id != id {
-		m.id, m.seen, m.counted = id, asked, false
-		clear(m.against)
-		m.trusted.Store(0)
+		m.becomes(id)
+		m.seen = asked
 		f.members.tellMet()
 	}
 	m.blank = id == ""
 	m.seen = max(m.seen, asked)
+}
+
+// becomes notes another server behind the node. What was said of the server before does not count for it. Fanout.mu is
+// held.
+func (m *membership) becomes(id string) {
+	m.id, m.blank, m.counted = id, false, false
+	m.changes++
+	clear(m.against)
+	m.trusted.Store(0)
 }
 
 // untrusted reports whether a server's vote does not count until the next report about it.
@@ -98,18 +107,9 @@ func (f *Fanout) untrusted(node int) bool {
 // Otherwise it returns the reason: Misconfigured; Quarantined, until its place is free; Failed, if no majority took a
 // report.
 func (f *Fanout) member(node int) nodescript.Answer {
-	f.members.round.Lock()
-	for began := f.Now(); f.untrusted(node); { // the report of another seat may have named it too
-		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
-			break
-		}
-		select {
-		case <-f.members.met:
-		case <-time.After(f.config.Set.Window/4 + f.seats[node].apart()):
-		case <-f.ctx.Done():
-		}
+	if f.untrusted(node) { // otherwise nobody waits for reports of others
+		f.reportUntilTrusted(node)
 	}
-	f.members.round.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := &f.members.seats[node]
@@ -131,6 +131,22 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	}
 	m.counted = true
 	return nodescript.Answer{Verdict: nodescript.Done}
+}
+
+// reportUntilTrusted reports until a node's vote counts, or until more reports do not help.
+func (f *Fanout) reportUntilTrusted(node int) {
+	f.members.round.Lock()
+	defer f.members.round.Unlock()
+	for began := f.Now(); f.untrusted(node); { // the report of another seat may have named it too
+		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
+			return
+		}
+		select {
+		case <-f.members.met:
+		case <-time.After(f.config.Set.Window/4 + f.seats[node].apart()):
+		case <-f.ctx.Done():
+		}
+	}
 }
 
 // opposed returns a node that calls the server a stranger, or -1 if none does. Fanout.mu is held.
@@ -165,12 +181,14 @@ func (f *Fanout) report() (again bool) {
 	}
 	var list []nodescript.Peer
 	told := make([]nodescript.Peer, f.N())
+	changes := make([]int, f.N())
 	until := make([]clock.Instant, f.N()) // until then the servers are trusted
 	wait := f.config.Set.Window / 8       // for the answers that come after a majority's
 	begins := false                       // a vote that does not count yet may count after this report
 	for i := range f.members.seats {
 		if m := &f.members.seats[i]; m.id != "" {
 			told[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
+			changes[i] = m.changes
 			until[i] = m.seen.Add(f.config.Set.Trusted())
 			list = append(list, told[i])
 			begins = begins || f.untrusted(i)
@@ -226,7 +244,8 @@ func (f *Fanout) report() (again bool) {
 		if again && f.untrusted(i) {
 			continue // the node that kept nothing may yet get another list
 		}
-		if m := &f.members.seats[i]; t.ID != "" && t.ID == m.id && m.opposed(f.Now()) < 0 {
+		// A server that left and came back meanwhile may have lost objections that came in between.
+		if m := &f.members.seats[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(f.Now()) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
 	}
@@ -254,9 +273,7 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	me := &f.members.seats[i]
 	met := id == p.ID                 // compared with the report's id, because the node may have been met since
 	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
-		me.id, me.blank, me.counted = "", false, false
-		clear(me.against)
-		me.trusted.Store(0)
+		me.becomes("")
 		f.mu.Unlock()
 		s.doubt()                          // it lost its memory, or the address leads to another server
 		f.wait.Go(func() { s.admitted() }) // other votes begin to count only after it keeps a report
@@ -265,8 +282,9 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-	} else if me.id == "" && me.blank { // it got its id when it was admitted, and keeps only what comes with that
-		me.id, me.seen = p.ID, sent
+	} else if me.id == "" && me.blank && !p.Late { // it got its id when it was admitted, and keeps only what comes with that
+		me.becomes(p.ID)
+		me.seen = sent
 		f.members.tellMet()
 	} else if me.id == "" { // it was away, and keeps reports only after it was met
 		f.wait.Go(func() { s.admitted() })
@@ -284,7 +302,13 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 			}
 		}
 	}
-	return met, !met // a node that was not greeted yet keeps no report, but its objections count
+	// A node that was not greeted yet keeps no report, but its objections count. The same is true for a node that the
+	// report reached late: it gets the next report in time, or not either. A node that cannot be greeted, for example
+	// because it refuses INFO, must not stop the votes of the others.
+	s.mu.Lock()
+	unmet := s.unmet
+	s.mu.Unlock()
+	return met && !p.Late, !met && !unmet
 }
 
 // objection returns the meaning of a node's answer for a stranger.

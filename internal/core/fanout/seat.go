@@ -68,12 +68,15 @@ type seat struct {
 	heard     bool          // the node answered a greeting once
 	greeted   clock.Instant // end of the first greeting that it answered; 0: not yet
 
-	door   door // held during greeting and admission
+	door     door  // held during greeting and admission
+	unmet    bool  // the last greeting failed
+	looking  door  // held during a look
+	nextLook *look // the look that begins next; nil: none
 	parked parked
 }
 
 func newSeat(f *Fanout, i int, n node.Node) *seat {
-	s := &seat{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), door: newDoor()}
+	s := &seat{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), door: newDoor(), looking: newDoor()}
 	s.more.L = &s.mu
 	return s
 }

@@ -20,7 +20,8 @@ const (
 const (
 	reserved    = "holdfast:node"
 	recordTail  = ":holdfast"
-	queueTail   = ":holdfast:queue"
+	queueExtra  = ":queue"
+	queueTail   = recordTail + queueExtra
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
@@ -45,6 +46,33 @@ func nameOf(key string) (name string, ok bool) {
 		name = strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}")
 	}
 	return name, RecordKey(name) == key && CheckName(name) == nil
+}
+
+// QueueKey returns the key of the queue that belongs to a record.
+func QueueKey(record string) string { return record + queueExtra }
+
+// KeyKind is the kind of a key of a node.
+type KeyKind uint8
+
+// Kinds of keys.
+const (
+	AnyKey      KeyKind = iota // no key of Holdfast, except plain keys
+	NodeKey                    // belongs to no name
+	RecordOfKey                // the record of a name
+	QueueOfKey                 // the queue of a name
+)
+
+// KindOf returns the kind of a key. It cannot tell a plain key from a key of another program.
+func KindOf(key string) KeyKind {
+	switch {
+	case strings.HasPrefix(key, reserved):
+		return NodeKey
+	case strings.HasSuffix(key, queueTail):
+		return QueueOfKey
+	case strings.HasSuffix(key, recordTail):
+		return RecordOfKey
+	}
+	return AnyKey
 }
 
 // tagged reports whether Redis would hash only a part of name: the bytes between the first { and the first } after it.

@@ -3,6 +3,8 @@ package nodescript
 import (
 	"strconv"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
 // An owner is label~client~ticket-random. People read the label. Hand-offs need the client. Competing attempts compare
@@ -41,6 +43,22 @@ func ClientOf(owner string) string {
 		return ""
 	}
 	return client
+}
+
+// LabelOf returns the label of an owner as it is: the part before the first "~", for people see [Label].
+func LabelOf(owner string) string {
+	label, _, _ := strings.Cut(owner, "~")
+	return label
+}
+
+// Label returns the label of an owner for people. If no client can have this label, it returns the whole owner in
+// quotes. A label with spaces, for example, could look like the rest of the sentence.
+func Label(owner string) string {
+	label := LabelOf(owner)
+	if label == "" || len(label) > 64 || strings.ContainsFunc(label, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' }) {
+		return strconv.Quote(printable.Text(owner))
+	}
+	return label
 }
 
 // Handoff is the message of a hand-off. If it is Wanted, a holder asks for the place of Owner's partial grant, to

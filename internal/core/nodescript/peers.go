@@ -1,7 +1,6 @@
 package nodescript
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +22,7 @@ type Peers struct {
 	Strangers []string // ids in the client's list that are no members
 	Members   []Peer
 	Other     bool // the node has another configuration, which admit reports; it stores nothing of this report
+	Late      bool // the report came too late, or the node's clock is off; it stores nothing of this report
 }
 
 const (
@@ -92,11 +92,10 @@ func ParsePeers(r node.Reply) (p Peers, err error) {
 		return p, r.Err
 	case r.Value == "M":
 		return Peers{Other: true}, nil
-	case len(r.Value) == 1+digits && r.Value[0] == 'O':
-		return p, errors.New("the call arrived too late, or its clock is off")
-	case len(r.Value) < 1+digits || r.Value[0] != 'P':
+	case len(r.Value) < 1+digits || r.Value[0] != 'P' && r.Value[0] != 'O':
 		return p, bad
 	}
+	p.Late = r.Value[0] == 'O'
 	lines := strings.Split(strings.Clone(r.Value[1+digits:]), "\n")
 	if p.Time, err = parseMicros(r.Value[1 : 1+digits]); err != nil || len(lines) < 2 || len(lines) > mostPeers+3 {
 		return Peers{}, bad

@@ -44,13 +44,3 @@ func fits(s string) bool {
 	}
 	return true
 }
-
-// Label returns the label of an owner, label~client~random. If no client can have this label, it returns the whole
-// owner in quotes. A label with spaces, for example, could look like the rest of the sentence.
-func Label(owner string) string {
-	label, _, _ := strings.Cut(owner, "~")
-	if label == "" || len(label) > 64 || strings.ContainsFunc(label, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' }) {
-		return strconv.Quote(Text(owner))
-	}
-	return label
-}

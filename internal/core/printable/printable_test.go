@@ -25,27 +25,12 @@ func TestWhatANodeSaidIsOneLineThatShowsItself(t *testing.T) {
 	}
 }
 
-func TestALabelThatNoClientHasIsQuoted(t *testing.T) {
-	for owner, want := range map[string]string{
-		"web-3/4711~client~1-x":            "web-3/4711",
-		"web~left~left":                    "web",
-		"web for up to 1s; x: granted~c~1": `"web for up to 1s; x: granted~c~1"`,
-		"\x1b[31mweb~c~1":                  `"\\x1b[31mweb~c~1"`,
-		"":                                 `""`,
-		"~c~1":                             `"~c~1"`,
-	} {
-		if got := Label(owner); got != want {
-			t.Errorf("%q is called %s, want %s", owner, got, want)
-		}
-	}
-}
-
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "a\n", "\x1b", "\xff", "\u202e", "\uFFFD", "\u009b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, got := range []string{Text(s), Label(s)} {
+		for _, got := range []string{Text(s)} {
 			if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !strconv.IsPrint(r) }) || len(got) > 20*most {
 				t.Errorf("%q is shown as %q", s, got)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
 
@@ -28,6 +29,9 @@ type Keeper struct {
 	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. nil: they
 	// get the LostError itself. It must be set before the first lease is kept.
 	Explain func(e *Lease, why *LostError) error
+
+	// Events gets Renewed, Released and Lost. nil: nobody gets them. It must be set before the first lease is kept.
+	Events *events.Stream
 
 	// Refused is called when a node did not repair a lease because another attempt has a partial grant. That node will
 	// hand the name to the lease's owner. The client must then hear the hand-off and call [Keeper.Repair]. nil: nobody

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -189,5 +190,17 @@ func (e *Lease) announceLocked(why error) {
 	}
 	if e.ctx != nil {
 		e.cancel(why)
+	}
+	if why == ErrReleased {
+		e.emit(events.Released, nil)
+	} else {
+		e.emit(events.Lost, why)
+	}
+}
+
+// emit tells the listeners what happened to the lease.
+func (e *Lease) emit(k events.Kind, err error) {
+	if s := e.keeper.Events; s.Wanted(k) {
+		s.Emit(&events.Event{Kind: k, Name: e.lock.Name, Owner: e.grant.Owner, Token: e.grant.Token, Err: err})
 	}
 }

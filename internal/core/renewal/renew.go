@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
@@ -158,6 +159,7 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		// the next renewal: the TTL may have grown meanwhile, and the deadline comes from the TTL of this renewal.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
+		e.emit(events.Renewed, nil)
 	case quorum.Gone:
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
 		r.wait.is(e.end)
@@ -202,6 +204,13 @@ func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	o := newOutcome()
 	e.renew(o)
 	return o.get(ctx)
+}
+
+// SetTTL sets the TTL of later renewals. It sends nothing.
+func (e *Lease) SetTTL(ttl time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ttl = ttl
 }
 
 // answersTo returns the last answers of n nodes to some renewals.

@@ -30,31 +30,31 @@ func (n *busy) told(label string) []string {
 
 // A hand-off to an owner without a bid is declined, except if that could do harm.
 func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
-	own := func(l *Locker, b *bid) string {
-		return nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
+	own := func(l *Locker, b *bidder) string {
+		return nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
 	}
 	for _, c := range []struct {
 		name  string
-		owner func(l *Locker, b *bid) string
-		given func(l *Locker, b *bid, owner string)
+		owner func(l *Locker, b *bidder) string
+		given func(l *Locker, b *bidder, owner string)
 		want  string // the pipeline that goes to the node; "": nothing is declined
 	}{
-		{"a bid that is over", own, func(*Locker, *bid, string) {}, "gone"},
-		{"another client's", func(_ *Locker, b *bid) string { return nodescript.NewOwner("gone", "other", b.ticket, nil) },
-			func(*Locker, *bid, string) {}, ""},
-		{"nobody's", func(l *Locker, _ *bid) string { return "gone~" + l.Inbox.client + "~over" }, func(*Locker, *bid, string) {}, ""},
-		{"who has just won", own, func(l *Locker, _ *bid, owner string) { l.Inbox.past.won(owner, l.Fan.Now()) }, ""},
-		{"who won a while ago", own, func(l *Locker, _ *bid, owner string) {
-			l.Inbox.past.won(owner, l.Fan.Now())
+		{"a bid that is over", own, func(*Locker, *bidder, string) {}, "gone"},
+		{"another client's", func(_ *Locker, b *bidder) string { return nodescript.NewOwner("gone", "other", b.ticket(), nil) },
+			func(*Locker, *bidder, string) {}, ""},
+		{"nobody's", func(l *Locker, _ *bidder) string { return "gone~" + l.Inbox.client + "~over" }, func(*Locker, *bidder, string) {}, ""},
+		{"who has just won", own, func(l *Locker, _ *bidder, owner string) { l.Inbox.past.Won(owner, l.Fan.Now()) }, ""},
+		{"who won a while ago", own, func(l *Locker, _ *bidder, owner string) {
+			l.Inbox.past.Won(owner, l.Fan.Now())
 			time.Sleep(nodescript.Claim + time.Millisecond)
 		}, "gone"},
-		{"a wait between two bids", own, func(l *Locker, b *bid, _ string) { l.Inbox.goesOn(b.ticket) }, ""},
-		{"a wait that ended", own, func(l *Locker, b *bid, _ string) {
-			l.Inbox.goesOn(b.ticket)
-			l.Inbox.ends(b.ticket)
+		{"a wait between two bids", own, func(l *Locker, b *bidder, _ string) { l.Inbox.goesOn(b.ticket()) }, ""},
+		{"a wait that ended", own, func(l *Locker, b *bidder, _ string) {
+			l.Inbox.goesOn(b.ticket())
+			l.Inbox.ends(b.ticket())
 		}, "gone"},
-		{"a wait that goes on under another owner", own, func(l *Locker, b *bid, _ string) {
-			l.Inbox.goesOn(b.ticket)
+		{"a wait that goes on under another owner", own, func(l *Locker, b *bidder, _ string) {
+			l.Inbox.goesOn(b.ticket())
 			l.Inbox.expect(b)
 		}, "label gone"},
 	} {
@@ -86,10 +86,10 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 // A hand-off between two bids of a wait keeps its place until the next bid. That bid is hurried, and answers it.
 // Otherwise the end of the wait answers it.
 func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
-	for want, goesOn := range map[string]func(l *Locker, b *bid){
-		"label gone": func(l *Locker, b *bid) { l.Inbox.expect(b) },
-		"gone":       func(l *Locker, b *bid) { l.Inbox.ends(b.ticket) },
-		"": func(l *Locker, b *bid) { // this bid is over too: the hand-off is kept for the next one
+	for want, goesOn := range map[string]func(l *Locker, b *bidder){
+		"label gone": func(l *Locker, b *bidder) { l.Inbox.expect(b) },
+		"gone":       func(l *Locker, b *bidder) { l.Inbox.ends(b.ticket()) },
+		"": func(l *Locker, b *bidder) { // this bid is over too: the hand-off is kept for the next one
 			b.giveUp()
 			l.Inbox.expect(b)
 		},
@@ -103,8 +103,8 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 					synctest.Wait()
 					return nodes[1].told("gone")
 				}
-				hurry := l.Inbox.goesOn(b.ticket)
-				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket, []byte("over"))
+				hurry := l.Inbox.goesOn(b.ticket())
+				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
 				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock}.String())
 				if pieces := told(); len(pieces) > 0 {
 					t.Errorf("the node was told %q before the next bid", pieces)

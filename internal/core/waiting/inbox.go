@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
@@ -25,10 +25,11 @@ type Inbox struct {
 
 	mu     sync.Mutex
 	opened bool
-	up     []bool          // per node: the subscription works
-	bids   map[string]*bid // by owner
-	enough chan struct{}   // closed when a majority of the subscriptions works, and the others had a moment
-	past   past            // bids that are over, but may still get hand-offs
+	up     []bool                  // per node: the subscription works
+	bids   map[string]*bidder      // by owner
+	enough chan struct{}           // closed when a majority of the subscriptions works, and the others had a moment
+	past   bid.Past                // bids that are over, but may still get hand-offs
+	hurry  map[int64]chan struct{} // by ticket: receives a value when past keeps a hand-off for a wait
 }
 
 // straggler is how long the other subscriptions may take after a majority of them works. If a waiter joins the queue of
@@ -37,7 +38,10 @@ const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client. client is the client id in the names of its owners.
 func NewInbox(f *fanout.Fanout, client string) *Inbox {
-	return &Inbox{fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bid{}, past: past{claim: f.Set().Claim(), since: map[string]clock.Instant{}, waits: map[int64]*between{}}, enough: make(chan struct{})}
+	return &Inbox{
+		fan: f, client: client, up: make([]bool, f.N()), bids: map[string]*bidder{}, enough: make(chan struct{}),
+		past: bid.NewPast(client, f.Set().Claim()), hurry: map[int64]chan struct{}{},
+	}
 }
 
 // open subscribes on every node at the first call. It waits until enough subscriptions work, or until ctx ends.
@@ -91,7 +95,7 @@ func (b *Inbox) hears(owner string, node int) bool {
 }
 
 // stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So all bids ask
-// again when it works again: see [bid.heardAgain].
+// again when it works again: see [bid.Machine.HeardAgain].
 func (b *Inbox) stands(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
@@ -101,7 +105,7 @@ func (b *Inbox) stands(node int, is bool) {
 			standing++
 		}
 	}
-	var again []*bid
+	var again []*bidder
 	if is {
 		for _, t := range b.bids {
 			again = append(again, t)
@@ -114,7 +118,9 @@ func (b *Inbox) stands(node int, is bool) {
 	case standing >= quorum.Majority(len(b.up)):
 		time.AfterFunc(straggler, b.suffice)
 	}
-	slices.SortFunc(again, func(a, b *bid) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.owner, b.owner)) })
+	slices.SortFunc(again, func(a, b *bidder) int {
+		return cmp.Or(cmp.Compare(a.ticket(), b.ticket()), cmp.Compare(a.owner(), b.owner()))
+	})
 	for _, t := range again {
 		t.heardAgain(node)
 	}
@@ -147,24 +153,24 @@ func (b *Inbox) heard(node int, message string) {
 }
 
 // expect registers a bid for its hand-offs. It also answers the hand-offs to earlier bids of the same wait.
-func (b *Inbox) expect(t *bid) {
+func (b *Inbox) expect(t *bidder) {
 	b.mu.Lock()
-	b.bids[t.owner] = t
-	all := b.past.keptOf(t.ticket)
+	b.bids[t.owner()] = t
+	all := b.past.Take(t.ticket())
 	b.mu.Unlock()
 	b.answer(t, all)
 }
 
 // forget ends the registration that expect began.
-func (b *Inbox) forget(t *bid) {
+func (b *Inbox) forget(t *bidder) {
 	got := t.got()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, there := b.bids[t.owner]; !there {
+	if _, there := b.bids[t.owner()]; !there {
 		return
 	}
-	delete(b.bids, t.owner)
+	delete(b.bids, t.owner())
 	if got {
-		b.past.won(t.owner, b.fan.Now())
+		b.past.Won(t.owner(), b.fan.Now())
 	}
 }

@@ -48,23 +48,23 @@ func (n *busy) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before func(l *Locker, b *bid) // the pass that the waiter refuses
-		after  func(b *bid)
+		before func(l *Locker, b *bidder) // the pass that the waiter refuses
+		after  func(b *bidder)
 	}{
 		{
 			"its own question is on its way, on another connection",
-			func(_ *Locker, b *bid) { b.askAll() },
-			func(*bid) {},
+			func(_ *Locker, b *bidder) { b.askAll() },
+			func(*bidder) {},
 		},
 		{
 			"another node hands over while the piece waits to be sent",
-			func(l *Locker, _ *bid) { // two pipelines, because there are two workers
+			func(l *Locker, _ *bidder) { // two pipelines, because there are two workers
 				for range 2 {
 					l.Fan.Send(&fanout.Message{Call: nodescript.QuitCall(nodescript.Lock{Name: "y"}, "other~")}, func(i int) bool { return i > 0 })
 					time.Sleep(time.Millisecond)
 				}
 			},
-			func(b *bid) { b.handed(0) },
+			func(b *bidder) { b.handed(0) },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Conf
 }
 
 // met returns l after it has met its nodes.
-func met(t *testing.T, l *Locker) *Locker {
+func met(t testing.TB, l *Locker) *Locker {
 	t.Helper()
 	if answers := l.Fan.Settle(t.Context()); answers != nil {
 		t.Fatalf("no stamps: %+v", answers)
@@ -91,7 +91,7 @@ func met(t *testing.T, l *Locker) *Locker {
 var clients int // clients made so far: each needs its own inbox
 
 // locker returns a client's locker on nodes that it has not met.
-func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ...node.Node) *Locker {
+func locker(t testing.TB, set nodescript.Config, timeout time.Duration, nodes ...node.Node) *Locker {
 	fan := fanout.New(fanout.Config{
 		Nodes: nodes, Set: set, Timeout: timeout, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -111,7 +111,7 @@ func locker(t *testing.T, set nodescript.Config, timeout time.Duration, nodes ..
 func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 
 // bid returns the bid of a waiter for x.
-func (l *Locker) bid(t *testing.T) *bid {
+func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64
 	b, err := l.waiter(nodescript.Lock{Name: "x"}, 10*time.Second, &ticket)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -28,7 +29,7 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 		n.cut.Store(false)
 		time.Sleep(400 * time.Millisecond)
 		r, err := nodescript.ParseRecord(text(n.Node, lock))
-		if err != nil || r.Owner != "" || r.Seen <= b.stamp-1 {
+		if err != nil || r.Owner != "" || r.Seen <= b.machine.Stamp()-1 {
 			t.Errorf("0.6 s before the TTL is over the node keeps %+v, %v", r, err)
 		}
 	})
@@ -73,7 +74,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 		l.lines.leave("x", true, l.nothing, 0) // the first waiter has the lock now
 		b := l.bid(t)
 		l.lines.gets(p, b)
-		if passed, _ := l.lines.pass("x", handed{owner: "holder", over: l.Fan.Now().Add(time.Second)}, false, false); !passed {
+		if passed, _ := l.lines.pass("x", bid.Passed{Owner: "holder", Over: l.Fan.Now().Add(time.Second)}, false, false); !passed {
 			t.Error("the lock was not passed to the first in line")
 		}
 		b.giveUp()

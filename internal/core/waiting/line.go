@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
@@ -29,7 +30,7 @@ type line struct {
 // place is the place of one waiter in a line.
 type place struct {
 	turn    chan struct{} // closed when the waiter is first or its wait is over; nil: it began the line
-	bid     *bid
+	bid     *bidder
 	name    string
 	ttl     time.Duration
 	through bool // the wait goes on during outages
@@ -40,7 +41,7 @@ type place struct {
 // enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn;
 // otherwise the caller must call turn. b is the caller's bid: the lock may be passed to it as soon as it is first. A
 // nil b means that the client has not met the nodes yet: see gets.
-func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first bool) {
+func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := place{bid: b, name: want.Lock.Name, ttl: want.TTL, through: want.Through, came: now}
@@ -61,7 +62,7 @@ func (l *lines) enter(want Want, b *bid, now clock.Instant) (p *place, first boo
 }
 
 // gets notes the new bid of a waiter that had none, or whose last bid is over.
-func (l *lines) gets(p *place, b *bid) {
+func (l *lines) gets(p *place, b *bidder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.bid = b
@@ -137,7 +138,7 @@ const mostPasses = 8
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
 // processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
 // to join the nodes' queues, before the lease is released there.
-func (l *lines) pass(name string, from handed, others, never bool) (passed bool, next *bid) {
+func (l *lines) pass(name string, from bid.Passed, others, never bool) (passed bool, next *bidder) {
 	l.mu.Lock()
 	ln := l.byName[name]
 	if ln == nil || ln.first.bid == nil {
@@ -145,7 +146,7 @@ func (l *lines) pass(name string, from handed, others, never bool) (passed bool,
 		return false, nil
 	}
 	b := ln.first.bid
-	if never || others && from.passes >= mostPasses {
+	if never || others && from.Passes >= mostPasses {
 		ln.near = false
 		l.mu.Unlock()
 		return false, b

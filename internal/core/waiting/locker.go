@@ -3,9 +3,9 @@ package waiting
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -17,7 +17,7 @@ const (
 	splitTries = 12
 	// splitDelay is the mean of the first pause after a split vote. It doubles up to the retry delay. Redlock: "retry
 	// after a random delay in order to desynchronize".
-	splitDelay = 4 * time.Millisecond
+	splitDelay = bid.SplitDelay
 	// splitMost is the longest pause of TryLock: TryLock tries for a moment only, however long a Lock may pause.
 	splitMost = 100 * time.Millisecond
 )
@@ -146,7 +146,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			l.lines.learned(name, r, now)
 		default:
 			var next time.Duration
-			over, next = l.lines.failed(name, r, cmp.Or(r.asked, began), l.Fan.Greeted(), now)
+			over, next = l.lines.failed(name, r, cmp.Or(r.Asked, began), l.Fan.Greeted(), now)
 			pause = min(pause, next)
 		}
 		after(r)
@@ -160,10 +160,10 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 }
 
 // inLine asks the nodes, and joins their queues if another owner has the lock.
-func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bid, after func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64, b *bidder, after func(*Refusal)) (Grant, *Refusal) {
 	if b == nil {
 		if answers := l.Fan.Settle(ctx); answers != nil {
-			return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+			return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 		}
 		var err error
 		if b, err = l.waiter(want.Lock, want.TTL, ticket); err != nil {
@@ -192,7 +192,7 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 }
 
 // ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
-func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
+func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	b.begin()
 	for more := true; more; {
 		select {
@@ -210,29 +210,28 @@ func (l *Locker) ask(ctx context.Context, b *bid) (Grant, *Refusal) {
 // attempt makes one try without a place in a queue.
 func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
-		return Grant{}, refusal(answers, nil, ctx.Err() != nil)
+		return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
-	b := newBid(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl)
+	b := newBidder(l.Fan, lock, l.NewOwner(l.Fan.StampAt(l.Fan.Now())), ttl, 0)
 	defer b.giveUp()
 	g, r := l.ask(ctx, b)
-	if r == nil || !r.doubt || ctx.Err() != nil || l.stopped() {
+	if r == nil || !r.Doubt || ctx.Err() != nil || l.stopped() {
 		return g, r
 	}
 	// The bid ends before the wait for late answers: its partial grant would otherwise keep other attempts and a
 	// holder's repair from those nodes.
-	b.endBid(false)
+	b.end(false)
 	return Grant{}, l.settled(ctx, b)
 }
 
 // settled returns why a bid that is over failed. It waits for answers that may show whether another owner has the lock,
 // for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer takes as long.
-func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
-	b.mu.Lock()
-	r, late := b.refused(false), b.sent.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
-	b.mu.Unlock()
+func (l *Locker) settled(ctx context.Context, b *bidder) *Refusal {
+	r := b.refused()
+	late := r.Asked.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
 	timer := time.NewTimer(l.apart(late))
 	defer timer.Stop()
-	for more := true; more && r.doubt; {
+	for more := true; more && r.Doubt; {
 		select {
 		case <-b.wake:
 		case <-timer.C:
@@ -242,15 +241,13 @@ func (l *Locker) settled(ctx context.Context, b *bid) *Refusal {
 		case <-l.Stop:
 			more = false
 		}
-		b.mu.Lock()
-		r = b.refused(false)
-		b.mu.Unlock()
+		r = b.refused()
 	}
 	return r
 }
 
 // jitter draws a duration between half and one and a half of d.
-func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return d/2 + f.Draw(d+1) }
+func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return bid.Jitter(d, f.Draw) }
 
 func (l *Locker) stopped() bool {
 	select {
@@ -269,7 +266,7 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 		return false, 0
 	}
 	due := l.gapDue(lock.Name, g.Token)
-	passed, next := l.lines.pass(lock.Name, handed{owner: g.Owner, highest: highest, over: over, passes: g.passes}, g.Others, l.Fair || due)
+	passed, next := l.lines.pass(lock.Name, bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
 		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So it
 		// must be in the queues before the nodes hand the name on.
@@ -286,7 +283,7 @@ func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.I
 
 // nothing returns the refusal of a wait that ended before any question.
 func (l *Locker) nothing() *Refusal {
-	return refusal(make([]nodescript.Answer, l.Fan.N()), nil, true)
+	return bid.Refuse(make([]nodescript.Answer, l.Fan.N()), nil, true)
 }
 
 // sleep reports whether d passed, or hurry had a value, before ctx ended or the client closed.
@@ -302,10 +299,4 @@ func (l *Locker) sleep(ctx context.Context, d time.Duration, hurry <-chan struct
 	case <-l.Stop:
 	}
 	return false
-}
-
-// nth returns the nth smallest value of s, counted from 1. It sorts s.
-func nth[T cmp.Ordered](s []T, n int) T {
-	slices.Sort(s)
-	return s[n-1]
 }

@@ -25,7 +25,7 @@ func (ln *line) learn(r *Refusal, now clock.Instant) {
 	switch {
 	case r.Kind == Unavailable:
 		ln.outage.lasts = false
-	case !r.few: // otherwise more nodes may still answer
+	case !r.Few: // otherwise more nodes may still answer
 		ln.outage = outage{knows: true, met: now}
 	}
 }
@@ -88,7 +88,7 @@ func (o outage) ends(p *place) clock.Instant {
 func (l *lines) known(name string, r *Refusal) *Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ln := l.byName[name]; r.cut && ln.last != nil {
+	if ln := l.byName[name]; r.Cut && ln.last != nil {
 		return ln.last
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -122,10 +123,10 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 				}
 				a.nodes[2].Del(nodescript.RecordKey(a.lock.Name))
 				a.other(0, 2)
-				late := time.Now().Add(3 * partEvery)
+				late := time.Now().Add(3 * bid.PartEvery)
 				for a.holder(0) == mine { // it may take it again for a moment
 					if time.Now().After(late) {
-						t.Fatalf("%s later it still keeps what an older one waits for", 3*partEvery)
+						t.Fatalf("%s later it still keeps what an older one waits for", 3*bid.PartEvery)
 					}
 					time.Sleep(time.Millisecond)
 				}
@@ -167,7 +168,7 @@ func TestWhatWasGivenBackIsNoPart(t *testing.T) {
 			time.Sleep(gather)
 		}
 		b.mu.Lock()
-		part := b.part
+		part := b.machine.Part()
 		b.mu.Unlock()
 		if part != 0 {
 			t.Errorf("it was given back, and stands as a part: %b", part)

@@ -140,7 +140,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 			b := l.lines.byName[lock.Name].first.bid
 			l.lines.mu.Unlock()
 			b.mu.Lock()
-			if b.state == over {
+			if b.machine.Over() {
 				ended++
 			}
 			b.mu.Unlock()

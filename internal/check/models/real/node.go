@@ -54,9 +54,9 @@ func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.
 	n.now = now
 	key := nodescript.RecordKey(Lock.Name)
 	n.node.Del(key)
-	n.node.Del(key + ":queue")
+	n.node.Del(nodescript.QueueKey(key))
 	for i, w := range waiting {
-		if err := n.node.ZAdd(key+":queue", Ticket+int64(i), w); err != nil {
+		if err := n.node.ZAdd(nodescript.QueueKey(key), Ticket+int64(i), w); err != nil {
 			t.Fatal(err)
 		}
 	}

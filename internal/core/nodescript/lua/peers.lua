@@ -13,19 +13,21 @@
 --       and for each server behind the client's list: id, time at which it was last seen alive, address
 -- Returns P time id \n\n if the client met another id
 --         | P time id \n strangers' ids, separated by blanks \n members, as time id address \n each
---         | O time | M: the node votes under another configuration
+--         | the same with O for P: the stamp is off, and the node stores nothing of the report
+--         | M: the node votes under another configuration
 local call, sub = redis.call, string.sub
 local list = 'holdfast:node:peers'
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
-if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
+local intime = now >= ARGV[1] and now <= ARGV[2]
+local answer = (intime and 'P' or 'O') .. now
 local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')
 if r[1] and r[1] ~= ARGV[3] then return 'M' end
 -- The client met another id: it does not know yet that this node lost its memory. It may also report other servers that
 -- lost theirs.
 local met = ARGV[7] == (r[2] or '')
-if not met and ARGV[7] ~= '' then return 'P' .. now .. (r[2] or '') .. '\n\n' end
+if not met and ARGV[7] ~= '' then return answer .. (r[2] or '') .. '\n\n' end
 
 local most, over = tonumber(ARGV[4]), string.format('%016.0f', math.max(now - ARGV[5], 0))
 local ids, seen, addr = {}, {}, {}
@@ -57,8 +59,8 @@ end
 
 local members = ''
 for _, id in ipairs(ids) do members = members .. seen[id] .. ' ' .. id .. ' ' .. addr[id] .. '\n' end
-if met and was ~= head .. members then
+if met and intime and was ~= head .. members then
   call('DEL', list) -- first: a full memory refuses a script whose first write is not a DEL
   call('SET', list, head .. members, 'PX', ARGV[6])
 end
-return 'P' .. now .. (r[2] or '') .. '\n' .. strangers .. '\n' .. members
+return answer .. (r[2] or '') .. '\n' .. strangers .. '\n' .. members

@@ -1,4 +1,4 @@
-package waiting
+package bid
 
 import "github.com/holdfast-go/holdfast/internal/core/clock"
 
@@ -10,31 +10,29 @@ import "github.com/holdfast-go/holdfast/internal/core/clock"
 // A node that was given back for the first time is not spared. If several waiters rush for a free lock, each gets some
 // nodes. The waiter's place in their queues then keeps the order.
 type spare struct {
-	nodes nodes
-	once  nodes // nodes that were given back before
+	nodes Nodes
+	once  Nodes // nodes that were given back before
 	until clock.Instant
 }
 
-func (s *spare) gaveBack(n nodes, until clock.Instant) {
+func (s *spare) gaveBack(n Nodes, until clock.Instant) {
 	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
 }
 
 // leave returns all nodes except the spared ones.
-func (s *spare) leave(now clock.Instant) nodes {
+func (s *spare) leave(now clock.Instant) Nodes {
 	if now >= s.until {
 		s.nodes = 0
 	}
-	return everyNode &^ s.nodes
+	return Every &^ s.nodes
 }
 
 // askSpared sends the current stamp to the nodes that its round has left out. Another node granted the stamp, so the
-// lease that the renewal would repair there may be over. b.mu is held.
-func (b *bid) askSpared() {
-	left := b.spare.nodes
-	b.spare.nodes = 0
-	for i := range b.fan.N() {
-		if left.has(i) && !b.votes.Asked(i) {
-			b.askNode(i)
-		}
+// lease that the renewal would repair there may be over.
+func (m *Machine) askSpared() {
+	left := m.spare.nodes &^ m.which(m.votes.Asked)
+	m.spare.nodes = 0
+	if left != 0 {
+		m.ask(left)
 	}
 }

@@ -1,0 +1,201 @@
+package holdfast
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
+// goroutines under one lease exclude each other as others do. A child keeps its place until it and all handles below it
+// are released.
+type handle struct {
+	first *Lease // took the lock; it has the fields under its lock
+	above *Lease // the handle whose context took this one; nil for the first
+	ttl   time.Duration
+
+	// mu of first guards these fields of every handle of the chain.
+	mu    sync.Mutex
+	below *Lease
+	line  []*turn // calls that wait until below is free, in the order in which they came
+	ended bool
+	until time.Time // of first: the latest instant of an UnlockAt; zero if there is none
+
+	values context.Context         // of the call that took this handle; nil for the first
+	inner  context.Context         // ends with the handle; nil until Context is called
+	cancel context.CancelCauseFunc // ends inner
+}
+
+// turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
+type turn struct{ came chan struct{} }
+
+// end returns the cause of the handle's end, or nil while it is held.
+func (l *Lease) end() error {
+	if err := l.held.End(); err != nil {
+		return err
+	}
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	if l.ended {
+		return ErrReleased
+	}
+	return nil
+}
+
+// work returns the context of the handle without its own value.
+func (l *Lease) work() context.Context {
+	held := l.held.Context()
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	l.inner, l.cancel = context.WithCancelCause(held)
+	if l.ended {
+		l.cancel(ErrReleased)
+	}
+	if l.values == nil {
+		return l.inner
+	}
+	return valued{l.inner, l.values}
+}
+
+// valued is a context with the values of another one, which takes no part in its end.
+type valued struct {
+	context.Context
+	values context.Context // of context.WithoutCancel: it has no value for the key by which contexts find their parent
+}
+
+func (v valued) Value(key any) any {
+	if value := v.values.Value(key); value != nil {
+		return value
+	}
+	return v.Context.Value(key)
+}
+
+// outer returns the context in which the lease of l was taken.
+func (l *Lease) outer() context.Context {
+	if l.values != nil {
+		return l.values
+	}
+	return l.held.Context()
+}
+
+// take returns a handle below l, or nil if there is one already. A call that waits passes its turn.
+func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Lease, error) {
+	if err := l.held.End(); err != nil {
+		return nil, err
+	}
+	f := l.first
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case l.ended: // its holder released it
+		return nil, ErrReleased
+	case l.below != nil || len(l.line) > 0 && l.line[0] != after:
+		return nil, nil
+	}
+	if after != nil {
+		l.line = l.line[1:]
+	}
+	h := &Lease{client: l.client, name: l.name, held: l.held}
+	h.first, h.above, h.ttl, h.values = f, l, ttl, context.WithoutCancel(ctx)
+	l.below = h
+	l.held.SetTTL(f.longest())
+	return h, nil
+}
+
+// queue adds a call to those that wait for a place below l.
+func (l *Lease) queue() *turn {
+	t := &turn{make(chan struct{})}
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	l.line = append(l.line, t)
+	if l.below == nil || l.ended {
+		l.next()
+	}
+	return t
+}
+
+// leaves removes a call from the line.
+func (l *Lease) leaves(t *turn) {
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	if i := slices.Index(l.line, t); i >= 0 {
+		l.line = slices.Delete(l.line, i, i+1)
+		if l.below == nil {
+			l.next()
+		}
+	}
+}
+
+// next wakes the first call in line. After the end of l it wakes all. The lock of first is held.
+func (l *Lease) next() {
+	for i, t := range l.line {
+		if i > 0 && !l.ended {
+			return
+		}
+		select {
+		case <-t.came:
+		default:
+			close(t.came)
+		}
+	}
+}
+
+// wants notes the TTL that this handle needs, and returns the longest one of all handles.
+func (l *Lease) wants(ttl time.Duration) (longest time.Duration, err error) {
+	if err := l.held.End(); err != nil {
+		return 0, err
+	}
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	if l.ended {
+		return 0, ErrReleased
+	}
+	l.ttl = ttl
+	return l.first.longest(), nil
+}
+
+// longest returns the longest TTL that a handle in use needs. l is the first handle, and its lock is held.
+func (l *Lease) longest() (ttl time.Duration) {
+	for h := l; h != nil; h = h.below {
+		if !h.ended {
+			ttl = max(ttl, h.ttl)
+		}
+	}
+	return ttl
+}
+
+// endHandle ends the handle, and reports whether it was the last one in use. until is the latest instant for which a
+// handle wants the name kept.
+func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) {
+	over := l.held.End()
+	f := l.first
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l.ended {
+		return false, until, ErrReleased
+	}
+	if over != nil { // by a loss, or by Close
+		return false, until, over
+	}
+	l.ended = true
+	l.unlocked.Store(true)
+	l.next()
+	if at.After(f.until) {
+		f.until = at
+	}
+	h := l
+	for h.ended && h.below == nil && h.above != nil {
+		h = h.above
+		h.below = nil
+		h.next()
+	}
+	last = h == f && f.ended && f.below == nil
+	if !last {
+		l.held.SetTTL(f.longest())
+	}
+	if l.cancel != nil && !last { // otherwise the context ends with the lease
+		l.cancel(ErrReleased)
+	}
+	return last, f.until, nil
+}

@@ -1,0 +1,61 @@
+package holdfast
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// Holder has a lock, or a claim to it.
+type Holder struct {
+	// Owner is "label~client~random" for a client of Holdfast, with "~left" behind it if Left. It is any value if
+	// Foreign: "" for a foreign key that is no string or is empty.
+	Owner string
+
+	// Foreign is true if the holder is not a client of Holdfast: another Redlock library, or a person, set a value
+	// under the plain key.
+	Foreign bool
+
+	// Left is true if the holder has ended its lease and keeps the name taken: by [Lease.UnlockAt], or in a gap of
+	// [Config.PollGap]. The lock is then not renewed.
+	Left bool
+
+	// Own is true if the holder is this very client. A call that waits for it without the context of its lease waits for
+	// its own process. Only a [HeldError] knows this.
+	Own bool
+
+	// Offered is true if the holder has only a claim: the lock was handed to it, the first in line, and is reserved
+	// until it takes it, for a second at most. Only [Client.Status] knows this.
+	Offered bool
+
+	// These fields are only in a [Status].
+	Fence int64     // the fencing token; 0 if Foreign or Offered
+	Since time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
+	Until time.Time // end of the lock unless it is renewed; zero if never
+}
+
+// String returns the label of the holder for people, such as "web-3/4711". It quotes an owner without a label of
+// Holdfast. The zero Holder stands for several clients that try at the same time.
+func (h Holder) String() string {
+	switch {
+	case h.Foreign && h.Owner == "":
+		return noText
+	case h.Foreign:
+		return fmt.Sprintf("a foreign key (%q)", h.Owner)
+	case h.Owner == "":
+		return "several that try at once"
+	}
+	return nodescript.Label(h.Owner)
+}
+
+// noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.
+const noText = "a foreign key without a text value"
+
+// firstOf returns the first holder, or a zero one.
+func firstOf(all []Holder) Holder {
+	if len(all) == 0 {
+		return Holder{}
+	}
+	return all[0]
+}

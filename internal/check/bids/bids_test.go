@@ -1,0 +1,44 @@
+package bids
+
+import (
+	"flag"
+	"testing"
+)
+
+var (
+	flagN    = flag.Uint64("bids.n", 3000, "explore this many worlds")
+	flagSeed = flag.Uint64("bids.seed", 0, "explore the world of this seed, and nothing else")
+)
+
+// Bids keep their promises under any order of messages: one holder at a time, growing tokens, a winner when messages
+// flow, and nothing left behind.
+func TestBidsKeepTheirPromises(t *testing.T) {
+	first, n := uint64(1), *flagN
+	if *flagSeed != 0 {
+		first, n = *flagSeed, 1
+	}
+	var sum World
+	for seed := first; seed < first+n; seed++ {
+		w, broken := Explore(seed)
+		if broken != "" {
+			t.Fatalf("seed %d, %d nodes, TTL %s: %s", seed, len(w.servers), w.ttl, broken)
+		}
+		sum.Won, sum.Passed, sum.Handoffs = sum.Won+w.Won, sum.Passed+w.Passed, sum.Handoffs+w.Handoffs
+		sum.Lost, sum.Repeated = sum.Lost+w.Lost, sum.Repeated+w.Repeated
+	}
+	t.Logf("%d worlds: %d leases, %d passes, %d hand-offs, %d messages lost, %d repeated", n, sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated)
+	if *flagSeed == 0 && min(sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated) == 0 {
+		t.Error("something never happened")
+	}
+}
+
+// A world depends on nothing but its seed.
+func TestAWorldRepeats(t *testing.T) {
+	for seed := range uint64(50) {
+		a, _ := Explore(seed)
+		b, _ := Explore(seed)
+		if a.token != b.token || a.Won != b.Won || a.Handoffs != b.Handoffs || a.Lost != b.Lost || a.rng.Uint64() != b.rng.Uint64() {
+			t.Fatalf("seed %d has two histories", seed)
+		}
+	}
+}

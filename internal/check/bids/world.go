@@ -1,0 +1,124 @@
+package bids
+
+import (
+	"container/heap"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+const (
+	epoch   = int64(1_800_000_000_000_000) // µs of stamp time at the instant 0
+	window  = 250 * time.Millisecond
+	timeout = 2 * time.Second // of a question
+	trouble = 15 * time.Second
+)
+
+// World is one world of a few clients that want one lock.
+type World struct {
+	rng     *rand.Rand
+	now     clock.Instant
+	agenda  agenda
+	set     nodescript.Config
+	scripts *nodescript.Scripts
+	lock    nodescript.Lock
+	servers []*server
+	clients []*client
+	calm    bool // no message is lost or late any more
+	ttl     time.Duration
+	crashes bool // holders may crash
+	slow    bool // answers may be slow
+	repeats bool // requests may arrive twice
+
+	holder *holding
+	token  int64 // the highest token of a lease so far
+	broken string
+
+	Won, Passed, Lost, Repeated, Handoffs int // what happened
+}
+
+// Explore runs the world of a seed. It returns the first broken promise, or "".
+func Explore(seed uint64) (*World, string) {
+	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), lock: nodescript.Lock{Name: "x", Private: true}}
+	n := []int{1, 3, 3, 3, 5}[w.rng.IntN(5)]
+	w.set = nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: window, Cluster: "bids"}
+	w.scripts = nodescript.NewScripts(w.set, "run")
+	w.ttl = 2*time.Second + w.below(8*time.Second)
+	w.crashes, w.slow, w.repeats = w.chance(4), w.chance(2), w.chance(2)
+	for i := range n {
+		w.servers = append(w.servers, w.newServer(i))
+	}
+	for i := range 1 + w.rng.IntN(3) {
+		w.clients = append(w.clients, w.newClient(i))
+	}
+	for _, c := range w.clients {
+		for range 1 + w.rng.IntN(3) {
+			w.after(w.below(trouble/2), c.enter)
+		}
+	}
+	w.after(trouble, w.settle)
+	w.run(trouble + w.servedWithin())
+	w.judgeServed()
+	w.run(trouble + w.servedWithin() + w.cleanWithin())
+	w.judgeLeftovers(!w.repeats)
+	w.run(trouble + w.servedWithin() + w.cleanWithin() + nodescript.QueueKept)
+	w.judgeLeftovers(true)
+	return w, w.broken
+}
+
+// settle ends the faults.
+func (w *World) settle() {
+	w.calm = true
+	for _, c := range w.clients {
+		for i := range w.servers {
+			c.hear(i, true)
+		}
+	}
+}
+
+// run handles all events until an instant, or until a promise is broken.
+func (w *World) run(until time.Duration) {
+	for w.broken == "" && len(w.agenda) > 0 && w.agenda[0].at <= clock.Instant(until) {
+		e := heap.Pop(&w.agenda).(event)
+		w.now = e.at
+		e.do()
+	}
+	w.now = max(w.now, clock.Instant(until))
+}
+
+// after has do done after d.
+func (w *World) after(d time.Duration, do func()) {
+	heap.Push(&w.agenda, event{at: w.now.Add(d), order: w.rng.Uint32(), do: do})
+}
+
+// chance reports true once in n times.
+func (w *World) chance(n int) bool { return w.rng.IntN(n) == 0 }
+
+func (w *World) below(d time.Duration) time.Duration { return time.Duration(w.rng.Int64N(int64(d))) }
+
+// event is something that happens at an instant. Events of one instant happen in a random order.
+type event struct {
+	at    clock.Instant
+	order uint32
+	do    func()
+}
+
+type agenda []event
+
+func (a agenda) Len() int      { return len(a) }
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a agenda) Less(i, j int) bool {
+	if a[i].at != a[j].at {
+		return a[i].at < a[j].at
+	}
+	return a[i].order < a[j].order
+}
+func (a *agenda) Push(e any) { *a = append(*a, e.(event)) }
+func (a *agenda) Pop() any {
+	last := (*a)[len(*a)-1]
+	(*a)[len(*a)-1] = event{}
+	*a = (*a)[:len(*a)-1]
+	return last
+}

@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// flip is an address that leads to one of several servers.
+type flip struct {
+	to    atomic.Pointer[nodemodel.Node]
+	clock clock.Clock
+	way   atomic.Int64
+	peers func()
+	addr  string
+}
+
+func (f *flip) Environment() environment.Sources {
+	return environment.Sources{Clock: f.clock, Random: rand.Uint64}
+}
+func (f *flip) Close()       {}
+func (f *flip) Addr() string { return f.addr }
+func (f *flip) Listen(ctx context.Context, _ string, _ func(string)) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (f *flip) pass(ctx context.Context) error {
+	select {
+	case <-time.After(time.Duration(f.way.Load())):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+func (f *flip) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	to := f.to.Load()
+	if text == nodescript.PeersText() && f.peers != nil {
+		f.peers()
+	}
+	if err := f.pass(ctx); err != nil {
+		return node.Reply{Err: err}
+	}
+	r := to.Eval(ctx, text, c, load...)
+	if err := f.pass(ctx); err != nil {
+		return node.Reply{Err: err}
+	}
+	return r
+}
+func (f *flip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	to := f.to.Load()
+	replies := make([]node.Reply, len(calls))
+	err := f.pass(ctx)
+	if err == nil {
+		replies = to.EvalSHA(ctx, calls)
+		err = f.pass(ctx)
+	}
+	if err != nil {
+		for i := range replies {
+			replies[i] = node.Reply{Err: err}
+		}
+	}
+	return replies
+}
+
+// manyNodes returns n modelled nodes that vote.
+func manyNodes(t *testing.T, n int, set nodescript.Config) []*nodemodel.Node {
+	t.Helper()
+	var servers []*nodemodel.Node
+	for i := range n {
+		now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+		run := fmt.Sprintf("%040d", i+1)
+		s := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", ReplID: run}, set)
+		s.Serve()
+		servers = append(servers, s)
+	}
+	return servers
+}
+
+// clientOf returns a client of modelled nodes, and its ways to them. Each takes 1 ms.
+func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*holdfast.Client, []*flip) {
+	var ways []*flip
+	var list []node.Node
+	steady := clock.Monotonic()
+	for i, s := range servers {
+		w := &flip{clock: steady, addr: fmt.Sprint("addr", i)}
+		w.to.Store(s)
+		w.way.Store(int64(time.Millisecond))
+		ways, list = append(ways, w), append(list, w)
+	}
+	c, err := holdfast.New(holdfast.Config{Nodes: list, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, NodeTimeout: 500 * time.Millisecond, Cluster: set.Cluster, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, ways
+}
+
+// Node 0 hangs for A. Node 1 is shared, reachable, and calls A's third server a stranger. The third address leads for a
+// moment to a server that is no node (a replica), and back, while a report waits for node 0.
+func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
+		steady := clock.Monotonic()
+		var servers []*nodemodel.Node
+		for i := range 5 {
+			now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+			run := fmt.Sprintf("%040d", i+1)
+			role := "master"
+			if i == 4 {
+				role = "slave"
+			}
+			n := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: role, ReplID: run}, set)
+			n.Serve()
+			servers = append(servers, n)
+		}
+		client := func(which ...int) (*holdfast.Client, []*flip) {
+			var ways []*flip
+			var list []node.Node
+			for k, i := range which {
+				w := &flip{clock: steady, addr: fmt.Sprint("addr", k)}
+				w.to.Store(servers[i])
+				w.way.Store(int64(time.Millisecond))
+				ways, list = append(ways, w), append(list, w)
+			}
+			c, err := holdfast.New(holdfast.Config{Nodes: list, MaxTTL: set.MaxTTL, TTL: set.MaxTTL, Window: set.Window, Cluster: set.Cluster, Logger: quiet})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c, ways
+		}
+		b, ofB := client(0, 1, 2)
+		defer b.Close()
+		b.Admin().Nodes(t.Context())
+		time.Sleep(time.Second)
+
+		a, ofA := client(0, 1, 3)
+		defer a.Close()
+		a.Admin().Nodes(t.Context())
+		l, err := a.Mutex("work").Lock(t.Context()) // a is at work and reports
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Unlock(context.Background())
+		n, why := standing(t, a)
+		t.Logf("%d nodes vote for A: %s", n, why)
+
+		ofB[1].way.Store(int64(time.Hour)) // b holds x on 0 and 2
+		held, err := b.Mutex("x").TryLock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ofA[0].way.Store(int64(time.Hour)) // a gets no answer of node 0
+		look := func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+			defer cancel()
+			a.Admin().Nodes(ctx)
+		}
+		for try := range 5 {
+			reported := make(chan struct{}, 1)
+			ofA[1].peers = func() {
+				select {
+				case reported <- struct{}{}:
+				default:
+				}
+			}
+			<-reported
+			time.Sleep(20 * time.Millisecond) // node 1 has answered that server 3 is a stranger
+			ofA[2].to.Store(servers[4])
+			look()
+			ofA[2].to.Store(servers[3])
+			look()
+			time.Sleep(600 * time.Millisecond)
+			other, err := a.Mutex("x").TryLock(t.Context())
+			n, why := standing(t, a)
+			t.Logf("try %d: %d nodes vote for A: %.200s; %.200v", try, n, why, err)
+			if err == nil && held.Context().Err() == nil {
+				t.Fatalf("two holders: B for another %s, A %s", time.Until(held.Deadline()), time.Until(other.Deadline()))
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package bid
+
+import (
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+)
+
+// Answered takes a node's answer to the stamp of round tag.
+func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
+	m.start()
+	out := m.votes.Answer(node, tag, ans)
+	m.learn(node, ans)
+	joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
+	if joined || m.Ticket != 0 && ans.MayHaveRun() {
+		m.stands = m.stands.With(node)
+	}
+	if ans.Verdict == nodescript.Stale {
+		m.emit(Action{Do: Raise, Stamp: ans.Seen})
+	}
+	switch {
+	case m.state == over:
+		m.answeredLate(now, node, ans, joined)
+	case m.state != open:
+		m.answeredMissing(now, tag)
+	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
+		m.ask(One(node)) // this grant is for an earlier stamp: only the current stamp counts
+	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner:
+		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
+		m.waited = true
+		m.handed(node)
+	case out == quorum.Open && ans.Verdict == nodescript.Granted && m.spare.nodes != 0:
+		m.askSpared()
+	case out == quorum.Again:
+		// A round that follows a question to all nodes counts as one.
+		m.draw(round{to: m.which(m.votes.Asked), chase: true, whole: m.whole})
+	case out == quorum.Won:
+		m.become(won)
+	case out == quorum.Failed:
+		m.drop(Every)
+		m.from = Passed{}
+		m.become(failed)
+	}
+	m.rest()
+	return m.out
+}
+
+// answeredLate takes an answer that comes after the end of the bid.
+func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answer, joined bool) {
+	switch {
+	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
+		// The bid's release may have reached the node before this acquire. The node may even have reserved the name
+		// for this owner since then. So the release is sent again.
+		m.release(One(node), now)
+	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
+		m.quit(node, now) // also if an earlier question joined the queue and this one was not sent
+	}
+	if m.taken && ans.Verdict != nodescript.Granted {
+		m.drop(One(node))
+	}
+	m.emit(Action{Do: Wake}) // an attempt may wait for the reason of its failure
+}
+
+// answeredMissing takes an answer to a decided round. It was missing when Next looked at the other answers.
+func (m *Machine) answeredMissing(now clock.Instant, tag int) {
+	switch current := m.state == idle && m.whole && tag == m.tag; {
+	case current && m.alone():
+		m.become(failed) // a minority has answered that the name is held, and the other nodes have not answered
+	case current && m.split(now):
+		m.emit(Action{Do: Wake})
+	}
+}

@@ -1,0 +1,194 @@
+package bid
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+)
+
+// Kind is the meaning of a failed attempt.
+type Kind uint8
+
+// Kinds.
+const (
+	Unavailable Kind = iota // too few nodes answered: nothing is known
+	Held                    // another owner has the name
+	Contended               // nobody has the name: attempts split the votes or overtook each other
+)
+
+// Refusal is the reason why an attempt failed.
+type Refusal struct {
+	Kind    Kind
+	Answers []nodescript.Answer // by node
+	Err     error               // the reason why no stamp could be drawn, else nil
+
+	Asked clock.Instant // instant of the question; 0: unknown
+	Doubt bool          // another owner has the name only if missing answers say so too
+	Few   bool          // fewer nodes than a majority had answered
+	Cut   bool          // the wait ended before enough nodes had answered to know anything
+}
+
+// Refuse interprets the answers of a failed attempt. ended says that the wait ended before the answers decided anything.
+func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
+	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
+	need := quorum.Majority(len(answers))
+	free, held, owners := 0, 0, map[string]int{}
+	unanswered, unknown, most := 0, 0, 0
+	for _, a := range answers {
+		switch a.Verdict {
+		case nodescript.Held:
+			held++
+			owners[a.Owner]++
+			most = max(most, owners[a.Owner])
+		case nodescript.Granted, nodescript.Stale:
+			free++
+		case nodescript.Unanswered:
+			unanswered++
+			unknown++
+		case nodescript.Failed:
+			if a.MayHaveRun() {
+				unknown++
+			}
+		}
+	}
+	r.Few = free+held < need
+	r.Cut = ended && r.Few
+	switch {
+	case err != nil, free+held+unanswered < need, held == 0 && r.Cut:
+		r.Kind = Unavailable
+	case most > 0 && most+unknown >= need:
+		r.Kind, r.Doubt = Held, most+unknown-unanswered < need
+	case held > 0 && foreign(answers):
+		// A foreign key says nothing about a quorum: its owner holds whatever it set.
+		r.Kind = Held
+	default:
+		r.Kind = Contended
+	}
+	return r
+}
+
+// Refused returns the reason why the current round has no majority. cut says that the wait ended before the decision.
+func (m *Machine) Refused(cut bool) *Refusal {
+	r := Refuse(m.votes.Answers(), m.err, cut && m.state == open)
+	if r.Asked = m.sent; m.state == won {
+		r.late()
+	}
+	return r
+}
+
+// alone reports whether only a minority has answered a round with all nodes, and all other nodes are given up.
+func (m *Machine) alone() bool {
+	few, all := m.few()
+	return few && all
+}
+
+// few reports whether fewer nodes than a majority have answered the current round. all reports whether all other nodes
+// are given up.
+func (m *Machine) few() (few, all bool) {
+	answered, all := 0, true
+	for i := range m.N {
+		switch m.votes.Verdict(i) {
+		case nodescript.Unanswered:
+			all = false
+		case nodescript.Held, nodescript.Granted, nodescript.Stale:
+			answered++
+		}
+	}
+	return answered < quorum.Majority(m.N), all
+}
+
+// late marks r as the refusal of an attempt whose majority of grants came after the end of its lease.
+func (r *Refusal) late() {
+	r.Kind = Unavailable
+	for i := range r.Answers {
+		if r.Answers[i].Verdict == nodescript.Granted {
+			r.Answers[i].Cause = nodescript.TooLate
+		}
+	}
+}
+
+func foreign(answers []nodescript.Answer) bool {
+	for _, a := range answers {
+		if a.Verdict == nodescript.Held && a.Foreign {
+			return true
+		}
+	}
+	return false
+}
+
+// Holder returns the owner that most nodes named, and the longest remaining time of its lease.
+func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
+	count := map[string]int{}
+	for _, a := range r.Answers {
+		if a.Verdict != nodescript.Held {
+			continue
+		}
+		count[a.Owner]++
+		switch {
+		case count[a.Owner] > count[owner] || a.Owner == owner || owner == "" && left == 0:
+			if a.Owner != owner {
+				left = 0
+			}
+			owner, foreign, left = a.Owner, a.Foreign, max(left, a.Left)
+		}
+	}
+	return owner, foreign, left
+}
+
+// Age is how long ago the nodes were asked, 0 if that is not known.
+func (r *Refusal) Age(now clock.Instant) time.Duration {
+	if r.Asked == 0 {
+		return 0
+	}
+	return max(now.Sub(r.Asked), 0)
+}
+
+// Rank returns how many waiters are before this waiter in the queues. It is the median of the nodes that have the
+// waiter in their queue, or -1 if no node has it.
+func (r *Refusal) Rank() int {
+	var ranks []int
+	for _, a := range r.Answers {
+		if a.Verdict == nodescript.Held && a.Rank >= 0 {
+			ranks = append(ranks, a.Rank)
+		}
+	}
+	if len(ranks) == 0 {
+		return -1
+	}
+	return nth(ranks, (len(ranks)+1)/2)
+}
+
+// VotesIn returns the time after which enough quarantined nodes vote again to complete a majority. It reports false if
+// the end of the quarantines does not help.
+func (r *Refusal) VotesIn() (time.Duration, bool) {
+	var unsettled quorum.Unsettled
+	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {
+		return unsettled.Left, true
+	}
+	var quarantined []time.Duration
+	could := 0
+	for _, a := range r.Answers {
+		switch a.Verdict {
+		case nodescript.Quarantined:
+			quarantined = append(quarantined, a.Left)
+		case nodescript.Granted, nodescript.Held, nodescript.Stale:
+			could++
+		}
+	}
+	missing := quorum.Majority(len(r.Answers)) - could
+	if missing <= 0 || missing > len(quarantined) {
+		return 0, false
+	}
+	return nth(quarantined, missing), true
+}
+
+// nth returns the nth smallest value of s, counted from 1. It sorts s.
+func nth[T cmp.Ordered](s []T, n int) T {
+	slices.Sort(s)
+	return s[n-1]
+}

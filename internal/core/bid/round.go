@@ -1,0 +1,170 @@
+package bid
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// AskEvery is the longest pause between two questions to all nodes. Such a question finds dead holders, lost hand-offs,
+// and locks that foreign clients gave back. The pause has no jitter: with a longer pause a waiter would sleep on, with
+// a shorter one it would ask more than once a second. Only the second pause is random, because many waiters that came
+// at the same moment would otherwise stay in step. The first is not random, because most waits end before it does.
+const AskEvery = time.Second
+
+// round is a round that begins as soon as its stamp is drawn.
+type round struct {
+	to    Nodes
+	chase bool // the only reason for the round is that nodes have seen a higher token
+	whole bool // the round counts as a round with all nodes
+	pass  bool // the round takes over a passed lease
+	keep  bool // later rounds do not withdraw the question
+	wake  bool // the waiter wants to know
+}
+
+// Begin begins the first round. It does nothing if a pass to this owner began one before.
+func (m *Machine) Begin(now clock.Instant) []Action {
+	m.start()
+	if m.stamp == 0 {
+		m.askAll(now)
+	}
+	return m.out
+}
+
+// AskAll begins a round with all nodes.
+func (m *Machine) AskAll(now clock.Instant) []Action {
+	m.start()
+	m.askAll(now)
+	return m.out
+}
+
+// Join begins a round with all nodes, so that the bid joins their queues. It does nothing if a round is open: either
+// that round joins the queues, or a pass to this owner began it.
+func (m *Machine) Join(now clock.Instant) []Action {
+	m.start()
+	if !m.Asking() {
+		m.askAll(now)
+	}
+	return m.out
+}
+
+// AskAgain begins another round with all nodes, except in three cases:
+//
+//   - A round with all nodes is open. Nodes may need longer to answer, or to time out, than a waiter pauses. If each
+//     question ended the round before, no round would ever be decided.
+//   - A node that granted the name owes an answer, and the last question is younger than AskEvery. Otherwise the bid
+//     would never know whether it still has its partial grant.
+//   - The waiter asks more often than AskEvery, because a polling client must get its turn. Only a minority has
+//     answered, and the last question is younger than AskEvery. Otherwise the bid would never learn that the other
+//     nodes do not answer.
+//
+// every is the waiter's longest pause.
+func (m *Machine) AskAgain(now clock.Instant, every time.Duration) []Action {
+	m.start()
+	few, all := m.few()
+	owed := m.whole && now.Sub(m.sent) < AskEvery &&
+		(m.which(m.votes.Pending)&m.part != 0 || every < AskEvery && few && !all)
+	if m.state != open && !owed || !m.whole {
+		m.askAll(now)
+	}
+	return m.out
+}
+
+// HeardAgain begins a round because a node is heard again. It does so at most once a second for one node: the bid asks
+// once a second anyway, and a subscription that flaps is no reason to ask more often.
+func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
+	m.start()
+	if now.Sub(m.again.since) >= AskEvery {
+		m.again.nodes, m.again.since = 0, now
+	}
+	if !m.again.nodes.Has(node) {
+		m.again.nodes = m.again.nodes.With(node)
+		m.askAll(now)
+	}
+	return m.out
+}
+
+// JoinFirst joins the nodes' queues with a question that a release follows in the same piece. A release alone would
+// hand the name to a later waiter. A question that is already under way is not enough: the release may overtake it on a
+// second connection. Later hand-offs of other nodes do not withdraw this question, although they make it unnecessary.
+// JoinFirst reports false if the bid is over or won.
+func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
+	m.start()
+	if m.settled() {
+		return nil, false
+	}
+	if m.state != open || !m.Passing() {
+		m.draw(round{to: m.spare.leave(now), whole: true, keep: true})
+	}
+	return m.out, true
+}
+
+// askAll begins a round with all nodes unless the bid is over or won.
+func (m *Machine) askAll(now clock.Instant) {
+	if !m.settled() {
+		m.draw(round{to: m.spare.leave(now), whole: true})
+	}
+}
+
+// settled reports whether the bid is over or won.
+func (m *Machine) settled() bool { return m.state == over || m.state == won }
+
+// draw begins a round: its stamp comes by Stamped.
+func (m *Machine) draw(r round) {
+	m.next = r
+	m.emit(Action{Do: Draw})
+}
+
+// Stamped takes the stamp of the round that begins, and the instant at which it was drawn. err says why no stamp could
+// be drawn: the round then fails at once.
+func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
+	m.start()
+	r := m.next
+	if err != nil {
+		m.failRound(r, err)
+	} else {
+		if m.stamp != 0 {
+			m.emit(Action{Do: Withdraw}) // the new round replaces the last one
+		}
+		m.state, m.whole, m.err = open, r.whole, nil
+		m.stamp, m.sent = stamp, sent
+		m.tag = m.votes.Begin(r.chase)
+		m.ask(r.to)
+	}
+	if r.keep {
+		m.emit(Action{Do: Keep})
+	}
+	if r.wake {
+		m.emit(Action{Do: Wake})
+	}
+	return m.out
+}
+
+// failRound ends a round for which no stamp could be drawn.
+func (m *Machine) failRound(r round, err error) {
+	m.err = err
+	m.whole = m.whole || r.whole
+	if r.pass {
+		m.from = Passed{}
+	}
+	m.become(failed)
+	m.rest()
+}
+
+// ask sends the current stamp to nodes.
+func (m *Machine) ask(to Nodes) {
+	m.claimed &^= to
+	for i := range m.N {
+		if to.Has(i) {
+			m.votes.Ask(i)
+		}
+	}
+	a := Action{Do: Acquire, To: to, Owner: m.Owner, Tag: m.tag, Stamp: m.stamp, At: m.sent}
+	switch {
+	case m.Passing():
+		a.Do, a.Owner = Pass, m.from.Owner
+	case m.Ticket != 0:
+		a.Do = Queue
+	}
+	m.emit(a)
+}

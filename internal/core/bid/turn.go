@@ -1,0 +1,66 @@
+package bid
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+)
+
+// Turn is what a waiter does after it was woken.
+type Turn struct {
+	Won     bool
+	Lease   Lease    // if the bid is won
+	Refusal *Refusal // of a round with all nodes; nil: none is known
+	Pause   Pause    // before the next question to all nodes
+}
+
+// Next returns the lease if the bid is won. Otherwise it returns the pause before the next question to all nodes: a
+// short one while hand-offs come in, else the time to the end of the holder's lease, and at most every. retry is the
+// pause of a waiter to which nobody hands the name over. Next looks at the bid once for all of this: see
+// [Machine.Outcome].
+func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []Action) {
+	m.start()
+	if l, ok := m.take(now); ok {
+		return Turn{Won: true, Lease: l}, m.out
+	}
+	was, stamped, soon := m.state, m.err == nil, false
+	if was == failed {
+		m.state = idle
+		soon = m.whole && stamped && m.split(now)
+	} else if was == idle {
+		soon = m.part != 0 // the partial grant came after the round failed
+	}
+	switch {
+	case was == open && !m.whole:
+		return Turn{Pause: Pause{Most: Gather}}, m.out
+	case was == idle && soon:
+		return Turn{Pause: Pause{About: Gather}}, m.out
+	case was == open, was == idle:
+		return Turn{Pause: Pause{Most: every}}, m.out
+	case was == failed && !m.whole && stamped:
+		return Turn{Pause: Pause{About: SplitDelay}}, m.out
+	}
+	r := m.Refused(false)
+	_, foreign, left := r.Holder()
+	m.pauses++
+	p := Pause{Most: every, Random: m.pauses == 2, Retry: retry, Left: left}
+	p.Alone = foreign || r.Kind == Contended // nobody hands a foreign lock over
+	switch {
+	case soon:
+		p.About = Gather
+	case m.part != 0:
+		p.Part = PartEvery + max(now.Sub(m.halved), 0)/5
+	}
+	return Turn{Refusal: r, Pause: p}, m.out
+}
+
+// Outcome returns the lease, or the reason why there is none: the refusal is nil if the bid is won. cut says that the
+// wait ended before the decision. Outcome looks at the bid once for both: with two looks the bid could be won in
+// between, and the caller would give up the lock as one that came too late.
+func (m *Machine) Outcome(now clock.Instant, cut bool) (Lease, *Refusal, []Action) {
+	m.start()
+	if l, ok := m.take(now); ok {
+		return l, nil, m.out
+	}
+	return Lease{}, m.Refused(cut), nil
+}

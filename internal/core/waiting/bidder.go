@@ -1,0 +1,241 @@
+package waiting
+
+import (
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// bidder carries out one bid: it gives the events to a [bid.Machine] one after the other, and does what the machine
+// says. It receives the answers to its own messages.
+type bidder struct {
+	fan   *fanout.Fanout
+	lock  nodescript.Lock
+	hears func(owner string, node int) bool // reports whether a hand-off by node would be heard
+	wake  chan struct{}                     // receives a value when the state changes
+
+	mu      sync.Mutex
+	machine bid.Machine
+	message *fanout.Message // of the current round; nil: not needed yet, or not any more
+	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard
+	late    *late           // the part of the lease that refers to this bid
+}
+
+// newBidder returns a bidder that has asked nobody yet. A ticket of 0 joins no queue.
+func newBidder(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration, ticket int64) *bidder {
+	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(bid.Config{
+		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket,
+	})}
+}
+
+func (b *bidder) owner() string { return b.machine.Owner }
+func (b *bidder) ticket() int64 { return b.machine.Ticket }
+
+// do carries out the actions of an event. b.mu is held.
+func (b *bidder) do(actions []bid.Action) {
+	for i := range actions {
+		switch a := &actions[i]; a.Do {
+		case bid.Draw: // the last one: Stamped reuses the slice
+			b.do(b.machine.Stamped(b.fan.Stamp()))
+		case bid.Acquire, bid.Queue, bid.Pass:
+			b.ask(a)
+		case bid.Withdraw:
+			b.withdraw()
+		case bid.Keep:
+			b.message, b.joins = nil, nil
+		case bid.Raise:
+			b.fan.Raise(a.Stamp)
+		case bid.Abort:
+			b.giveBack(nodescript.AbortCall(b.lock, a.Owner, a.Stamp), a)
+		case bid.Release:
+			b.giveBack(nodescript.ReleaseCall(b.lock, a.Owner, a.Stamp), a)
+		case bid.Quit:
+			b.giveBack(nodescript.QuitCall(b.lock, a.Owner), a)
+		case bid.Wake:
+			b.notify()
+		case bid.Rest:
+			b.rest()
+		}
+	}
+}
+
+// ask sends the current question. b.mu is held.
+func (b *bidder) ask(a *bid.Action) {
+	for i := range b.fan.N() {
+		if !a.To.Has(i) {
+			continue
+		}
+		m := &b.message
+		joins := a.Do == bid.Queue && b.hears(b.owner(), i)
+		if joins {
+			m = &b.joins
+		}
+		if *m == nil {
+			*m = &fanout.Message{Call: b.call(a, joins), To: b, Tag: a.Tag, SendBy: b.fan.SendBy(a.At)}
+		}
+		b.fan.SendTo(i, *m)
+	}
+}
+
+// call returns the call of the current question.
+func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
+	switch {
+	case joins:
+		return nodescript.QueueCall(b.lock, b.owner(), a.Stamp, b.machine.TTL, b.ticket())
+	case a.Do == bid.Pass:
+		return nodescript.PassCall(b.lock, b.owner(), a.Stamp, b.machine.TTL, a.Owner)
+	}
+	return nodescript.AcquireCall(b.lock, b.owner(), a.Stamp, b.machine.TTL)
+}
+
+func (b *bidder) giveBack(c nodescript.Call, a *bid.Action) {
+	b.fan.Send(&fanout.Message{Call: c, Persist: a.At}, a.To.Has)
+}
+
+// withdraw withdraws the current question from the nodes that did not get it yet. b.mu is held.
+func (b *bidder) withdraw() {
+	for _, m := range []*fanout.Message{b.message, b.joins} {
+		if m != nil {
+			m.Drop()
+		}
+	}
+	b.message, b.joins = nil, nil
+}
+
+// rest drops the messages of a round to which every node has answered. A waiter does not need them until it asks again.
+// b.mu is held.
+func (b *bidder) rest() {
+	b.message, b.joins = nil, nil
+	if b.late != nil {
+		b.late.bidder.Store(nil)
+	}
+}
+
+func (b *bidder) notify() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Answered takes a node's answer to the stamp of round tag.
+func (b *bidder) Answered(node, tag int, ans nodescript.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.Answered(b.fan.Now(), node, tag, ans))
+}
+
+// event gives an event to the machine that needs nothing but the present instant.
+func (b *bidder) event(of func(m *bid.Machine, now clock.Instant) []bid.Action) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(of(&b.machine, b.fan.Now()))
+}
+
+func (b *bidder) begin()  { b.event((*bid.Machine).Begin) }
+func (b *bidder) askAll() { b.event((*bid.Machine).AskAll) }
+func (b *bidder) join()   { b.event((*bid.Machine).Join) }
+
+// askAgain asks all nodes once more, unless it is too early: see [bid.Machine.AskAgain].
+func (b *bidder) askAgain(every time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.AskAgain(b.fan.Now(), every))
+}
+
+func (b *bidder) heardAgain(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.HeardAgain(b.fan.Now(), node))
+}
+
+func (b *bidder) handed(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.Handed(b.fan.Now(), node))
+}
+
+func (b *bidder) wanted(node int, stamp int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
+}
+
+// pass offers a lease that its owner has ended. It reports whether this bid takes it, and so releases its remains.
+func (b *bidder) pass(from bid.Passed) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	actions := b.machine.Passed(from)
+	b.do(actions)
+	return actions != nil && b.machine.Passing()
+}
+
+// joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
+// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It reports false if the bid is over or won.
+func (b *bidder) joinFirst() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	actions, ok := b.machine.JoinFirst(b.fan.Now())
+	b.do(actions)
+	return ok
+}
+
+// is asks the machine a question about the bid.
+func (b *bidder) is(of func(m *bid.Machine) bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return of(&b.machine)
+}
+
+func (b *bidder) undecided() bool { return b.is((*bid.Machine).Undecided) }
+func (b *bidder) handing() bool   { return b.is((*bid.Machine).Handing) }
+func (b *bidder) got() bool       { return b.is((*bid.Machine).Got) }
+
+// giveUp ends the bid, and gives back in the background what it has or may get. It does nothing for a nil bidder.
+func (b *bidder) giveUp() { b.end(true) }
+
+// end ends the bid as giveUp does. withdraw says whether nodes that did not get the current question yet get none.
+func (b *bidder) end(withdraw bool) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.do(b.machine.End(b.fan.Now(), withdraw))
+}
+
+// refused returns the reason why the current round has no majority so far.
+func (b *bidder) refused() *Refusal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.machine.Refused(false)
+}
+
+// outcome returns the grant, or the reason why there is none.
+func (b *bidder) outcome(cut bool) (Grant, *Refusal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l, r, actions := b.machine.Outcome(b.fan.Now(), cut)
+	b.do(actions)
+	if r != nil {
+		return Grant{}, r
+	}
+	return b.grant(l), nil
+}
+
+// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes, and
+// the refusal of a round with all nodes, or nil.
+func (b *bidder) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, actions := b.machine.Next(b.fan.Now(), retry, every)
+	b.do(actions)
+	if t.Won {
+		return b.grant(t.Lease), true, nil, 0
+	}
+	return g, false, t.Refusal, t.Pause.Length(b.fan.Draw)
+}

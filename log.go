@@ -1,0 +1,51 @@
+package holdfast
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// logs has [Config.Logger] listen to the events that no error reports.
+func (c *Client) logs() {
+	log := c.config.Logger
+	c.events.On(events.NodeState, c.logNode)
+	c.events.On(events.Lost, func(e *events.Event) {
+		// Thousands of leases may be lost together, and none may wait for the text of another.
+		name, owner, token, err := c.unprefixed(e.Name), e.Owner, e.Token, e.Err
+		c.log.Do(func() {
+			why := err.Error()
+			if lost, ok := err.(*LostError); ok {
+				why = lost.why()
+			}
+			log.Warn("lock lost", "name", name, "owner", owner, "token", token, "why", why)
+		})
+	})
+	c.events.On(events.Unconfirmed, func(e *events.Event) {
+		log.Warn("lock not given back on a majority; it ends with its TTL", "name", c.unprefixed(e.Name))
+	})
+	c.events.On(events.Dropped, func(e *events.Event) {
+		log.Warn("a lease was dropped without Unlock; it stays held and is renewed until the client is closed",
+			"name", c.unprefixed(e.Name), "owner", e.Owner, "token", e.Token)
+	})
+}
+
+// logNode logs when a node stops voting, when the reason changes, and when the node votes again.
+func (c *Client) logNode(e *events.Event) {
+	n := c.answer(e.Node, e.Answer, e.Offset)
+	level, message := slog.LevelWarn, "node does not vote"
+	attrs := n.attrs()
+	switch {
+	case e.Answer.Verdict == nodescript.Done:
+		level, message, attrs = slog.LevelInfo, "node votes again", []slog.Attr{slog.String("node", n.Node)}
+	case n.VotesIn > 0:
+		message += " for another " + forPeople(n.VotesIn)
+	}
+	c.config.Logger.LogAttrs(context.Background(), level, message, attrs...)
+}
+
+// unprefixed returns the name of a lock as callers know it.
+func (c *Client) unprefixed(name string) string { return strings.TrimPrefix(name, c.config.Prefix) }
