@@ -96,6 +96,7 @@ func (c *Client) Close() error {
 		c.closed.Store(true)
 		c.mu.Unlock()
 		close(c.stop)
+		c.fan.EndWaits()
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// about is what a result depends on, besides the code.
+// about describes the machine and the versions of a result.
 type about struct {
 	date                  time.Time
 	cores                 int
@@ -22,7 +22,7 @@ type about struct {
 	missed                []error
 }
 
-// compared are the modules whose versions are written down.
+// compared lists the modules whose versions the report contains.
 var compared = []string{
 	"github.com/redis/rueidis", "github.com/redis/go-redis/v9", "github.com/go-redsync/redsync/v4", "github.com/bsm/redislock",
 }
@@ -35,7 +35,7 @@ func look() about {
 	if v := strings.Fields(a.redis); len(v) > 2 {
 		a.redis = "Redis " + strings.TrimPrefix(v[2], "v=")
 	}
-	// What is measured is the module above, so only that counts as changed.
+	// The bench measures the module in the parent folder, so only changes in that module count.
 	if output("git", "status", "--porcelain", "--untracked-files=no", "--", "..", ":!../bench", ":!../docs") != "" {
 		a.commit += " and changes that are not committed"
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
-// complaints counts what a judge finds wrong.
+// complaints counts the errors that a judge reports.
 type complaints struct {
 	testing.TB
 	n int
@@ -21,7 +21,7 @@ func (f *complaints) Logf(string, ...any)   {}
 func (f *complaints) Error(...any)          { f.n++ }
 func (f *complaints) Errorf(string, ...any) { f.n++ }
 
-// A run that finds nothing in a lock that is known to allow two holders says that nothing can be found by it.
+// The protocol of a rival allows two holders. A long run that finds none shows that the harness is broken.
 func TestAHarnessThatFindsNoTwoHoldersOfARivalFails(t *testing.T) {
 	for _, s := range chaosSystems {
 		if s.locker == "holdfast" {
@@ -48,12 +48,13 @@ func TestAHarnessThatFindsNoTwoHoldersOfARivalFails(t *testing.T) {
 	}
 }
 
-// The runs that are usual and published have time for as many rounds as it takes.
+// The usual run and the published run are long enough for more than foundIn rounds.
 func TestTheUsualRunHasTimeForTheRoundsItNeeds(t *testing.T) {
 	for _, run := range []struct{ length, every time.Duration }{{10 * time.Minute, 5 * time.Second}, {15 * time.Minute, 3 * time.Second}} {
 		for _, s := range chaosSystems {
 			kinds := len(commonFaults(s.nodes))
-			if rounds := int(run.length / run.every / time.Duration(kinds)); rounds < foundIn+1 { // one is cut short, or is late
+			// One round more than foundIn is needed, because one may be late or incomplete.
+			if rounds := int(run.length / run.every / time.Duration(kinds)); rounds < foundIn+1 {
 				t.Errorf("%s: %s with a fault every %s are %d rounds of %d kinds; want more than %d", s, run.length, run.every, rounds, kinds, foundIn)
 			}
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
-// The run that puts all locks under the same faults.
+// This file has the run that puts all locks under the same faults.
 
-// chaosSystem is a lock and how many nodes it gets.
+// chaosSystem is a lock and its number of nodes.
 type chaosSystem struct {
 	locker string
 	nodes  int
@@ -25,22 +25,27 @@ type chaosSystem struct {
 
 func (s chaosSystem) String() string { return fmt.Sprintf("%s-%d", s.locker, s.nodes) }
 
-// Neighbours run at the same time, so each that asks its servers all the time stands beside one that does so less.
+// chaosSystems lists the locks in the order of the runs. Neighbours run at the same time, so a lock that polls its
+// servers all the time is beside one that polls less.
 var chaosSystems = []chaosSystem{{"redsync", 5}, {"rueidislock", 1}, {"holdfast", 5}, {"redislock", 1}, {"holdfast", 1}, {"plain", 1}}
 
 var chaosAbreast = flag.Int("chaos.abreast", 0, "put so `many` locks under faults at the same time; 0: one for each CPU")
 
-// TestRivalsUnderFaults puts each lock under faults for -chaos.for: the kinds that Holdfast promises to survive on as
-// many nodes, without those that are about Holdfast's own clients. They come by one seed, so that locks on as many
-// nodes are dealt the same faults. A rival that lets two in is what it is; a harness that finds none is broken.
+// TestRivalsUnderFaults puts each lock under faults for -chaos.for. The faults are of the kinds that Holdfast promises
+// to survive on the same number of nodes, without the kinds that concern only clients of Holdfast. All locks with the
+// same number of nodes get the same faults, because these come from one seed. Two holders of a rival do not fail the
+// test. A harness that finds none fails it.
 //
-// Locks run side by side, and share nothing but the machine: servers, ports, clocks, files and clients are each
-// one's own. That the machine is busy does not make overlaps. Each process stamps its beliefs by the one
-// CLOCK_MONOTONIC after it was given the lock and before it gives it back, and a belief ends with the deadline that
-// the lock stated or its TTL gives, whenever the process noticed: delay shortens a belief, never stretches it beyond what
-// the lock allowed. One lock states no deadline, rueidislock: it is believed in until its context ends, which a busy
-// machine may let happen late, by as much as it lets timers be late. Hence no more at once than there are CPUs: a
-// run needs 0.4 to 1 of one. A row of the table says how busy they were.
+// Locks run side by side and share only the machine. Each has its own servers, ports, clocks, files and clients.
+//
+// A busy machine does not cause overlaps. Each process records when it believes to have the lock: from a time after it
+// got the lock, to a time before it gives the lock back. All processes use CLOCK_MONOTONIC. A belief ends with the
+// deadline that the lock states, or with its TTL, even if the process notices the end later. So a delay makes a belief
+// shorter, and never longer than the lock allows.
+//
+// rueidislock states no deadline. Its belief ends with its context, and on a busy machine that end is as late as a
+// timer. So no more locks run at once than the machine has CPUs. A run needs 0.4 to 1 CPU. A row of the table says how
+// busy the CPUs were.
 func TestRivalsUnderFaults(t *testing.T) {
 	if *chaosFlags.For == 0 {
 		t.Skip("takes minutes and judges others; run: make chaos-rivals")
@@ -57,7 +62,7 @@ func TestRivalsUnderFaults(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	columns := make([]column, len(chaosSystems))
-	var publish sync.Mutex // one report after the other
+	var publish sync.Mutex // orders the reports
 	var runs sync.WaitGroup
 	next := make(chan int)
 	for range min(abreast, len(chaosSystems)) {
@@ -70,7 +75,7 @@ func TestRivalsUnderFaults(t *testing.T) {
 					if p.Kinds == nil {
 						p.Kinds = commonFaults(s.nodes)
 					}
-					if p.Keep == "" && s.locker != "holdfast" { // overlaps are expected: not every history of them is worth keeping
+					if p.Keep == "" && s.locker != "holdfast" { // overlaps are expected: do not keep their histories
 						p.Keep = t.TempDir()
 					}
 					began, used := time.Now(), machineCPU()
@@ -90,24 +95,25 @@ func TestRivalsUnderFaults(t *testing.T) {
 	}
 	close(next)
 	runs.Wait()
-	columns = slices.DeleteFunc(columns, func(c column) bool { return c.report == nil }) // not asked for by -run, or failed
+	columns = slices.DeleteFunc(columns, func(c column) bool { return c.report == nil }) // excluded by -run, or failed
 	slices.SortStableFunc(columns, func(x, y column) int { return y.report.Plan.Nodes - x.report.Plan.Nodes })
 	if err := appendTo(*chaosFlags.Report, chaosTable(columns)); err != nil {
 		t.Error(err)
 	}
 }
 
-// commonFaults are the kinds of faults that every lock on so many nodes is put under.
+// commonFaults returns the kinds of faults for every lock on this number of nodes.
 func commonFaults(nodes int) []string {
 	return chaos.Plan{Locker: "plain", Nodes: nodes}.Faults()
 }
 
-// foundIn is after how many rounds of all kinds of faults two holders of each rival must have been found. In every run
-// so far in which each kind came once, it found some; the fewest, of rueidislock, were 123 in eleven rounds.
-// The usual run has time for four.
+// foundIn is the number of rounds, with all kinds of faults in each, after which two holders of each rival must have
+// been found. So far every run with one complete round has found some. The fewest were 123 in eleven rounds, of
+// rueidislock. The usual run has four rounds.
 const foundIn = 3
 
-// demand is that Holdfast keeps its promises, and that the harness is awake: what is unsafe must be found out.
+// demand fails the test if Holdfast broke a promise, or if the harness found no two holders of a rival in enough
+// rounds.
 func (s chaosSystem) demand(t testing.TB, r *chaos.Report) {
 	t.Helper()
 	if s.locker == "holdfast" {
@@ -117,13 +123,13 @@ func (s chaosSystem) demand(t testing.TB, r *chaos.Report) {
 	// The protocol of each rival allows two holders. The plain one loses its lock to the first FLUSHALL.
 	switch enough := r.Rounds >= foundIn || s.locker == "plain" && r.Faults["FLUSHALL"] > 0; {
 	case !enough:
-		t.Logf("%d rounds of all kinds of faults in %s: too short a run to tell if the harness is awake; %d would do", r.Rounds, r.Plan.For, foundIn)
+		t.Logf("%d rounds of all kinds of faults in %s: too few to judge the harness; %d are enough", r.Rounds, r.Plan.For, foundIn)
 	case r.Overlaps == 0:
-		t.Errorf("no two holders of %s were found in %d rounds of all kinds of faults, and its protocol allows them: is the harness asleep?", s.locker, r.Rounds)
+		t.Errorf("no two holders of %s were found in %d rounds of all kinds of faults, but its protocol allows them: the harness may be broken", s.locker, r.Rounds)
 	}
 }
 
-// named puts a name before what is logged: lines of runs side by side are told apart by it.
+// named puts a name before each line of a test's log, because several runs log at the same time.
 type named struct {
 	testing.TB
 	name string

@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
-// The table of what the harness found: a row for each kind of fault, a column for each lock.
+// This file prints the table of the overlaps: a row for each kind of fault, a column for each lock.
 
 type column struct {
 	report *chaos.Report
-	busy   float64 // what part of the machine's CPUs was in use meanwhile
+	busy   float64 // the used share of the machine's CPUs during the run
 }
 
-// overlaps are those that a kind of fault was the last to begin before.
+// overlaps returns the number of overlaps before which a fault of this kind was the last to begin.
 func (c column) overlaps(kind string) int {
 	return c.report.ByFault["during: "+kind] + c.report.ByFault["after: "+kind]
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/chaos"
 )
 
-// Other locks under the faults that Holdfast is put under, in the same harness. They are controls: where their
-// protocols allow two holders, the harness must find two. Each is used as its documentation says.
+// This file puts other locks under the faults of Holdfast's tests, in the same harness. They are controls: their
+// protocols allow two holders, so the harness must find two. Each lock is used as its documentation says.
 
 var chaosFlags = chaos.DeclareFlags()
 
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// chaosLock is what the rivals have in common.
+// chaosLock is the common form of the rivals.
 type chaosLock struct {
 	lock  func(ctx context.Context, name string) (chaos.Held, error)
 	close func()
@@ -56,7 +56,7 @@ func (h chaosHeld) Deadline() time.Time              { return h.deadline }
 func (h chaosHeld) Done() <-chan struct{}            { return h.done }
 func (h chaosHeld) Unlock(ctx context.Context) error { return h.unlock(ctx) }
 
-// redsync says until when a lock is valid; it does not renew by itself.
+// chaosRedsync opens redsync. It states the end of a lock's validity, and does not renew by itself.
 func chaosRedsync(r chaos.Role) (chaos.Locker, error) {
 	var pools []redsyncredis.Pool
 	var ends []func()
@@ -90,8 +90,8 @@ func chaosRedsync(r chaos.Role) (chaos.Locker, error) {
 	}, nil
 }
 
-// redislock does not say until when a lock is valid: a TTL from when it was asked for. It
-// is asked once at a time, so that this instant is known.
+// chaosRedislock opens redislock. It does not state the end of a lock's validity, which is one TTL after the request.
+// This code makes each request itself, without redislock's retries, so that it knows the time of the request.
 func chaosRedislock(r chaos.Role) (chaos.Locker, error) {
 	c := redis.NewClient(&redis.Options{Addr: address(r.Nodes[0])})
 	locks := redislock.New(c)
@@ -117,7 +117,7 @@ func chaosRedislock(r chaos.Role) (chaos.Locker, error) {
 	}, nil
 }
 
-// rueidislock renews, and ends a context when it cannot.
+// chaosRueidislock opens rueidislock. It renews a lock, and ends the lock's context if a renewal fails.
 func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{address(r.Nodes[0])}},
@@ -128,7 +128,7 @@ func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 	}
 	return chaosLock{
 		lock: func(ctx context.Context, name string) (chaos.Held, error) {
-			// Bounded: a waiter that missed the news waits for ever otherwise.
+			// The wait has a bound, because a waiter that missed the notification of a release waits for ever.
 			bounded, stop := context.WithTimeout(ctx, 2*r.TTL)
 			defer stop()
 			type got struct {
@@ -136,7 +136,7 @@ func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 				cancel context.CancelFunc
 				err    error
 			}
-			// Its context ends with the one it is given, so the wait is bounded from outside.
+			// The lock's context ends with the context of the call. So the bound of the wait is outside that context.
 			whole, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			c := make(chan got, 1)
 			go func() {
@@ -152,7 +152,7 @@ func chaosRueidislock(r chaos.Role) (chaos.Locker, error) {
 				return chaosHeld{done: g.ctx.Done(), unlock: func(context.Context) error { g.cancel(); cancel(); return nil }}, nil
 			case <-bounded.Done():
 				cancel()
-				if g := <-c; g.err == nil { // it came after all
+				if g := <-c; g.err == nil { // the lock came after the bound
 					g.cancel()
 				}
 				return nil, bounded.Err()

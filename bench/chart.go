@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// chart draws one panel per workload: bars for the median rate, whiskers from the
-// lowest to the highest repetition.
+// chart draws one panel per workload. A bar is the median rate, and its whiskers go from the lowest to the highest
+// repetition.
 func chart(file string, results []*result) error {
 	if len(results) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func panel(r *result) (*plot.Plot, error) {
 	p.X.Min = 0
 	var names []string
 	var shown []*system
-	for i := len(systems) - 1; i >= 0; i-- { // the first on top
+	for i := len(systems) - 1; i >= 0; i-- { // the first system on top
 		if s := systems[i]; len(r.samples[s.name]) > 0 {
 			shown, names = append(shown, s), append(names, s.name)
 		}
@@ -104,7 +104,7 @@ func panel(r *result) (*plot.Plot, error) {
 	return p, nil
 }
 
-// ranges are points with a range of X.
+// ranges has points, each with a range of X values.
 type ranges struct {
 	plotter.XYs
 	plotter.XErrors

@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// slice is one measurement in one worker process. All workers of a system get the
-// same, and begin and end at the same instants of the machine's clock.
+// slice is one measurement in one worker process. All workers of a system get the same slice. They begin and end at the
+// same instants of the machine's clock.
 type slice struct {
-	Processes  int    // the first of the team
-	Goroutines int    // in each
-	Hot        bool   // all want one name; else each goroutine has its own
-	Name       string // the hot name, or the beginning of the others
+	Processes  int    // the number of processes of the team that take part
+	Goroutines int    // per process
+	Hot        bool   // all goroutines lock one name; otherwise each locks its own
+	Name       string // the hot name, or the prefix of the other names
 	Hold       time.Duration
 	Begin      time.Time // the crowd starts
 	Warm, For  time.Duration
-	Record     bool // note every lease
-	Once       bool // each takes it once; For bounds the wait
+	Record     bool // every lease is recorded
+	Once       bool // each process takes the lock once; For bounds the wait
 }
 
-// outcome is what one worker, or all of a system together, did in a slice.
+// outcome is the result of a slice, for one worker or for all workers of a system.
 type outcome struct {
-	Cycles  []int         // by goroutine: completed within For
-	All     int           // also before and after
-	Lock    histogram     // from asking to having; hot: of those who never got it, too
-	Cycle   histogram     // from asking to having given back
+	Cycles  []int         // by goroutine: cycles completed within For
+	All     int           // all cycles, also before and after For
+	Lock    histogram     // from the call of lock to its return; with Hot also for waits without success
+	Cycle   histogram     // from the call of lock to the return of unlock
 	CPU     time.Duration // of the process within For
 	CPUAll  time.Duration // of the process in the whole slice
-	Seconds float64       // For, as it was
+	Seconds float64       // the real length of For
 	Failed  int
-	Error   string // the first failure
+	Error   string // the first error
 
-	Records []record        // slice.Record, slice.Once
-	Renewed []time.Duration // slice.Once: when, by CLOCK_MONOTONIC
+	Records []record        // with slice.Record or slice.Once
+	Renewed []time.Duration // with slice.Once: the times of the renewals, by CLOCK_MONOTONIC
 }
 
 func (o *outcome) total() int {
@@ -45,17 +45,16 @@ func (o *outcome) total() int {
 	return n
 }
 
-// stuck is for how long after the end of a slice a lock with a name of its own is
-// waited for. It happens: rueidislock waits for a notification of a release, and if
-// its own acquire timed out none comes.
+// stuck is the time after the end of a slice for which a goroutine with its own name waits for its lock. Such waits
+// happen: rueidislock waits for the notification of a release, and after a timeout of its own acquire none comes.
 const stuck = 2 * time.Second
 
 // gather runs a crowd of goroutines on a locker.
 func gather(l locker, s slice) outcome {
 	from := s.Begin.Add(s.Warm)
 	until := from.Add(s.For)
-	// A hot crowd is called off at the end. With a name of one's own nobody waits, and
-	// who does not return for stuck is not waiting but lost.
+	// The waits of a hot crowd are cancelled at the end. A goroutine with its own name has no reason to wait: one that
+	// does not return within stuck has missed its lock.
 	end := until
 	if !s.Hot {
 		end = until.Add(stuck)
@@ -72,7 +71,7 @@ func gather(l locker, s slice) outcome {
 			name = fmt.Sprintf("%s/%d", s.Name, i)
 		}
 		wait.Go(func() {
-			// A context for each: one for all would be a lock for all.
+			// Each goroutine has its own context, because all would wait for the mutex inside a shared one.
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			defer time.AfterFunc(time.Until(end), cancel).Stop()
@@ -97,7 +96,7 @@ func gather(l locker, s slice) outcome {
 	return o
 }
 
-// measureCPU sends what the process used between two instants.
+// measureCPU returns a channel that receives the CPU time of the process between two instants.
 func measureCPU(from, until time.Time) <-chan time.Duration {
 	c := make(chan time.Duration, 1)
 	go func() {
@@ -133,7 +132,7 @@ func (p *person) loop(ctx context.Context, l locker, name string, hold time.Dura
 			if had.Sub(until) > stuck/2 {
 				p.fail(fmt.Errorf("a lock that nobody else wants was not granted for %v", had.Sub(asked).Round(time.Second)))
 			}
-			// Who never got it waited at least that long.
+			// A goroutine that never got the lock waited for at least this time.
 			p.lock.add(had.Sub(later(asked, from)))
 			return
 		}

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// demand is one figure the project has promised itself.
+// demand is a bound for one figure, which the report checks.
 type demand struct {
 	workload string
 	what     string
 	system   string
-	against  string // a rival; "best": the best rival at m; "": m itself is the figure
+	against  string // a rival; "best": the rival with the best m; "": the figure is m itself and not a ratio
 	m        metric
 	bound    float64
 	atMost   bool
-	than     string // another workload: the ratio of m here to m there is to be 1, give or take bound
+	than     string // another workload: the ratio of m here to m there must be 1 ± bound
 }
 
 var demands = append([]demand{
@@ -42,7 +42,7 @@ var demands = append([]demand{
 	{"loopers-5n", "least served process against the mean", holdfastRueidis, "", leastOf, 0.6, false, ""},
 }, onesOwn()...)
 
-// onesOwn are demands on what there is nobody to compare with for.
+// onesOwn returns the demands on figures that have no rival.
 func onesOwn() (list []demand) {
 	own := func(workload, what string, m metric, atMost float64) {
 		list = append(list, demand{workload: workload, what: what, system: holdfastRueidis, m: m, bound: atMost, atMost: true})
@@ -62,13 +62,14 @@ func onesOwn() (list []demand) {
 		own("passes-"+n+"-0s", "script calls per hand-off and node", handedCalls, 1.3)
 		own("passes-"+n+"-held", "script calls per hand-off and node", handedCalls, 1.3)
 		own("patience-"+n, "waiters' script calls per second and waiter, busiest node", waitersCalls, 1)
-		// All waiters at once would make it 4, a quarter of them 1.8; chance makes it 1.1.
+		// If all waiters asked at once, the figure would be 4. If a quarter of them did, it would be 1.8. Chance gives
+		// 1.1.
 		own("patience-"+n, "calls just after renewals against other times", renewalBurst, 1.5)
 	}
 	return list
 }
 
-// check returns the figure and whom it was taken against; not ok if it was not measured.
+// check returns the figure, and the system or workload that it is compared with. ok is false if it was not measured.
 func (d demand) check(results []*result) (s spread, against string, ok bool) {
 	for _, r := range results {
 		if r.workload.name != d.workload {

@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// handed is what the hand-offs of one slice took, counted in its steady part: after the
-// crowd has queued, before it is called off.
+// handed has the cost of the hand-offs of one slice. They are counted while the load is steady: after all waiters are
+// in the queue, and before their waits are cancelled.
 type handed struct {
 	Between int                // hand-offs from one process to another
 	Within  int                // hand-offs inside a process
-	Rate    float64            // of both, per second
-	By      map[string]float64 // INFO commandstats: calls per hand-off and node, by command; without our own
-	Calls   float64            // of By: evalsha and eval
-	All     float64            // of By: all but PING, which client libraries send on idle connections
+	Rate    float64            // all hand-offs per second
+	By      map[string]float64 // INFO commandstats: calls per hand-off and node, by command, without the bench's
+	Calls   float64            // the sum of evalsha and eval in By
+	All     float64            // the sum of By without PING, which libraries send on idle connections
 
 	Gap, Gap99 float64 // µs, between processes
 	WithinGap  float64 // µs, p50
-	// A bare PING, p50, µs: during the same slice; those of them that met a hand-off;
-	// before the slice at the same pace, and without pauses.
+	// The median time of a bare PING in µs: during the slice; the same, only PINGs during a gap; before the slice at the
+	// same pace; before the slice without pauses.
 	Ping, Meeting, Idle, Tight float64
 }
 
-// inPings is the gap in round trips of the same slice.
+// inPings returns the gap, measured in round trips of the same slice.
 func (h handed) inPings() float64 {
 	if h.Ping == 0 || h.Gap == 0 {
-		return math.NaN() // which meets no demand
+		return math.NaN() // NaN meets no demand
 	}
 	return h.Gap / h.Ping
 }
 
-// margin is how long a slice goes on after what is counted of it: a crowd that is called
-// off leaves every queue, and those calls belong to no hand-off.
+// margin is the part at the end of a slice that is not counted. Cancelled waiters leave their queues, and these calls
+// belong to no hand-off.
 const margin = 300 * time.Millisecond
 
-// errLate means that the machine was so busy that the counters were read after that.
+// errLate means that the counters were read after the end of the margin.
 var errLate = errors.New("the counters were read after the end of the slice: the machine is too busy to measure")
 
 // measureHandoffs runs one slice of a crowd that records its leases.
@@ -87,9 +87,9 @@ func measureHandoffs(t *team, w workload, servers []*server) (x sample, err erro
 	return x, err
 }
 
-// newHanded counts. Each node has a window of its own: from one reading of its counters to
-// the other. withPasses says that hand-offs within a process count as such; else the
-// calls they took are the others' to bear, of which they should be none.
+// newHanded computes the cost per hand-off. Each node has its own period: between the two readings of its counters.
+// With withPasses, hand-offs inside a process count as hand-offs. Without it they are not counted, but their calls are;
+// there should be none.
 func newHanded(all []handoff, before, after []reading, withPasses bool) (h handed, err error) {
 	h.By = map[string]float64{}
 	nodes := float64(len(before))
@@ -130,11 +130,11 @@ func newHanded(all []handoff, before, after []reading, withPasses bool) (h hande
 	return h, nil
 }
 
-// reading is the counters of a node at an instant.
+// reading has the counters of a node at one instant.
 type reading struct {
 	tally
 	at   time.Duration
-	ours int // PINGs that we sent
+	ours int // the PINGs of the bench itself
 }
 
 func read(s *server, ours int) (reading, error) {
@@ -154,7 +154,7 @@ func readAll(servers []*server, p *pinger) (list []reading, err error) {
 	return list, nil
 }
 
-// since is the calls of each command between two readings, without ours.
+// since returns the calls of each command between two readings, without those of the bench itself.
 func (r reading) since(before reading) map[string]int {
 	calls := map[string]int{}
 	for c, n := range r.Calls {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// histogram counts durations in buckets 3 % wide, from 1 µs on. Its zero value is
-// empty. Not safe for concurrent use: each goroutine has its own.
+// histogram counts durations in buckets that are 3 % wide, from 1 µs on. Its zero value is empty. It is not safe for
+// concurrent use: each goroutine has its own.
 type histogram struct {
 	Counts  []uint32
 	Longest time.Duration
@@ -34,7 +34,7 @@ func bucket(d time.Duration) int {
 	return (e-least)*perOctet + int(d>>(e-5))&(perOctet-1)
 }
 
-// middle is a duration in the middle of bucket i.
+// middle returns the duration in the middle of bucket i.
 func middle(i int) time.Duration {
 	e := i/perOctet + least
 	low := time.Duration(perOctet+i%perOctet) << (e - 5)
@@ -51,7 +51,7 @@ func (h *histogram) merge(o histogram) {
 	h.Longest = max(h.Longest, o.Longest)
 }
 
-// quantile returns the duration below which the share q of all lies; 0 if empty.
+// quantile returns the duration below which the share q of all durations lies, or 0 without durations.
 func (h *histogram) quantile(q float64) time.Duration {
 	total := 0
 	for _, c := range h.Counts {

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// cluster is the name all clients of Holdfast give the nodes. Limit (b) needs it too:
-// the scripts' text contains it.
+// cluster is the Cluster setting of all clients of Holdfast. Limit (b) needs it too, because the text of the scripts
+// contains it.
 const cluster = "bench"
 
 type holdfastLocker struct{ client *holdfast.Client }
@@ -60,7 +60,7 @@ func (l holdfastLocker) ready() error {
 	}
 }
 
-// lease makes it a fenced locker.
+// lease implements fenced.
 func (l holdfastLocker) lease(ctx context.Context, name string) (lease, error) {
 	return l.client.Mutex(name).Lock(ctx)
 }
@@ -82,18 +82,18 @@ func goredisNodes(urls []string) ([]node.Node, error) {
 	for _, u := range urls {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: address(u)}))
 	}
-	return goredisnode.Open(clients...) // has connections of its own
+	return goredisnode.Open(clients...) // the nodes have their own connections
 }
 
 func address(url string) string { return strings.TrimPrefix(url, "redis://") }
 
-// admit makes the nodes vote and know the scripts, before anything is measured.
+// admit makes the nodes vote and loads the scripts, before the first measurement.
 func admit(urls []string) error {
 	nodes, err := rueidisNodes(urls)
 	if err != nil {
 		return err
 	}
-	// What it logs is the half second that a voucher takes.
+	// No log, because it would only report the half second that a voucher takes.
 	client, err := holdfast.New(holdfast.Config{Nodes: nodes, Cluster: cluster, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err

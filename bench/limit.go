@@ -13,26 +13,25 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// limit is a physical limit: the commands of lock and unlock written by hand to one
-// pipelining connection per node, for a number of lanes that each lock and unlock a
-// name of their own. No client library, no goroutine per lane, no timer: what a lock
-// on Redis cannot be faster than with these commands.
+// limit is a physical limit: no lock on Redis with the same commands can be faster. It writes the commands of lock and
+// unlock to one pipelining connection per node, for a number of lanes. Each lane locks and unlocks its own name. There
+// is no client library, no goroutine per lane, and no timer.
 //
-// A goroutine per connection reads. It takes all replies that have arrived, moves the
-// lanes on, and writes what they ask for next in one piece.
+// One goroutine per connection reads. It takes all replies that have arrived, lets each lane take its next step, and
+// writes the new commands together.
 type limit struct {
 	wires []*wire
 	speak speech
-	packs packer // nil: each call by itself
+	packs packer // nil: each operation is its own call
 }
 
-// packer is a speech that says several things in one.
+// packer is a speech that joins several operations in one call.
 type packer interface {
-	// pack says for a node what w.later stands for; w.mu is held.
+	// pack writes the calls for the operations of w.later. The caller holds w.mu.
 	pack(w *wire, node int)
 }
 
-// speech is what a limit says to the nodes.
+// speech makes the commands of a limit and reads their replies.
 type speech interface {
 	// draw begins a cycle of lane.
 	draw(lane *lane)
@@ -49,16 +48,16 @@ type wire struct {
 
 	mu    sync.Mutex
 	out   []byte
-	tags  []tag // of the answers to come, in order
-	first int   // of tags
-	later []tag // not in out yet: they travel together with what comes until the next flush
-	many  []int // if calls travel together: how many answers each reply to come has
+	tags  []tag // of the expected answers, in order
+	first int   // the index of the next answer in tags
+	later []tag // operations that are not in out yet; the next flush joins them
+	many  []int // if operations are joined: the number of answers in each expected reply
 
 	writing sync.Mutex
 	spare   []byte
 }
 
-// tag says whose reply it is.
+// tag names the lane and the step to which a reply belongs.
 type tag struct {
 	lane *lane
 	step uint32
@@ -69,11 +68,11 @@ type lane struct {
 	id    int
 	name  string
 	owner string
-	// What the scripts are called with, the same for every node.
+	// The calls of the scripts, the same for every node.
 	acquire, release nodescript.Call
 
 	mu           sync.Mutex
-	step         uint32 // counts phases; odd: acquiring
+	step         uint32 // counts the steps; odd while the lane acquires
 	yes, no      int
 	asked, had   time.Time
 	cycles, all  int
@@ -106,7 +105,7 @@ func (l *limit) close() {
 type round struct {
 	*limit
 	from, until time.Time
-	busy        atomic.Int64 // replies to come
+	busy        atomic.Int64 // expected replies
 	done        chan struct{}
 	once        sync.Once
 	err         error
@@ -123,7 +122,7 @@ func (l *limit) drive(s slice) (outcome, error) {
 	before := ownCPU()
 	within := measureCPU(r.from, r.until)
 
-	r.busy.Add(1) // until all have begun
+	r.busy.Add(1) // until all lanes have begun
 	for _, ln := range lanes {
 		ln.mu.Lock()
 		r.begin(ln, time.Now())
@@ -136,8 +135,7 @@ func (l *limit) drive(s slice) (outcome, error) {
 	r.flush()
 	r.answered(1)
 	<-r.done
-	// A read in progress ends; the next slice reads anew. Nothing is buffered: all
-	// replies have come.
+	// This ends the reads in progress. Nothing is buffered, because all replies have come.
 	for _, w := range l.wires {
 		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
 	}
@@ -164,7 +162,7 @@ func (r *round) answered(n int) {
 	}
 }
 
-// begin sends a lane's acquire. ln.mu is held.
+// begin sends the acquire of a lane. The caller holds ln.mu.
 func (r *round) begin(ln *lane, now time.Time) {
 	ln.asked = now
 	r.speak.draw(ln)
@@ -187,7 +185,7 @@ func (r *round) send(ln *lane, say func([]byte, *lane, int) []byte) {
 	}
 }
 
-// read moves lanes on with each reply, and writes when it has read all there is.
+// read gives each reply to its lane. It writes when it has read all replies that have arrived.
 func (r *round) read(i int, w *wire) {
 	in := bufio.NewReaderSize(w.conn, 64<<10)
 	for {
@@ -246,7 +244,7 @@ func (r *round) move(t tag, reply []byte) error {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	if t.step != ln.step || ln.idle {
-		return nil // a majority was there before
+		return nil // a majority has answered before
 	}
 	acquiring := t.step%2 == 1
 	if acquiring && r.speak.granted(reply) || !acquiring && r.speak.released(reply) {
@@ -277,7 +275,7 @@ func (r *round) move(t tag, reply []byte) error {
 	return nil
 }
 
-// flush writes what has gathered for each node in one piece.
+// flush writes the collected commands of each node with one call.
 func (l *limit) flush() {
 	for i, w := range l.wires {
 		w.mu.Lock()
@@ -294,7 +292,7 @@ func (l *limit) flush() {
 		out := w.out
 		w.out = w.spare[:0]
 		w.mu.Unlock()
-		_, _ = w.conn.Write(out) // the reader learns of a broken connection
+		_, _ = w.conn.Write(out) // the reader gets the error of a broken connection
 		w.spare = out
 		w.writing.Unlock()
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// compareAndDelete is the release script of Redlock's specification.
+// compareAndDelete is the release script from the specification of Redlock.
 const compareAndDelete = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
 // bare is limit (a): SET NX PX, and compare-and-delete by digest.
@@ -36,7 +36,7 @@ func openBare(urls []string) (locker, error) {
 	return &limit{wires: wires, speak: b}, nil
 }
 
-// draw gives the lane an owner of the length of redsync's.
+// draw gives the lane a new owner, as long as an owner of redsync.
 func (b bare) draw(ln *lane) {
 	ln.owner = fmt.Sprintf("%08d%016d", ln.id, ln.all)
 }
@@ -59,7 +59,7 @@ func (b bare) release(out []byte, ln *lane, _ int) []byte {
 func (b bare) granted(reply []byte) bool  { return string(reply) == "OK" }
 func (b bare) released(reply []byte) bool { return string(reply) == "1" }
 
-// RESP, as little of it as the limits need.
+// The part of RESP that the limits need.
 
 func request(out []byte, words ...string) []byte {
 	out = append(strconv.AppendInt(append(out, '*'), int64(len(words)), 10), "\r\n"...)
@@ -74,8 +74,8 @@ func bulk(out []byte, s string) []byte {
 	return append(append(out, s...), "\r\n"...)
 }
 
-// readReply returns the text of a status, an integer, a string or nil (""); it is valid
-// until the next call. An error reply is an error.
+// readReply returns the text of a status, an integer or a string, and "" for nil. The text is valid until the next
+// call. For an error reply it returns an error.
 func readReply(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
@@ -105,7 +105,7 @@ func readReply(in *bufio.Reader) ([]byte, error) {
 	return nil, fmt.Errorf("reply %q", line)
 }
 
-// stamps draws µs since the epoch, never repeated: all nodes of a bench have one clock.
+// stamps draws stamps in µs since the epoch, each larger than the last. The nodes of a bench share one clock.
 type stamps struct{ last int64 }
 
 func (s *stamps) draw() int64 {

@@ -17,7 +17,7 @@ const (
 	limitWindow = 250 * time.Millisecond
 )
 
-// scripts is limit (b): Holdfast's own scripts, which the nodes know since [admit].
+// scripts is limit (b): the scripts of Holdfast, which [admit] has loaded.
 type scripts struct {
 	nodes []*nodescript.Scripts
 
@@ -50,7 +50,7 @@ func (s *scripts) draw(ln *lane) {
 	s.mu.Lock()
 	stamp := s.stamps.draw()
 	s.mu.Unlock()
-	ln.owner = fmt.Sprintf("limit/4711~k3J9xQ7a~%020d", stamp) // as long as Holdfast's
+	ln.owner = fmt.Sprintf("limit/4711~k3J9xQ7a~%020d", stamp) // as long as an owner of Holdfast
 	lock := nodescript.Lock{Name: ln.name}
 	ln.acquire = nodescript.AcquireCall(lock, ln.owner, stamp, limitTTL)
 	ln.release = nodescript.ReleaseCall(lock, ln.owner, stamp)

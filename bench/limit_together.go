@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// openTogether is limit (c): as (b), but what is to be said to a node at the same time
-// is said in one call of each script, as Holdfast does.
+// openTogether opens limit (c). It is like (b), but operations for one node at the same time are joined in one call per
+// script, as in Holdfast.
 func openTogether(urls []string) (locker, error) {
 	opened, err := openScripts(urls)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *scripts) pack(w *wire, node int) {
 	w.later = w.later[:0]
 }
 
-// cutAnswer cuts the first of several answers off a reply.
+// cutAnswer returns the first of several answers in a reply, and the rest.
 func cutAnswer(reply []byte) (answer, rest []byte, err error) {
 	if len(reply) >= 3 {
 		if n, err := strconv.Atoi(string(reply[:3])); err == nil && n <= len(reply)-3 {

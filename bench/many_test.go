@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMany is 64 locks and unlocks at once on three nodes, whose calls travel in pipelines: the time of a cycle, and
-// the CPU that the client takes for it, which a busy machine changes less.
+// BenchmarkMany measures 64 simultaneous locks and unlocks on three nodes, whose calls share pipelines. It reports the
+// time of a cycle, and its CPU time in the client. A busy machine changes the CPU time less.
 func BenchmarkMany(b *testing.B) {
 	for _, name := range []string{holdfastRueidis, holdfastGoredis} {
 		b.Run(name, func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// One lock and unlock on one node, of one goroutine and of 64, beside the bare SET NX PX
-// with compare-and-delete: time, allocations, and the commands the server ran for it.
+// These benchmarks measure one lock and unlock on one node, by one goroutine and by 64. The rival is the bare SET NX PX
+// with compare-and-delete. They report time, allocations, and the commands that the server ran.
 //
 //	go test -bench . -benchmem
 func BenchmarkCycle(b *testing.B) {
@@ -78,7 +78,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-// names are what 64 goroutines lock.
+// names returns the names for 64 goroutines.
 var names = func() (list []string) {
 	for i := range 64 {
 		list = append(list, fmt.Sprintf("bench/micro/%d", i))
@@ -125,8 +125,8 @@ func oneNode(b *testing.B) (*server, []string) {
 	return s, urls
 }
 
-// perCycle reports, when it ends, the commands that the server ran per cycle: those that
-// came over the network, and those that scripts ran in them.
+// perCycle returns a function that reports the commands that the server ran per cycle. It counts the commands from the
+// network and those inside scripts.
 func perCycle(b *testing.B, s *server) (end func()) {
 	b.Helper()
 	b.ReportAllocs()

@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// endured is what it took to let many wait for long.
+// endured has the cost of a long wait of many waiters.
 type endured struct {
 	Waiters int
 	Renewed int       // how often the holder's deadline moved
-	Mean    float64   // script calls per second and waiter: of the busiest node, over the whole time
-	Asked   float64   // … those of waiters alone, by the ZADD that each of their questions makes; the rest are the holder's renewals
-	Second  float64   // … in its busiest second
-	Peak    float64   // the busiest 100 ms of a node against that node's mean; the worst node
-	Chance  float64   // what Peak would be about if the calls came independently
-	Renewal float64   // calls per second just after renewals against those at other times; the worst node
-	Seconds []float64 // calls per second and waiter, mean of the nodes, in each second
+	Mean    float64   // script calls per second and waiter at the busiest node, over the whole time
+	Asked   float64   // the part of Mean that waiters make: each question runs one ZADD; the rest are renewals
+	Second  float64   // script calls per second and waiter at the busiest node, in its busiest second
+	Peak    float64   // the ratio of a node's busiest 100 ms to its mean; of the worst node
+	Chance  float64   // about the value of Peak for independent calls
+	Renewal float64   // the ratio of the call rate just after renewals to that at other times; of the worst node
+	Seconds []float64 // calls per second and waiter in each second, mean of the nodes
 	By      map[string]float64
-	Drain   time.Duration // from the holder's Unlock until the last waiter had it
-	Served  int           // of the waiters
+	Drain   time.Duration // from the holder's Unlock until the last waiter had the lock
+	Served  int           // waiters that got the lock
 }
 
 const (
-	joined = 500 * time.Millisecond // the holder has it before the others ask
+	joined = 500 * time.Millisecond // the others ask this much later than the holder
 	settle = 4500 * time.Millisecond
-	// every is how often counters are read.
+	// every is the time between two readings of the counters.
 	every = 100 * time.Millisecond
-	// echo is for how long calls are looked at as the consequence of a renewal. It begins
-	// a little before: the holder learns of it last.
+	// echo is the time for which calls count as a consequence of a renewal. It begins ahead earlier than the renewal is
+	// noted, because the holder notices it after the nodes.
 	echo  = 300 * time.Millisecond
 	ahead = 50 * time.Millisecond
-	// drained bounds the wait of those who wait, after the holder is gone.
+	// drained bounds the wait of the waiters after the holder has released the lock.
 	drained = time.Minute
 )
 
-// measurePatience has the first process of a team hold a name and all others wait for it.
+// measurePatience measures a slice in which the first process of a team holds a name and all others wait for it.
 func measurePatience(t *team, w workload, servers []*server) (x sample, err error) {
 	s := w.slice(t)
 	all := make([][]reading, len(servers))
@@ -51,7 +51,7 @@ func measurePatience(t *team, w workload, servers []*server) (x sample, err erro
 			if i == 0 {
 				return s
 			}
-			// All at once: who comes at the same instant must not stay in step.
+			// All waiters begin at once. After that their questions must spread over time.
 			waiter := s
 			waiter.Begin, waiter.Hold, waiter.For = s.Begin.Add(joined), 0, s.For-joined
 			return waiter
@@ -79,7 +79,7 @@ func measurePatience(t *team, w workload, servers []*server) (x sample, err erro
 	return x, nil
 }
 
-// watch reads a node's counters every so often until then.
+// watch reads the counters of a node at regular times, until an instant.
 func watch(s *server, until time.Time) (list []reading, err error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func newEndured(outcomes []outcome, nodes [][]reading) (e endured) {
 		e.Chance = max(e.Chance, chance(len(fine)*len(nodes), mean*every.Seconds()))
 		near, others := split(fine, holder.Renewed, echo)
 		if len(near) == 0 {
-			e.Renewal = math.NaN() // which meets no demand
+			e.Renewal = math.NaN() // NaN meets no demand
 		}
 		e.Renewal = max(e.Renewal, meanRate(near)/meanRate(others))
 		for i, b := range coarse {
@@ -144,8 +144,7 @@ func newEndured(outcomes []outcome, nodes [][]reading) (e endured) {
 	return e
 }
 
-// once takes the lock one time, holds it and gives it back: what each process of a
-// patient crowd does.
+// once locks once, holds the lock and unlocks. Each process of the workload patience does this.
 func once(f fenced, s slice) (o outcome) {
 	time.Sleep(time.Until(s.Begin))
 	before := ownCPU()
@@ -169,13 +168,12 @@ func once(f fenced, s slice) (o outcome) {
 	return o
 }
 
-// hold holds a lease for a while and returns when it was renewed: just before its deadline
-// was seen to move.
+// hold holds a lease for d. It returns the times of its renewals: a little before the moves of its deadline.
 func hold(l lease, d time.Duration) (renewed []time.Duration) {
 	end, deadline := time.Now().Add(d), l.Deadline()
 	for time.Now().Before(end) {
 		time.Sleep(min(5*time.Millisecond, time.Until(end)))
-		// Deadline is made from two clocks: it trembles.
+		// Deadline is computed from two clocks, so it changes a little at each call.
 		if now := l.Deadline(); now.Sub(deadline) > every {
 			deadline, renewed = now, append(renewed, monotonic()-ahead)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pinger sends a bare PING at a time, on a connection of its own to each node in turn:
-// what a round trip takes, without a client library and without anybody in the queue.
+// pinger sends bare PINGs, one at a time, to each node in turn. It has its own connection to each node. It measures a
+// round trip without a client library and without other calls on the connection.
 type pinger struct {
 	conns []net.Conn
 	in    []*bufio.Reader
@@ -58,8 +58,8 @@ func (p *pinger) ping() (pong, error) {
 	return pong{begin, took}, err
 }
 
-// paced pings until then, with pauses of 2 to 6 ms: seldom enough not to be load itself,
-// and not in step with what holds the lock for so many ms.
+// paced sends PINGs until an instant, with random pauses of 2 to 6 ms. So the PINGs are little load, and do not come in
+// step with holders that hold the lock for a fixed number of ms.
 func (p *pinger) paced(until time.Time) (pongs []pong, err error) {
 	for {
 		time.Sleep(2*time.Millisecond + rand.N(4*time.Millisecond))
@@ -74,7 +74,7 @@ func (p *pinger) paced(until time.Time) (pongs []pong, err error) {
 	}
 }
 
-// tight pings n times without a pause.
+// tight sends n PINGs without a pause.
 func (p *pinger) tight(n int) (pongs []pong, err error) {
 	for range n {
 		one, err := p.ping()
@@ -86,7 +86,7 @@ func (p *pinger) tight(n int) (pongs []pong, err error) {
 	return pongs, nil
 }
 
-// middlePing is the median in µs.
+// middlePing returns the median in µs.
 func middlePing(pongs []pong) float64 {
 	var took []time.Duration
 	for _, p := range pongs {
@@ -95,7 +95,7 @@ func middlePing(pongs []pong) float64 {
 	return micros(quantile(took, .5))
 }
 
-// inGaps are those that were sent while nobody had the lock.
+// inGaps returns the PINGs that were sent while nobody had the lock.
 func inGaps(pongs []pong, gaps []handoff) (list []pong) {
 	next := 0
 	for _, p := range pongs {
@@ -109,7 +109,7 @@ func inGaps(pongs []pong, gaps []handoff) (list []pong) {
 	return list
 }
 
-// quantile returns the duration below which the share q of all lies; 0 if there are none.
+// quantile returns the duration below which the share q of the list lies, or 0 for an empty list.
 func quantile(all []time.Duration, q float64) time.Duration {
 	if len(all) == 0 {
 		return 0

@@ -7,50 +7,50 @@ import (
 	"time"
 )
 
-// plan is what the command line asks for.
+// plan has the settings of the command line.
 type plan struct {
 	kind    string
 	pace    pace
 	quick   bool
-	reps    int            // 0: the pace's
-	hold    *time.Duration // of handoffs and patience; nil: the workload's
-	named   bool           // the systems were chosen
+	reps    int            // repetitions; 0: as pace says
+	hold    *time.Duration // for handoffs and patience; nil: as the workload says
+	named   bool           // -systems is given
 	systems []*system
-	only    *regexp.Regexp // of workload names
-	quiet   float64        // a slice with a larger share of foreign CPU is taken again
-	retakes *time.Duration // what is left for that
+	only    *regexp.Regexp // for the names of workloads
+	quiet   float64        // a slice with a larger share of foreign CPU is repeated
+	retakes *time.Duration // the remaining time for such repetitions
 	out     string         // folder of the results; "" prints them
 }
 
 func command(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("say what to measure: all, distinct, hot, sixteen, loopers, handoffs, patience, profile or settings; see go doc")
+		return fmt.Errorf("what to measure is missing: all, distinct, hot, sixteen, loopers, handoffs, patience, profile or settings; see go doc")
 	}
 	p := plan{kind: args[0]}
 	flags := flag.NewFlagSet("bench "+p.kind, flag.ContinueOnError)
 	flags.BoolVar(&p.quick, "quick", false, "short slices, three repetitions")
-	flags.IntVar(&p.reps, "reps", 0, "how many `repetitions`; 0 means 5, or 3 with -quick, and 1 of patience")
-	length := flags.Duration("slice", 0, "how `long` a slice is, instead of the plan's")
-	names := flags.String("systems", "", "take part: a `regexp` of system names; \"\" means all but the extra ones")
-	flags.Func("hold", "handoffs, patience: hold the lock for so `long` instead of 2ms and 1m", func(s string) error {
+	flags.IntVar(&p.reps, "reps", 0, "the number of `repetitions`; 0 means 5, or 3 with -quick, and 1 for patience")
+	length := flags.Duration("slice", 0, "the `length` of a slice; 0 means the length of the workload")
+	names := flags.String("systems", "", "a `regexp` for the names of the systems that take part; \"\" means all except the extra ones")
+	flags.Func("hold", "handoffs, patience: the `time` for which the lock is held, instead of 2ms and 1m", func(s string) error {
 		d, err := time.ParseDuration(s)
 		p.hold = &d
 		return err
 	})
-	only := flags.String("only", "", "a `regexp` of workload names, such as distinct-1n-64g")
-	flags.Float64Var(&p.quiet, "quiet", 0.1, "take a slice again, up to twice, if others used more than this `share` of the CPU meanwhile")
-	retakes := flags.Duration("retakes", 4*time.Minute, "spend at most this `long` on that")
-	out := flags.String("out", "", "`folder` to write results to; all writes to results by default, the others print")
+	only := flags.String("only", "", "a `regexp` for the names of workloads, such as distinct-1n-64g")
+	flags.Float64Var(&p.quiet, "quiet", 0.1, "repeat a slice, up to twice, if other programs used more than this `share` of the CPU")
+	retakes := flags.Duration("retakes", 4*time.Minute, "the `time` for such repetitions at most")
+	out := flags.String("out", "", "the `folder` for the results; by default all writes to results, and the other commands print")
 	var prof profile
 	prof.flags(flags)
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("%q: flags come after %s, and nothing after them", flags.Arg(0), p.kind)
+		return fmt.Errorf("%q: only flags may follow %s", flags.Arg(0), p.kind)
 	}
 	if p.hold != nil && p.kind != "handoffs" && p.kind != "patience" {
-		return fmt.Errorf("-hold is for handoffs or patience, which hold a lock for very different times, not for %s", p.kind)
+		return fmt.Errorf("-hold works with handoffs or patience, not with %s: their times are very different", p.kind)
 	}
 	p.pace = full
 	if p.quick {
@@ -104,8 +104,8 @@ func choose(names string) (chosen []*system, err error) {
 	return chosen, nil
 }
 
-// wants reports whether w is asked for. Who is in a hurry does not want to wait a minute
-// for patience, unless that is what was asked for.
+// wants reports whether the command line asks for w. With -quick, "all" does not include patience, which takes a
+// minute.
 func (p plan) wants(w workload) bool {
 	if p.kind == "all" {
 		return p.only.MatchString(w.name) && !(p.quick && w.once)
@@ -113,13 +113,13 @@ func (p plan) wants(w workload) bool {
 	return p.only.MatchString(w.name) && w.kind == p.kind
 }
 
-// takes reports whether s is measured with w. Where there is nobody to compare with, one
-// driver is enough unless more are named: hundreds of processes are started for each.
+// takes reports whether s is measured with w. A workload with tokens has no rivals and starts hundreds of processes per
+// system. So it takes one driver only, unless -systems is given.
 func (p plan) takes(w workload, s *system) bool {
 	return w.takes(s) && (!w.tokens || p.named || s.name == holdfastRueidis)
 }
 
-// groups puts the workloads that can share servers and processes together.
+// groups returns the workloads in groups. Those of one group share servers and processes.
 func (p plan) groups() (groups [][]workload) {
 	for _, w := range workloads(p.pace) {
 		if !p.wants(w) {
@@ -137,19 +137,18 @@ func (p plan) groups() (groups [][]workload) {
 	return groups
 }
 
-// many is when processes are so many that they load the machine with keeping their
-// connections alive, although they do nothing.
+// many is the number of processes above which even idle processes load the machine, by keeping their connections alive.
 const many = 100
 
-// together reports whether workloads can have the same servers and processes. Those with
-// tokens use as many of a team as they need; the few others idle meanwhile.
+// together reports whether two workloads can share servers and processes. A workload with tokens may use only a part of
+// the processes; the others are then idle.
 func together(a, b workload) bool {
 	return a.nodes == b.nodes && a.tokens == b.tokens &&
 		(a.processes == b.processes || a.tokens && (a.processes > many) == (b.processes > many))
 }
 
-// inTurn splits a group into those that take turns within each repetition. Comparisons
-// are of systems, one workload after the other; the ladder is compared with itself.
+// inTurn splits a group into sets of workloads that take turns within each repetition. A comparison of systems is a set
+// with one workload. The workloads of the ladder are one set, because they are compared with each other.
 func inTurn(group []workload) (sets [][]workload) {
 	for i, w := range group {
 		if i > 0 && w.tokens && w.kind == group[i-1].kind {

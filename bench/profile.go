@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// profile runs one system in this process, in a crowd with distinct names, and writes a CPU
-// profile of it.
+// profile runs one system in this process, with many goroutines and distinct names, and writes its CPU profile.
 type profile struct {
 	system            string
 	nodes, goroutines int

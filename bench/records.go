@@ -11,40 +11,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lease is a held lock whose fencing token orders it among all leases of its name,
-// whichever process had them.
+// lease is a held lock with a fencing token. The tokens give the order of all leases of a name, in all processes.
 type lease interface {
 	Fence() int64
 	Deadline() time.Time
 	Unlock(ctx context.Context) error
 }
 
-// fenced is a locker with such leases. Without tokens nobody outside can say which
-// acquisition followed which release.
+// fenced is a locker with such leases. Without tokens the bench could not know which acquisition followed which
+// release.
 type fenced interface {
 	locker
 	lease(ctx context.Context, name string) (lease, error)
 }
 
-// record is a lease as its holder saw it.
+// record is a lease with the times that its holder noted.
 type record struct {
 	Token     int64
-	Had, Gave time.Duration // Lock had returned; Unlock was about to be called
+	Had, Gave time.Duration // just after the return of Lock; just before the call of Unlock
 
 	process int // of the team
 }
 
-// monotonic is CLOCK_MONOTONIC, the one clock that processes of a machine share and
-// nobody sets. Go's time.Now has it too, but does not show it.
+// monotonic returns CLOCK_MONOTONIC. All processes of a machine share this clock, and nobody sets it. Go's time.Now
+// contains it too, but does not show it.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		panic(err) // every Linux has it
+		panic(err) // every Linux has this clock
 	}
 	return time.Duration(t.Nano())
 }
 
-// recorder is a locker that notes every lease.
+// recorder is a locker that records every lease.
 type recorder struct {
 	fenced
 
@@ -61,7 +60,7 @@ func (r *recorder) lock(ctx context.Context, name string) (func() error, error) 
 	return func() error {
 		gave := monotonic()
 		err := l.Unlock(context.Background())
-		r.mu.Lock() // after Unlock: nothing of ours may lie between the instant and the release
+		r.mu.Lock() // only after Unlock, because no other work may come between the noted time and the release
 		defer r.mu.Unlock()
 		r.records = append(r.records, record{Token: l.Fence(), Had: had, Gave: gave})
 		return err
@@ -70,14 +69,13 @@ func (r *recorder) lock(ctx context.Context, name string) (func() error, error) 
 
 // handoff is a release and the acquisition that followed it.
 type handoff struct {
-	at     time.Duration // the next holder had it
-	gap    time.Duration // nobody had it: from before Unlock was called until Lock had returned
-	within bool          // both in one process
+	at     time.Duration // when the next holder had the lock
+	gap    time.Duration // from just before the call of Unlock to just after the return of Lock
+	within bool          // both holders are in one process
 }
 
-// pair puts the leases of all processes in the order of their tokens, and pairs each
-// with the one before. Leases that overlap are an error: what a lock costs that two
-// hold is of no interest.
+// pair sorts the leases of all processes by their tokens, and pairs each lease with the lease before it. It returns an
+// error if two leases overlap, because the cost of a broken lock is of no interest.
 func pair(outcomes []outcome) (handoffs []handoff, err error) {
 	var all []record
 	for i, o := range outcomes {

@@ -10,8 +10,8 @@ import (
 
 const ms = time.Millisecond
 
-// Processes answer in any order, and each knows its own leases only: tokens tell which
-// release an acquisition followed.
+// Processes answer in any order, and each knows only its own leases. The tokens show which release an acquisition
+// followed.
 func TestHandoffsArePairedByTokenOverAllProcesses(t *testing.T) {
 	got, err := pair([]outcome{
 		{Records: []record{{Token: 50, Had: 90 * ms, Gave: 99 * ms}, {Token: 10, Had: 1 * ms, Gave: 5 * ms}}},
@@ -33,7 +33,7 @@ func TestHandoffsArePairedByTokenOverAllProcesses(t *testing.T) {
 	}
 }
 
-// Tokens of µs since the epoch differ by more than an int of 32 bits holds, and by one.
+// Tokens are µs since the epoch. Two tokens may differ by one, or by more than an int of 32 bits can hold.
 func TestTokensAreOrderedWhateverTheirDistance(t *testing.T) {
 	const now = int64(1_800_000_000_000_000)
 	got, err := pair([]outcome{
@@ -59,18 +59,18 @@ func TestLeasesThatOverlapAreNotMeasured(t *testing.T) {
 	}
 }
 
-// Each node's calls are divided by the hand-offs between its own two readings.
+// The calls of each node are divided by the hand-offs between its own two readings.
 func TestCallsAreCountedBetweenTheReadingsOfEachNode(t *testing.T) {
 	at := func(t time.Duration, evalsha, info, ping, ours int) reading {
 		return reading{at: t, ours: ours, tally: tally{Calls: map[string]int{"evalsha": evalsha, "eval": 1, "info": info, "ping": ping, "get": 2 * evalsha}}}
 	}
 	var all []handoff
-	for i := range 10 { // at 5, 15, … 95 ms; the first of three within a process
+	for i := range 10 { // at 5, 15, … 95 ms; one of three is inside a process
 		all = append(all, handoff{at: time.Duration(10*i+5) * ms, gap: time.Duration(i) * ms, within: i%3 == 0})
 	}
 	before := []reading{at(10*ms, 100, 1, 5, 5), at(20*ms, 200, 1, 5, 5)}
 	after := []reading{at(80*ms, 121, 9, 30, 28), at(90*ms, 228, 9, 31, 29)}
-	// Node 1: 7 hand-offs (15…75), 2 of them within; node 2: 7 (25…85), 2 within.
+	// Node 1 has 7 hand-offs (15…75), and 2 of them are inside a process. Node 2 has 7 (25…85), and also 2 inside.
 	h, err := newHanded(all, before, after, true)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestPingsInAGapAreThoseSentWhileNobodyHadTheLock(t *testing.T) {
 	}
 }
 
-// A recorder notes the instants outside the calls, so that the gap contains them.
+// A recorder notes its times outside the calls, so that the gap contains both calls.
 func TestARecorderNotesWhenLockReturnedAndUnlockWasCalled(t *testing.T) {
 	f := &slowLocker{}
 	r := &recorder{fenced: f}
@@ -131,7 +131,7 @@ func TestARecorderNotesWhenLockReturnedAndUnlockWasCalled(t *testing.T) {
 	}
 }
 
-// slowLocker notes when it was inside its calls.
+// slowLocker notes the times inside its calls.
 type slowLocker struct{ granted, released time.Duration }
 
 func (s *slowLocker) lock(context.Context, string) (func() error, error) { panic("not fenced") }

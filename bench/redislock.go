@@ -19,7 +19,7 @@ func openRedislock(urls []string) (locker, error) {
 }
 
 func (l redislockLocker) lock(ctx context.Context, name string) (func() error, error) {
-	// The strategy counts its retries: a new one for each lock.
+	// A strategy counts its retries, so each lock needs a new one.
 	held, err := l.locks.Obtain(ctx, name, 10*time.Second, &redislock.Options{
 		RetryStrategy: redislock.ExponentialBackoff(16*time.Millisecond, 128*time.Millisecond),
 	})

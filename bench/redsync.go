@@ -72,7 +72,7 @@ func (l *redsyncLocker) lock(ctx context.Context, name string) (func() error, er
 			err = errors.New("redsync: not unlocked on a majority")
 		}
 		if ok {
-			err = nil // a minority's errors
+			err = nil // the errors of a minority
 		}
 		return err
 	}, nil

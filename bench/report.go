@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// report writes the results: a file and a chart in p.out, or the text to stdout.
+// report writes the results as a file and a chart in p.out, or as text to stdout.
 func (p plan) report(a about, results []*result) error {
 	if p.out == "" {
 		p.write(os.Stdout, a, results, "")
@@ -61,7 +61,7 @@ func (p plan) write(w io.Writer, a about, results []*result, chart string) {
 	fmt.Fprintf(w, "## Settings\n\n%s", settingsTable(p.systems))
 }
 
-// noise is the share of CPU that was foreign, over all slices.
+// noise returns the share of foreign CPU, over all slices.
 func noise(results []*result) spread {
 	var all []float64
 	for _, r := range results {
@@ -135,7 +135,7 @@ func writeHot(w io.Writer, r *result) {
 	fmt.Fprintln(w)
 }
 
-// failures is a note behind a row: a rate with failed calls in it is no rate.
+// failures returns a note for the end of a row if calls failed, because then the rate is not valid.
 func failures(samples []sample) string {
 	n, why := 0, ""
 	for _, x := range samples {
@@ -166,7 +166,7 @@ func settingsTable(list []*system) string {
 	return b.String()
 }
 
-// beside shows enough of a figure to see on which side of its bound it lies.
+// beside prints a figure with enough digits to show on which side of its bound it lies.
 func beside(s spread, bound float64) string {
 	if math.Abs(s.median-bound) < 0.005 {
 		return thousandths(s)

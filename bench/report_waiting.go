@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// alike are the first results that belong into one table.
+// alike returns the first results that belong into one table.
 func alike(results []*result) []*result {
 	for i, r := range results {
 		if r.workload.headline() != results[0].workload.headline() {
@@ -19,7 +19,7 @@ func alike(results []*result) []*result {
 	return results
 }
 
-// comparisons are the results with systems to compare, which a chart can show.
+// comparisons returns the results that compare systems. A chart can show these.
 func comparisons(results []*result) (list []*result) {
 	for _, r := range results {
 		if !r.workload.tokens {
@@ -129,7 +129,7 @@ func seconds(list []float64) string {
 
 func thousandths(s spread) string { return fmt.Sprintf("%.3f (%.3f–%.3f)", s.median, s.low, s.high) }
 
-// times says how often a result was measured, where that is not what the heading says.
+// times returns how often a result was measured, if it differs from the number in the heading.
 func times(r *result) string {
 	n := 0
 	for _, all := range r.samples {

@@ -15,22 +15,20 @@ func openRueidislock(urls []string) (locker, error) {
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{address(urls[0])}},
 		KeyMajority:    1,
 		NoLoopTracking: true,
-		// The default, 20 ms, is less than a busy machine may pause a process for. Then
-		// an acquire fails that nobody contends, and with NoLoopTracking nothing ever
-		// tells its waiter that the name is free: seen to wait for minutes.
+		// A busy machine may pause a process for longer than the default of 20 ms. Then an acquire fails although the
+		// name is free. With NoLoopTracking its waiter never hears that the name is free, and has waited for minutes.
 		TryNextAfter: 500 * time.Millisecond,
 	})
 	return rueidislockLocker{l}, err
 }
 
 func (l rueidislockLocker) lock(ctx context.Context, name string) (func() error, error) {
-	// ctx ends the lease with the wait: rueidislock's contexts are one. The crowd
-	// cancels it only when the slice is over.
+	// rueidislock has one context for the wait and the lease. The crowd cancels it only after the end of the slice.
 	_, release, err := l.locks.WithContext(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return func() error { release(); return nil }, nil // returns when the key is deleted
+	return func() error { release(); return nil }, nil // release returns when the key is deleted
 }
 
 func (l rueidislockLocker) close() { l.locks.Close() }

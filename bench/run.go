@@ -21,7 +21,7 @@ func (p plan) run() error {
 		got, err := p.runGroup(group)
 		results = append(results, got...)
 		if err != nil {
-			// What was measured before, in up to twenty minutes, is not lost by it, nor what comes after.
+			// An error must not lose the results of the other groups, which take up to twenty minutes.
 			fmt.Fprintf(os.Stderr, "\nbench: %v\n", err)
 			about.missed = append(about.missed, err)
 		}
@@ -31,7 +31,7 @@ func (p plan) run() error {
 	case len(results) == 0 && missed != nil:
 		return errors.New("nothing was measured, see above")
 	case len(results) == 0:
-		return errors.New("-only or -systems leaves nothing to measure; handoffs and patience are of systems with tokens")
+		return errors.New("-only or -systems leaves nothing to measure; handoffs and patience need systems with tokens")
 	}
 	about.took = time.Since(begin)
 	about.loadAfter = loadAverage()
@@ -41,7 +41,7 @@ func (p plan) run() error {
 	return errors.New("not everything was measured, see above and in the results")
 }
 
-// runGroup measures a group. An error says what of it is missing in the results.
+// runGroup measures a group. An error says which part of the group is missing in the results.
 func (p plan) runGroup(group []workload) (results []*result, err error) {
 	servers, err := startServers(group[0].nodes)
 	if err != nil {
@@ -73,14 +73,14 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 			size = max(size, w.processes)
 		}
 		if group[0].tokens {
-			procs = 2 // hundreds of processes with a thread for each core are not what is measured
+			procs = 2 // hundreds of processes with one thread per core would measure only the scheduler
 		}
 		if teams[s], err = newTeam(s, size, procs, urls); err != nil {
 			return nil, err
 		}
 	}
 	if len(teams) == 0 {
-		return nil, nil // nobody takes part
+		return nil, nil // no system takes part
 	}
 	for _, set := range inTurn(group) {
 		got, missed := p.runSet(set, teams, servers)
@@ -90,8 +90,8 @@ func (p plan) runGroup(group []workload) (results []*result, err error) {
 	return results, err
 }
 
-// runSet measures all systems with all workloads of a set, in a new order in each
-// repetition. Where a slice fails, the whole repetitions before it are the result.
+// runSet measures all systems with all workloads of a set, in a new order in each repetition. If a slice fails, the
+// results are those of the complete repetitions before it.
 func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server) (results []*result, err error) {
 	for _, w := range set {
 		results = append(results, &result{workload: w, samples: map[string][]sample{}})
@@ -120,7 +120,7 @@ func (p plan) runSet(set []workload, teams map[*system]*team, servers []*server)
 	return results, nil
 }
 
-// firstOf are the results of the first n repetitions.
+// firstOf returns the results of the first n repetitions.
 func firstOf(results []*result, n int) []*result {
 	if n == 0 {
 		return nil
@@ -133,8 +133,8 @@ func firstOf(results []*result, n int) []*result {
 	return results
 }
 
-// take measures a slice; again if the machine was not ours, while there is time for it.
-// It returns the quietest.
+// take measures a slice. It repeats a slice with too much foreign CPU while there is time for that, and returns the
+// sample with the least foreign CPU.
 func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 	best, err := measure(t, w, servers)
 	for range 4 {
@@ -144,7 +144,7 @@ func (p plan) take(t *team, w workload, servers []*server) (sample, error) {
 		best, err = measure(t, w, servers)
 	}
 	for range 2 {
-		// A minute is not taken again: it is calls that are counted there, which need no quiet.
+		// The minute of patience is not repeated: it counts calls, and foreign CPU does not change these.
 		if err != nil || w.once || best.Foreign <= p.quiet || *p.retakes <= 0 {
 			break
 		}
@@ -170,8 +170,8 @@ func measure(t *team, w workload, servers []*server) (x sample, err error) {
 	return x, err
 }
 
-// account makes a sample of what a slice did, and of what servers and machine did
-// meanwhile.
+// account runs a slice. It makes a sample from the outcomes and from the work of the servers and the machine in that
+// time.
 func account(servers []*server, slice func() ([]outcome, error)) (x sample, outcomes []outcome, err error) {
 	before := make([]tally, len(servers))
 	for i, s := range servers {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A slice that failed in the third repetition costs that repetition, for all systems, and the report says so.
+// A slice fails in the third repetition. The results of all systems then lack that repetition, and the report says so.
 func TestWholeRepetitionsAreKeptWhereASliceFails(t *testing.T) {
 	r := &result{samples: map[string][]sample{
 		holdfastRueidis: {{Rate: 1}, {Rate: 2}, {Rate: 3}},

@@ -9,9 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// What a lock and unlock costs the server, by how many travel in one call of their
-// script: its CPU, with nothing in between. A name that has no record costs more: it is new,
-// or was not locked for two hours.
+// This benchmark measures the server's CPU time for a lock and unlock, for different numbers of locks in one call of a
+// script. A name without a record costs more: it is new, or was not locked for two hours.
 //
 //	go test -bench ScriptCost
 func BenchmarkScriptCost(b *testing.B) {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// point is a counter as it was read.
+// point is one reading of a counter.
 type point struct {
 	at    time.Duration
 	count int
 }
 
-// stretch is what was counted between two readings.
+// stretch is the count between two readings.
 type stretch struct {
 	from, to time.Duration
 	count    int
@@ -19,10 +19,10 @@ type stretch struct {
 
 func (b stretch) rate() float64 { return float64(b.count) / (b.to - b.from).Seconds() }
 
-// buckets cuts readings, which are about every apart, into buckets of about width. Each
-// begins and ends at a reading, so that every count is exact; a rate is by the time
-// between those two. A reading that came late makes the next stretch no shorter than half a
-// width: a few calls in a moment are no burst.
+// buckets divides readings into stretches of about width. The time between two readings is about every.
+//
+// Each stretch begins and ends at a reading, so its count and its rate are exact. A late reading does not make the next
+// stretch shorter than half of width, because a few calls in a very short stretch would look like a burst.
 func buckets(readings []point, width, every time.Duration) (list []stretch) {
 	if len(readings) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func buckets(readings []point, width, every time.Duration) (list []stretch) {
 	return list
 }
 
-// split tells the buckets that touch the time from an event on, for a while, from the others.
+// split returns the stretches that touch the time after an event, while long, and the others.
 func split(list []stretch, events []time.Duration, while time.Duration) (touched, others []stretch) {
 next:
 	for _, b := range list {
@@ -57,7 +57,7 @@ next:
 	return touched, others
 }
 
-// meanRate is the rate over all of them, peakRate the highest of one; 0 for none.
+// meanRate returns the rate over all stretches, 0 if there is none. peakRate returns the highest rate of a stretch.
 func meanRate(list []stretch) float64 {
 	var all stretch
 	for _, b := range list {
@@ -77,8 +77,8 @@ func peakRate(list []stretch) (peak float64) {
 	return peak
 }
 
-// chance is about how far above the mean of its kind the highest of n buckets lies if
-// mean calls per stretch come independently of each other: what a peak must exceed to be one.
+// chance returns about the ratio of the highest of n stretches to their mean, if calls come independently, mean per
+// stretch. Only a higher ratio is a peak.
 func chance(n int, mean float64) float64 {
 	if n < 2 || mean <= 0 {
 		return 0

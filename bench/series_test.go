@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// counted is readings of a counter at these instants (ms), by the counts between them.
+// counted returns readings of a counter at these instants (ms), with these counts between them.
 func counted(at []int, counts ...int) (list []point) {
 	sum := 1000
 	for i, t := range at {
@@ -35,8 +35,8 @@ func TestBucketsBeginAndEndAtReadings(t *testing.T) {
 	}
 }
 
-// A reading that was 80 ms late must not make a bucket of 20 ms, in which three calls look
-// like a burst; nor lose or double a call.
+// After a reading that is 80 ms late, a stretch of 20 ms would be left, in which three calls look like a burst. There
+// must be no such stretch, and no call may be lost or counted twice.
 func TestALateReadingMakesNoBurst(t *testing.T) {
 	readings := counted([]int{0, 100, 280, 300, 400, 500}, 10, 18, 3, 9, 10)
 	got := buckets(readings, 100*ms, 100*ms)
@@ -85,7 +85,7 @@ func TestABurstIsSeenWhereItIs(t *testing.T) {
 	}
 }
 
-// What was not seen meets no demand: a holder that never renewed caused no burst either.
+// A holder that never renewed caused no burst. The figure then has no value, and does not meet its demand.
 func TestWithoutRenewalsNothingIsSaidAboutThem(t *testing.T) {
 	var readings []reading
 	for i := range 20 {

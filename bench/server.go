@@ -20,14 +20,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// server is one redis-server process without persistence, as its own machine would
-// run it, on a free loopback port. It dies with this process.
+// server is one redis-server process without persistence, on a free loopback port. It ends with this process.
 type server struct {
 	dir    string
 	addr   string
 	run    string // run id
 	cmd    *exec.Cmd
-	client *redis.Client // the harness's own
+	client *redis.Client // for the bench itself
 }
 
 func startServers(n int) (servers []*server, err error) {
@@ -53,7 +52,7 @@ func startServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 5 { // another process may take the port between our look and the bind
+	for range 5 { // another process may take the port between the check and the bind
 		var port int
 		if port, err = freePort(); err != nil {
 			break
@@ -77,7 +76,7 @@ func (s *server) launch(port int) error {
 	s.client = redis.NewClient(&redis.Options{Addr: s.addr, DisableIdentity: true, MaxRetries: -1})
 	self := fmt.Sprintf("process_id:%d\r\n", s.cmd.Process.Pid)
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		// A look first: go-redis writes a line to stderr for each refused dial.
+		// This probe comes first, because go-redis writes a line to stderr for each refused dial.
 		if c, err := net.Dial("tcp", s.addr); err != nil {
 			continue
 		} else {
@@ -109,8 +108,7 @@ func (s *server) kill() {
 	}
 }
 
-// fresh empties the server and has it vote at once: no lock is alive on it, and its first
-// client of Holdfast need not wait for a quarantine.
+// fresh empties the server and makes it vote at once, without a quarantine. No lock is alive on it.
 func (s *server) fresh(ctx context.Context) error {
 	return errors.Join(
 		s.client.FlushAll(ctx).Err(),
@@ -123,10 +121,10 @@ func (s *server) info(sections ...string) (string, error) {
 	return s.client.Info(context.Background(), sections...).Result()
 }
 
-// tally is what a server has done since it started.
+// tally has the work of a server since its start.
 type tally struct {
 	CPU   time.Duration
-	Calls map[string]int // by command; those made inside scripts too
+	Calls map[string]int // by command, with the calls inside scripts
 }
 
 func (s *server) tally() (tally, error) {
@@ -141,7 +139,7 @@ func (s *server) tally() (tally, error) {
 	}
 	for _, m := range statLine.FindAllStringSubmatch(info, -1) {
 		n, _ := strconv.Atoi(m[2])
-		t.Calls[m[1]] += n // of all its subcommands
+		t.Calls[m[1]] += n // the sum over its subcommands
 	}
 	return t, nil
 }

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// sample is what one system did in one slice.
+// sample has the figures of one system in one slice.
 type sample struct {
 	Rate      float64 // cycles per second
 	CPU       float64 // µs of the workers per cycle
 	ServerCPU float64 // µs of all servers per cycle
 	Scripts   float64 // script calls per cycle and node
-	Commands  float64 // commands per cycle and node, those inside scripts too
+	Commands  float64 // commands per cycle and node, with those inside scripts
 	CycleP50  float64 // µs
 	CycleP99  float64
 	LockP50   float64
 	LockP99   float64
 	Longest   float64 // µs: the longest wait for the lock
-	Least     float64 // the least served process (sixteen: goroutine) against the mean
+	Least     float64 // the cycles of the least served process (in sixteen: goroutine), divided by the mean
 	Unserved  int     // goroutines that never had the lock
 	Failed    int
-	Foreign   float64 // share of the machine's CPU that was nobody's of this bench
+	Foreign   float64 // the share of the machine's CPU that other programs used
 	Error     string
 
-	Handed  handed  // of workloads of kind handoffs
-	Endured endured // of kind patience
+	Handed  handed  // for workloads of the kind handoffs
+	Endured endured // for the kind patience
 }
 
 func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map[string]int) sample {
@@ -70,13 +70,13 @@ func newSample(outcomes []outcome, nodes int, serverCPU time.Duration, calls map
 	return x
 }
 
-// result is one workload's samples, by system, one for each repetition.
+// result has the samples of one workload: for each system one per repetition.
 type result struct {
 	workload workload
 	samples  map[string][]sample
 }
 
-// spread is a median and the range it was found in.
+// spread is a median, with the lowest and highest value.
 type spread struct{ low, median, high float64 }
 
 func spreadOf(values []float64) spread {
@@ -99,12 +99,12 @@ func (r *result) values(system string, m metric) (values []float64) {
 	return values
 }
 
-// ratio is a's m against b's, taken within each repetition.
+// ratio returns a's m divided by b's m, computed within each repetition.
 func (r *result) ratio(a, b string, m metric) spread {
 	return quotients(r.values(a, m), r.values(b, m))
 }
 
-// against is a system's m in r against its m in another workload, within each repetition.
+// against returns a system's m in r divided by its m in another workload, computed within each repetition.
 func (r *result) against(results []*result, other, system string, m metric) (s spread, than string, ok bool) {
 	for _, o := range results {
 		if o.workload.name == other && len(o.samples[system]) > 0 && len(r.samples[system]) > 0 {
@@ -124,7 +124,7 @@ func quotients(x, y []float64) spread {
 	return spreadOf(q)
 }
 
-// bestRival is the rival of largest median m, or of the smallest.
+// bestRival returns the rival with the largest median of m, or with the smallest.
 func (r *result) bestRival(m metric, smallest bool) string {
 	best := ""
 	for _, s := range systems {

@@ -26,7 +26,7 @@ func TestQuantilesOfAHistogramAreWithin3Percent(t *testing.T) {
 	}
 }
 
-// A machine that is half as fast in one repetition must not change a ratio.
+// If the machine is half as fast in one repetition, a ratio must not change.
 func TestRatiosAreTakenWithinARepetition(t *testing.T) {
 	r := &result{samples: map[string][]sample{
 		holdfastRueidis: {{Rate: 300}, {Rate: 150}, {Rate: 330}},
@@ -44,8 +44,7 @@ func TestRatiosAreTakenWithinARepetition(t *testing.T) {
 	}
 }
 
-// Every demand names a workload and systems that there are: one that is misspelled would
-// never be checked.
+// Every demand names a workload and systems that exist. Otherwise a misspelled demand would never be checked.
 func TestDemandsCanBeChecked(t *testing.T) {
 	known := map[string]workload{}
 	for _, w := range workloads(full) {
@@ -70,7 +69,7 @@ func TestDemandsCanBeChecked(t *testing.T) {
 	}
 }
 
-// The same with 2 and 200 waiters: a tenth more is too much, and so is a tenth less.
+// A figure must be the same with 2 and 200 waiters. More than a tenth above fails, and so does more than a tenth below.
 func TestADemandToBeAlikeHasTwoSides(t *testing.T) {
 	calls := func(n ...float64) map[string][]sample {
 		var list []sample

@@ -9,27 +9,27 @@ import (
 type system struct {
 	name     string // in flags, tables and key names
 	title    string
-	settings string // what differs from the library's defaults, and why
+	settings string // the differences from the library's defaults, with reasons
 	rival    bool   // false: Holdfast or a limit
 	limit    bool
-	extra    bool // only when named by -systems
+	extra    bool // it takes part only if -systems names it
 	onlyOne  bool // it has no quorum over independent nodes
-	hot      bool // it takes part where one name is wanted by many
-	tokens   bool // its locker is fenced: the hand-offs of its leases can be told
+	hot      bool // it takes part in workloads with one name for all
+	tokens   bool // its locker is fenced, so its hand-offs can be measured
 
-	// open connects to the nodes; one call per worker process.
+	// open connects to the nodes. Each worker process calls it once.
 	open func(urls []string) (locker, error)
 }
 
-// locker is a system as a crowd of goroutines uses it. It is safe for concurrent use.
+// locker is an open system. It is safe for concurrent use.
 type locker interface {
-	// lock waits for the lock; ctx bounds the wait. unlock returns when it is given
-	// back, not before: a cycle is complete then.
+	// lock waits for the lock; ctx bounds the wait. unlock returns only after the release, because that completes a
+	// cycle.
 	lock(ctx context.Context, name string) (unlock func() error, err error)
 	close()
 }
 
-// driven is a locker that makes its own crowd: a limit has no goroutines that wait.
+// driven is a locker that runs its slices itself, because a limit has no goroutines that wait.
 type driven interface {
 	locker
 	drive(s slice) (outcome, error)

@@ -13,11 +13,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// team is the worker processes of one system on one node set.
+// team has the worker processes of one system on one node set.
 type team struct {
 	system *system
 	people []*process
-	slices int // that had a name of their own
+	slices int // the number of slices so far with a hot name
 }
 
 // process is one worker process.
@@ -28,12 +28,12 @@ type process struct {
 	read  *json.Decoder
 }
 
-// starting is how many processes are being started at a time: hundreds at once would each
-// be so slow that the nodes seem not to answer.
+// starting is the number of processes that start at a time. If hundreds started at once, each would be so slow that the
+// nodes seem not to answer.
 const starting = 8
 
-// newTeam starts the processes and waits until all are ready. procs bounds the threads of
-// each that run Go code (GOMAXPROCS); 0 means as many as there are cores.
+// newTeam starts the processes and waits until all are ready. procs is the GOMAXPROCS of each process; 0 means the
+// number of cores.
 func newTeam(sys *system, size, procs int, urls []string) (*team, error) {
 	t := &team{system: sys}
 	for i := range size + starting {
@@ -89,7 +89,7 @@ func (p *process) answer() (outcome, error) {
 	return a.Outcome, nil
 }
 
-// soon is when all processes will have been told of a slice.
+// soon returns a time at which all processes will know a slice that is sent now.
 func (t *team) soon() time.Time {
 	return time.Now().Add(30*time.Millisecond + time.Duration(len(t.people))*time.Millisecond)
 }
@@ -100,7 +100,7 @@ func (t *team) run(s slice) ([]outcome, error) {
 	return t.begin(s)()
 }
 
-// begin tells a slice to its processes; wait waits for the outcomes.
+// begin sends a slice to its processes. wait waits for the outcomes.
 func (t *team) begin(s slice) (wait func() ([]outcome, error)) {
 	return t.beginEach(s.Processes, func(i int) slice {
 		mine := s
@@ -111,7 +111,7 @@ func (t *team) begin(s slice) (wait func() ([]outcome, error)) {
 	})
 }
 
-// beginEach tells each of the first n processes a slice of its own.
+// beginEach sends each of the first n processes its own slice.
 func (t *team) beginEach(n int, of func(i int) slice) (wait func() ([]outcome, error)) {
 	outcomes, errs := make([]outcome, n), make([]error, n)
 	var all sync.WaitGroup
@@ -129,7 +129,7 @@ func (t *team) beginEach(n int, of func(i int) slice) (wait func() ([]outcome, e
 	}
 }
 
-// end ends the processes: at once, because what they hold is flushed next.
+// end ends the processes at once. They need not release their locks, because the servers are flushed next.
 func (t *team) end() {
 	for _, p := range t.people {
 		_ = p.in.Close()

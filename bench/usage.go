@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ownCPU is the CPU time this process has used.
+// ownCPU returns the CPU time that this process has used.
 func ownCPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -17,8 +17,8 @@ func ownCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// machineCPU is the CPU time the whole machine has used, and was kept from using by
-// its host (steal), since it started; 0 where there is no /proc/stat.
+// machineCPU returns the CPU time that the machine has used since its start, plus the time that its host took from it
+// (steal). It returns 0 without /proc/stat.
 func machineCPU() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -32,5 +32,5 @@ func machineCPU() time.Duration {
 			ticks += n
 		}
 	}
-	return time.Duration(ticks) * time.Second / 100 // USER_HZ is 100 everywhere Go runs
+	return time.Duration(ticks) * time.Second / 100 // USER_HZ is 100 on all platforms of Go
 }

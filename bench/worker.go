@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// workerArg makes the program a worker: it reads a setup and then slices, as JSON on
-// its input, answers each with an outcome, and ends with its input.
+// workerArg makes the program a worker. A worker reads a setup and then slices, as JSON, from its input. It answers
+// each with an outcome, and ends at the end of its input.
 const workerArg = "-worker"
 
 type setup struct {
@@ -19,7 +19,7 @@ type setup struct {
 }
 
 type answer struct {
-	Error   string // "" or why it cannot go on
+	Error   string // the reason why the worker cannot go on, or ""
 	Outcome outcome
 }
 
@@ -67,7 +67,7 @@ func work(in io.Reader, out io.Writer) int {
 	}
 }
 
-// play does one slice with a locker.
+// play runs one slice with a locker.
 func play(l locker, s slice) (outcome, error) {
 	if d, ok := l.(driven); ok {
 		return d.drive(s)

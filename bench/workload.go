@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// workload is one comparison: what each system is made to do in a slice.
+// workload describes the work of each system in a slice.
 type workload struct {
 	name       string
 	title      string
 	kind       string // the subcommand
 	nodes      int
-	processes  int // that take part; what shares a team may have more
+	processes  int // that take part; a team that several workloads share may have more
 	goroutines int // per process
 	hot        bool
 	hold       time.Duration
 	warm, long time.Duration // of a slice
-	tokens     bool          // only of systems whose hand-offs can be told
-	once       bool          // patience: a minute, so one repetition unless more are asked for
+	tokens     bool          // only systems with tokens take part
+	once       bool          // patience: it takes a minute, so there is one repetition unless -reps is given
 }
 
 func (w workload) takes(s *system) bool {
 	return !(s.onlyOne && w.nodes > 1) && (s.hot || !w.hot) && (s.tokens || !w.tokens)
 }
 
-// slice is the next slice of w for a team.
+// slice returns the next slice of w for a team.
 func (w workload) slice(t *team) slice {
 	s := slice{
 		Processes: w.processes, Goroutines: w.goroutines, Record: w.tokens && !w.once, Once: w.once, Hot: w.hot, Hold: w.hold, Warm: w.warm, For: w.long,
 		Name: fmt.Sprintf("bench/%s/%s", t.system.name, w.name),
 	}
 	if w.hot {
-		// A name of its own: a wait that was called off at the end of the last slice
-		// leaves with some rivals a lock until its TTL is over.
+		// Each slice has its own name. With some rivals a wait that was cancelled at the end of the last slice leaves a
+		// lock until its TTL ends.
 		t.slices++
 		s.Name += fmt.Sprintf("/%d", t.slices)
 	}
 	return s
 }
 
-// pace is how long slices are and how often they are repeated.
+// pace has the length of slices and the number of repetitions.
 type pace struct {
 	repetitions               int
 	warm, distinct, hot, fair time.Duration
-	ladder, crowd             time.Duration // handoffs: with few processes, with hundreds
+	ladder, crowd             time.Duration // of handoffs: with few processes, with hundreds
 }
 
 var (
@@ -51,7 +51,7 @@ var (
 	quick = pace{repetitions: 3, warm: 100 * time.Millisecond, distinct: 300 * time.Millisecond, hot: time.Second, fair: 1500 * time.Millisecond, ladder: 600 * time.Millisecond, crowd: 2 * time.Second}
 )
 
-// workloads lists all, in the order they are run: those that share processes together.
+// workloads returns all workloads in the order of their runs. Workloads that share processes are neighbours.
 func workloads(p pace) (all []workload) {
 	for _, nodes := range []int{1, 5} {
 		for _, g := range []int{1, 64, 256} {
@@ -85,17 +85,17 @@ func workloads(p pace) (all []workload) {
 }
 
 const (
-	// handoffHold is long enough that who comes to wait does so before the release.
+	// handoffHold is so long that the next waiter is in the queue before the release.
 	handoffHold  = 2 * time.Millisecond
 	patienceHold = time.Minute
 	patient      = 200 // waiters
 )
 
-// waiters are how many wait beside the one who holds, each in a process of its own.
+// waiters lists the numbers of waiters beside the holder, each in its own process.
 var waiters = []int{2, 20, 200}
 
-// ladder is the workloads of kind handoffs: processes that wait for each other, and a few
-// with goroutines that pass the lock on among themselves.
+// ladder returns the workloads of the kind handoffs. In some of them the processes have one goroutine each. In the
+// others each process has several goroutines, which pass the lock on to each other.
 func ladder(p pace, nodes int) (all []workload) {
 	var crowds []workload
 	for _, n := range waiters {
@@ -107,21 +107,21 @@ func ladder(p pace, nodes int) (all []workload) {
 			all = append(all, w)
 			continue
 		}
-		// Long enough for each to have had it, and for a second question of those who wait.
+		// These times are so long that each process gets the lock, and that waiters ask a second time.
 		w.warm, w.long = 1500*time.Millisecond, p.crowd
 		crowds = append(crowds, w)
 	}
 	for _, hold := range []time.Duration{0, handoffHold} {
 		name := "0s"
 		if hold > 0 {
-			name = "held" // for as long as -hold says
+			name = "held" // -hold sets the time
 		}
 		all = append(all, workload{
 			kind: "handoffs", name: fmt.Sprintf("passes-%dn-%s", nodes, name), title: "4 processes × 8 goroutines",
 			nodes: nodes, processes: 4, goroutines: 8, hot: true, hold: hold, warm: p.warm, long: p.ladder, tokens: true,
 		})
 	}
-	return append(all, crowds...) // last, beside patience, which has as many processes
+	return append(all, crowds...) // the last ones, beside patience, which has the same number of processes
 }
 
 func patience(nodes int) workload {
@@ -131,7 +131,7 @@ func patience(nodes int) workload {
 	}
 }
 
-// headline is the title of what w is measured together with.
+// headline returns the heading under which the report puts w. Workloads of one set have the same heading.
 func (w workload) headline() string {
 	if w.kind == "handoffs" {
 		return "Hand-offs, " + count(w.nodes, "node")

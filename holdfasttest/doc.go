@@ -20,10 +20,10 @@
 //		ran := false
 //		err := locks.Mutex("nightly-report").TryDo(ctx, func(ctx context.Context) error {
 //			ran = true
-//			return work(ctx) // ctx ends with the caller's, and with the lock
+//			return work(ctx) // ctx ends with the caller's context, and with the lock
 //		})
 //		if !ran && errors.Is(err, holdfast.ErrHeld) {
-//			return nil // another instance is at it
+//			return nil // another instance runs it
 //		}
 //		return err
 //	}
@@ -33,7 +33,7 @@
 //		runs := 0
 //		err := Report(t.Context(), locks, func(ctx context.Context) error {
 //			runs++
-//			// While it runs, another instance finds nothing to do.
+//			// During the work another instance does nothing.
 //			return Report(ctx, locks, func(context.Context) error { runs++; return nil })
 //		})
 //		if err != nil || runs != 1 {

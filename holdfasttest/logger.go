@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// logger returns a Logger that writes to the test's log while the test runs. That log shows nothing unless the test
-// fails. After the test it writes nowhere: a log line of a goroutine that is just ending must not panic a finished
-// test. Until up is called it writes errors only, because the nodes of each new set do not vote at first.
+// logger returns a Logger that writes to the test's log while the test runs. That log is shown only if the test fails.
+// After the test the Logger writes nothing, because a late line would panic the finished test. Until up is called it
+// writes only errors, because new nodes do not vote at first.
 func logger(tb testing.TB) (l *slog.Logger, up func()) {
 	w := &writer{tb: tb}
 	tb.Cleanup(func() {

@@ -15,9 +15,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Window is the default window of clients of this package. The nodes have one clock, so
-// it need only cover what a busy machine delays a command by; a new set votes after
-// two of it. Where tests run on a very busy machine, set a larger one.
+// Window is the default window of the clients of this package. All nodes use one clock, so the window only has to cover
+// the delay of a command on a busy machine. New nodes vote after two windows. On a very busy machine set a larger
+// window.
 const Window = 100 * time.Millisecond
 
 // patience bounds the wait for the nodes' first votes.
@@ -28,8 +28,8 @@ type Nodes struct {
 	addrs []string
 
 	mu      sync.Mutex
-	running []*embedded.Node // nil where stopped
-	ttls    []time.Duration  // of the clients
+	running []*embedded.Node // nil: the node is stopped
+	ttls    []time.Duration  // the TTLs of the clients
 }
 
 // Start starts n nodes on free loopback ports, at least 1. They end with the test.
@@ -55,7 +55,7 @@ func Start(tb testing.TB, n int) *Nodes {
 	return s
 }
 
-// URLs are what rueidisnode.Open and HOLDFAST_NODES take.
+// URLs returns the URLs of the nodes, for rueidisnode.Open and HOLDFAST_NODES.
 func (s *Nodes) URLs() []string {
 	urls := slices.Clone(s.addrs)
 	for i := range urls {
@@ -64,8 +64,7 @@ func (s *Nodes) URLs() []string {
 	return urls
 }
 
-// Open makes a driver's nodes, for [holdfast.Config]. A client closes its own; each
-// needs others.
+// Open returns nodes for [holdfast.Config]. A client closes its nodes, so call Open once for each client.
 func (s *Nodes) Open(tb testing.TB) []node.Node {
 	tb.Helper()
 	nodes, err := rueidisnode.Open(s.URLs()...)
@@ -75,10 +74,11 @@ func (s *Nodes) Open(tb testing.TB) []node.Node {
 	return nodes
 }
 
-// Client returns a client of these nodes that is closed with the test; Nodes of c is
-// not looked at. The default of its Window is [Window], its Logger is the test's log.
-// All clients of a set need the same MaxTTL, Window, Durable and Cluster, in tests too:
-// with another one the test fails at once.
+// Client returns a client of these nodes. The client is closed at the end of the test. Client ignores c.Nodes. Window
+// defaults to [Window], and Logger to the test's log.
+//
+// All clients of a set need the same MaxTTL, Window, Durable and Cluster. For a client with other values the test fails
+// at once.
 func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	c.Nodes = s.Open(tb)
@@ -99,7 +99,7 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 		}
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = client.Close() }) // a test may have taken its nodes away
+	tb.Cleanup(func() { _ = client.Close() }) // an error is normal after Stop
 	ttl := c.TTL
 	if ttl == 0 {
 		ttl = 10 * time.Second
@@ -115,7 +115,7 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	return client
 }
 
-// ready waits until all running nodes vote: at once, but for those that were restarted.
+// ready waits until all running nodes vote, without those that are in quarantine after a restart.
 func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Duration) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
@@ -123,10 +123,10 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 		waiting := false
 		var last []holdfast.NodeAnswer
 		for i, n := range client.Admin().Nodes(tb.Context()) {
-			if n.Reason == holdfast.ReasonMisconfigured { // which no waiting mends
+			if n.Reason == holdfast.ReasonMisconfigured { // waiting does not help
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}
-			// One that was restarted sits out its quarantine, as in production.
+			// A restarted node has a long quarantine, as in production. ready does not wait for its end.
 			waiting = waiting || !n.Votes() && s.up(i) && n.VotesIn <= 2*window
 			last = append(last, n)
 		}
@@ -146,8 +146,8 @@ func (s *Nodes) up(i int) bool {
 	return s.running[i] != nil
 }
 
-// Stop takes node i, counted from 0, away: connections break, new ones are refused. It
-// panics if there is no such node.
+// Stop stops node i, counted from 0. Its connections break, and it refuses new ones. Stop panics if there is no such
+// node.
 func (s *Nodes) Stop(i int) {
 	if err := s.known(i); err != nil {
 		panic("holdfasttest: stop: " + err.Error())
@@ -171,8 +171,8 @@ func (s *Nodes) stop(i int) {
 	}
 }
 
-// Restart brings node i, counted from 0, back on its port, without what it kept. As a restarted server
-// does, it sits out its quarantine before it votes: MaxTTL + Window.
+// Restart starts node i, counted from 0, again on its port, without its data. Like a restarted server it votes only
+// after its quarantine: MaxTTL + Window.
 func (s *Nodes) Restart(tb testing.TB, i int) {
 	tb.Helper()
 	if err := s.known(i); err != nil {
@@ -188,9 +188,9 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 	s.running[i] = node
 }
 
-// Lose makes lease a lost one, as if its nodes had forgotten it while its holder was away: another owner has the name on
-// all nodes that run, for a minute. It returns when lease.Context has ended, with [holdfast.ErrLost] for its cause. The
-// test fails if the lease was released instead, also before.
+// Lose makes the lease lost: another owner gets the lock on all running nodes, for a minute. Lose returns when
+// lease.Context has ended with the cause [holdfast.ErrLost]. The test fails if the lease is released instead, before or
+// during the call.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	tb.Helper()
 	defer func() {
@@ -213,16 +213,17 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	defer cancel()
 	for lease.Context().Err() == nil {
 		if ctx.Err() != nil {
-			tb.Fatalf("holdfasttest: the lease on %q is not lost: is it of these nodes?", lease.Name())
+			tb.Fatalf("holdfasttest: the lease on %q is not lost: it may belong to other nodes", lease.Name())
 		}
-		for _, ttl := range ttls { // a renewal, by which it learns of it at once; of its own client's is one
+		// A renewal makes the client notice the loss at once. One of these TTLs is that of the lease's own client.
+		for _, ttl := range ttls {
 			_ = lease.Extend(ctx, ttl)
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// Client returns a client of one new node: what most tests need. See [Nodes.Client].
+// Client returns a client of one new node, which is enough for most tests. See [Nodes.Client].
 func Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	return Start(tb, 1).Client(tb, c)

@@ -45,7 +45,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 
 func (f *failing) Errorf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
 
-// It would never vote for the second: nothing is to be waited for.
+// The nodes never vote for a client with another configuration. So the test fails at once.
 func TestAClientOfAnotherConfigurationFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	nodes := holdfasttest.Start(t, 3)
@@ -71,7 +71,7 @@ func TestSetsAreSeparate(t *testing.T) {
 	}
 }
 
-// With its default settings a client of a new set locks at once.
+// A client of new nodes with default settings locks at once.
 func TestFirstLockDoesNotWait(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -110,7 +110,7 @@ func TestStoppedMajorityLosesTheLeaseAndRestartedOneSitsOut(t *testing.T) {
 	}
 }
 
-// What a job does that lost its lock is tested without waiting for a TTL.
+// A test can make a job lose its lock without waiting for a TTL.
 func TestALeaseIsLostAtOnceWhereATestSaysSo(t *testing.T) {
 	t.Parallel()
 	nodes := holdfasttest.Start(t, 3)
@@ -138,7 +138,7 @@ func TestALeaseIsLostAtOnceWhereATestSaysSo(t *testing.T) {
 	}
 }
 
-// noted is a test whose log is looked at.
+// noted is a test that keeps its log.
 type noted struct {
 	testing.TB
 	said []string
@@ -179,7 +179,7 @@ func TestALeaseThatWasReleasedIsNotLost(t *testing.T) {
 	}
 }
 
-// failure returns what a test says that fails, "" if it does not.
+// failure runs a test that is expected to fail. It returns the message of the failure, "" if there is none.
 func failure(tb testing.TB, test func(testing.TB)) string {
 	f := &failing{TB: tb}
 	done := make(chan struct{})

@@ -16,10 +16,10 @@ func Report(ctx context.Context, locks *holdfast.Client, work func(ctx context.C
 	ran := false
 	err := locks.Mutex("nightly-report").TryDo(ctx, func(ctx context.Context) error {
 		ran = true
-		return work(ctx) // ctx ends with the caller's, and with the lock
+		return work(ctx) // ctx ends with the caller's context, and with the lock
 	})
 	if !ran && errors.Is(err, holdfast.ErrHeld) {
-		return nil // another instance is at it
+		return nil // another instance runs it
 	}
 	return err
 }
@@ -29,7 +29,7 @@ func TestReportRunsOnce(t *testing.T) {
 	runs := 0
 	err := Report(t.Context(), locks, func(ctx context.Context) error {
 		runs++
-		// While it runs, another instance finds nothing to do.
+		// During the work another instance does nothing.
 		return Report(ctx, locks, func(context.Context) error { runs++; return nil })
 	})
 	if err != nil || runs != 1 {

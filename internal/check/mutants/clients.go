@@ -122,7 +122,7 @@ var inClients = []mutant{{
 	old: "At: max(until, now.Add(nodescript.QueueKept))", new: "At: until",
 	pkg: waitPkg, check: "TestAnOutageLeavesNoPlaceInAQueue", says: "who waits no more stands in the queue",
 }, {
-	name: "what Leave does not find when it is repeated stays", promise: nothing, file: "internal/core/fanout/parked.go",
+	name: "what Leave does not find when it is repeated stays", promise: nothing, file: "internal/core/fanout/message.go",
 	old: "To: m.Again, Again: m.Again, Tag: m.Tag", new: "Tag: m.Tag",
 	pkg: "internal/core/renewal", check: "TestWhatLeaveDoesNotFindIsReleased", says: "a second later it keeps it",
 }, {

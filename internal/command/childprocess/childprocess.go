@@ -131,7 +131,7 @@ func (c *Child) release(s *starter) error {
 	case err != nil:
 		return execError(c.cmd.Args[0], c.cmd.Path, err)
 	}
-	return fmt.Errorf("%s: cannot be started: what was to start it ended with %d", c.cmd.Args[0], c.exit.Status)
+	return fmt.Errorf("%s: cannot be started: the process that starts it ended with %d", c.cmd.Args[0], c.exit.Status)
 }
 
 func (c *Child) await(pid int) Exit {

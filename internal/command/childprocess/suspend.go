@@ -73,7 +73,7 @@ func (c *Child) suspend(to int, sig syscall.Signal) {
 	}
 	if sig == syscall.SIGTTIN {
 		// No retry: the command would want the terminal again at once.
-		c.cmd.Report("the command wants the terminal, which nobody can give it; it stays stopped")
+		c.cmd.Report("the command needs the terminal, but nobody can give it the terminal; it stays stopped")
 		return
 	}
 	_ = c.resume()

@@ -124,7 +124,7 @@ func (d *Watchdog) keep() {
 				break
 			}
 			if !said {
-				d.report("the watchdog died (%s) and cannot be replaced yet: %v; if this process is killed now, its command goes on without the lock", died, err)
+				d.report("the watchdog died (%s), and no other could be started yet: %v; if this process is killed now, its command goes on without the lock", died, err)
 				said = true
 			}
 			if !d.pause(again) {

@@ -13,13 +13,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// patience bounds calls that have nobody else to bound them.
+// patience bounds calls that have no other bound.
 const patience = 5 * time.Second
 
-// errSelf ends a wait that could not end by itself: a later try would not help either.
-var errSelf = errors.New("this command was started under the very lock it asks for")
+// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this one, so the wait would never end,
+// and a later try does not help.
+var errSelf = errors.New("this command already runs under this lock")
 
-// ownRun returns the owner of the lock if a run under which this one was started has it, else "".
+// ownRun returns the owner of the lock if an outer run holds it, else "". An outer run is a holdfast run under which
+// this process was started.
 func ownRun(err error) string {
 	var held *holdfast.HeldError
 	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
@@ -28,13 +30,13 @@ func ownRun(err error) string {
 	return ""
 }
 
-// selfHeld is the error of a lock that a run around this one has.
+// selfHeld is the error for a lock that an outer run holds.
 type selfHeld struct{ name, owner string }
 
 func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
 func (e selfHeld) Unwrap() error { return errSelf }
 
-// acquire takes the lock as the flags say. Its errors are failures with their codes.
+// acquire takes the lock as the flags say. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
 	w := &waiter{talker: a.talker, name: name, trust: a.settings.trustHint(), through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -49,7 +51,7 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	stop := sig.interrupt(cancel)
 	var lease *holdfast.Lease
 	var err error
-	ended := "" // which limit ended the wait
+	ended := "" // the limit that ended the wait
 	switch {
 	case f.wait.given && f.wait.value == 0:
 		lease, err = m.TryLock(ctx)
@@ -70,7 +72,7 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 		ended = a.outageLimit(f, w, err)
 	}
 	if s := stop(); s != nil {
-		// Also if the lock came at the same instant: the signal was for the wait.
+		// The signal ends the run even if the lock was acquired at the same instant.
 		if lease != nil {
 			a.unlock(lease)
 		}
@@ -90,13 +92,13 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	return lease, nil
 }
 
-// neverTried reports whether a wait was over before its first attempt: its error says
-// nothing about the lock then.
+// neverTried reports whether a wait ended before its first attempt. Its error then contains nothing about the lock.
 func neverTried(err error) bool {
 	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
 
-// outageLimit says for how long Lock looked for a quorum, and how to wait on if that may help.
+// outageLimit returns the limit that ended a wait without a quorum, as text. It adds how to wait longer, if that may
+// help.
 func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	limit := time.Second
 	if w.met {
@@ -114,13 +116,13 @@ func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	return over + "; --through-outages waits on"
 }
 
-// hopeless reports whether too few nodes are left that may come to vote without anybody's help.
+// hopeless reports whether a majority cannot vote until a person repairs some nodes.
 func hopeless(nodes []holdfast.NodeAnswer) bool {
 	stuck := 0
 	for _, n := range nodes {
 		switch n.Reason {
 		case holdfast.ReasonMisconfigured:
-			if n.Cause != holdfast.CauseStranger { // which ends when the other server is forgotten
+			if n.Cause != holdfast.CauseStranger { // a stranger may vote once the nodes have forgotten the other server
 				stuck++
 			}
 		case holdfast.ReasonServerError:
@@ -135,12 +137,12 @@ func hopeless(nodes []holdfast.NodeAnswer) bool {
 	return len(nodes)-stuck < len(nodes)/2+1
 }
 
-// refusal gives the error of an attempt its exit code and hint, and the limit that ended the wait.
+// refusal returns the failure for the error of an attempt: with exit code, hint, and the limit that ended the wait.
 func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.Is(err, errSelf):
-		return &failure{code: exitHeld, err: err} // whatever --skip-ok says: this job will never run
+		return &failure{code: exitHeld, err: err} // --skip-ok does not apply: this job can never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
 			a.note("%s: skipped", trimmed(err))
@@ -148,7 +150,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 		}
 		hint := ""
 		var held *holdfast.HeldError
-		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) { // what has no expiry ends when somebody deletes it
+		// Waiting does not help if the lock has no expiry: it ends only when somebody deletes it.
+		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) {
 			hint = "without --wait 0 it waits"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
@@ -158,7 +161,7 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint says what to do where no quorum was had.
+// unavailableHint returns what a person can do if there was no quorum, "" if the error already says it.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what holdfast.Reason) bool {
 		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
@@ -178,10 +181,10 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 			"or start some for development: holdfast dev"
 	case said(holdfast.ReasonMisconfigured):
 		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
-			"nodes. To change them: stop all clients and wait for the old --max-ttl + --window, or be certain that no lock is\n" +
-			"alive; then: " + s.trustCommand() + "\n" +
-			"Another database number of the same servers (redis://host/1) is another node set: its locks\n" +
-			"exclude nobody here, but it is a way to change these settings while clients run; see docs/operating.md"
+			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
+			"lock is alive. Then run: " + s.trustCommand() + "\n" +
+			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
+			"another node set, and its locks do not exclude the locks of this one. See docs/operating.md"
 	case quarantined != "":
 		return quarantined
 	case code(node.WrongPass):
@@ -190,17 +193,18 @@ func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: docs/security.md lists them"
 	case said(holdfast.ReasonRefused):
 		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
-	case code(node.NoAuth), code(node.OOM), said(holdfast.ReasonNoScripts), said(holdfast.ReasonCorrupt): // which say what to do
+	case code(node.NoAuth), code(node.OOM), said(holdfast.ReasonNoScripts), said(holdfast.ReasonCorrupt): // their texts say what to do
 		return ""
 	case tls:
 		return "does TLS match? redis:// is without TLS, rediss:// with it"
 	case said(holdfast.ReasonUnanswered):
-		return "holdfast nodes shows how each node stands"
+		return "holdfast nodes shows the state of each node"
 	}
-	return "" // holdfast nodes would say the same again
+	return "" // the command holdfast nodes would only repeat the error
 }
 
-// trustCommand vouches for the nodes with these settings. The nodes themselves may have passwords in their URLs.
+// trustCommand returns the command that vouches for the nodes with these settings. It does not name the nodes, because
+// their URLs may contain passwords.
 func (s *settings) trustCommand() string {
 	command := "holdfast nodes trust"
 	if s.maxTTL.given {
@@ -218,13 +222,14 @@ func (s *settings) trustCommand() string {
 	return command + " (with the same nodes)"
 }
 
-// trustHint says how to shorten a quarantine, and to what: nodescript.Config.TrustedQuarantine.
+// trustHint returns how to shorten a quarantine, and the resulting time. That time is
+// nodescript.Config.TrustedQuarantine.
 func (s *settings) trustHint() string {
-	return "if no lock can be alive on these nodes, because they are new, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
+	return "if these nodes are new and no lock can be alive on them, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
 }
 
-// quarantineHint says how to shorten the quarantines of these nodes, or that nothing does; "" if there are none, or short
-// ones only.
+// quarantineHint returns how to shorten the quarantines of these nodes, or that nothing shortens them. It returns "" if
+// no node has a long quarantine.
 func (s *settings) quarantineHint(nodes []holdfast.NodeAnswer) string {
 	var place time.Duration
 	for _, n := range nodes {
@@ -242,23 +247,23 @@ func (s *settings) quarantineHint(nodes []holdfast.NodeAnswer) string {
 	return "wait " + forPeople(place) + "; nothing shortens this"
 }
 
-// placeless reports whether a node waits for its place among the members: no voucher shortens that.
+// placeless reports whether a node waits for its place among the members. No voucher shortens that wait.
 func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
 
-// waiter tells whom a run waits for: once for each change, not at every attempt.
+// waiter prints for whom a run waits. It prints a line for each change, not for each attempt.
 type waiter struct {
 	*talker
 	name    string
 	trust   string                  // how to shorten a quarantine
-	give    context.CancelCauseFunc // gives the wait up
-	said    string                  // what is waited for: a holder, or a quorum
-	nodes   map[string]refusalOf    // what was told of each node that does not vote
-	met     bool                    // somebody has the lock
-	through bool                    // outages are waited for
-	hint    bool                    // the hint was given, or is none: a lock was alive during this wait
+	give    context.CancelCauseFunc // ends the wait
+	said    string                  // the holder in the last printed line, or "quorum"
+	nodes   map[string]refusalOf    // the last printed answer of each node that does not vote
+	met     bool                    // somebody has held the lock during this wait
+	through bool                    // the wait goes on during outages
+	hint    bool                    // no hint to vouch any more: it was printed, or would be wrong because a lock is alive
 }
 
-// refused is called after each attempt.
+// refused prints news of a failed attempt. Lock calls it after each attempt.
 func (w *waiter) refused(err error) {
 	var held *holdfast.HeldError
 	var un *holdfast.UnavailableError
@@ -270,13 +275,13 @@ func (w *waiter) refused(err error) {
 			return
 		}
 		switch {
-		// Who is next waits for the holder; who is not, for those between them too.
+		// The first waiter in line waits only for the holder. The others also wait for the waiters before them.
 		case held.Place > 1 && w.change(fmt.Sprint(held.Holder().Owner, held.Place)):
 			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder().String())
 		case held.Place <= 1 && w.change("held "+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
-	// Without a quarantine Lock gives up within a second, and its error tells.
+	// Without a quarantine Lock gives up within a second, and its error says the same.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum") {
 			w.note("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
@@ -287,7 +292,7 @@ func (w *waiter) refused(err error) {
 	}
 }
 
-// ordinal prints 3 as 3rd.
+// ordinal returns "3rd" for 3.
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 {
@@ -303,14 +308,14 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// change reports whether what differs from what was waited for last.
+// change notes what the run waits for, and reports whether that has changed.
 func (w *waiter) change(what string) bool {
 	changed := w.said != what
 	w.said = what
 	return changed
 }
 
-// refusalOf is a node's answer without its times: what need not be told twice.
+// refusalOf is a node's answer without its times. Two equal answers are printed only once.
 type refusalOf struct {
 	reason holdfast.Reason
 	cause  holdfast.Cause
@@ -338,7 +343,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	}
 }
 
-// worthAHint is a quarantine after which a person would look for a shorter way.
+// worthAHint is the shortest quarantine for which the hint to vouch is printed.
 const worthAHint = 2 * time.Second
 
 func countNodes(n int) string {
@@ -348,10 +353,11 @@ func countNodes(n int) string {
 	return strconv.Itoa(n) + " nodes"
 }
 
-// trimmed is an error of the library's without its prefix, which each line of the command has.
+// trimmed returns the text of an error of the library without the prefix "holdfast: ". Each line of the command begins
+// with that prefix anyway.
 func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "holdfast: ") }
 
-// forPeople rounds a duration to what a person reads at a glance.
+// forPeople rounds a duration to a precision that a person reads at a glance.
 func forPeople(d time.Duration) string {
 	if d >= time.Second {
 		return d.Round(100 * time.Millisecond).String()

@@ -15,36 +15,36 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-const benchHelp = `bench measures what a lock costs on your nodes, from the machine on which it
-runs, in three phases of --duration each:
+const benchHelp = `bench measures the cost of a lock on your nodes, from the machine on which it
+runs. It has three phases of --duration each:
 
-  one at a time   one goroutine locks and unlocks one name: the time of a lock
-                  that nobody contends for
-  many            --goroutines of them, each with a name of its own, in one
-                  client: what a busy process gets. Its limit may as well be the
-                  CPU of this machine
-  hand-off        --waiters clients take turns on one name. Measured is the time
-                  from the call of Unlock in one to the return of Lock in
-                  another that stands in line
+  one at a time   one goroutine locks and unlocks one name. This is the time of
+                  a lock without contention
+  many            --goroutines goroutines of one client lock and unlock, each
+                  its own name. This is the rate of a busy process. The CPU of
+                  this machine may limit it
+  hand-off        --waiters clients take turns on one name. This is the time
+                  from the call of Unlock in one client to the return of Lock
+                  in the next client of the queue
 
-and it measures each node meanwhile, as this process sees it:
+At the same time it measures each node, as this process sees it:
 
   P50, P99        the round trip of a pipeline, one at a time and with many
-  IN MAJORITY     in what part of the locks and unlocks made one at a time the
-                  node was among the first to answer, of which a majority
-                  decides. Of 5 nodes that are equally quick each has 60%; one
-                  with 0% is slower than the others, or silent. Operations that
-                  no majority answered do not count
-  PER PIPELINE    how many locks and unlocks one pipeline took along, with many
-  CALLS, FAILED   all that were sent; pipelines' parts and greetings that got no
-                  answer or an error
+  IN MAJORITY     the share of the locks and unlocks, made one at a time, in
+                  which the node was among the first majority to answer. If 5
+                  nodes are equally fast, each has 60%. A node with 0% is slower
+                  than the others, or silent. Operations that no majority
+                  answered do not count
+  PER PIPELINE    locks and unlocks in one pipeline, with many
+  CALLS, FAILED   all calls; the calls and greetings without an answer or with
+                  an error
 
-Percentiles are samples (nearest rank), of all that were taken.
+Each percentile is one of the samples (nearest rank), and no sample is left out.
 
-It locks names of its own, holdfast-bench/RANDOM/…, so it takes nobody's lock,
-but it does load the nodes. It gives everything back, also when it is
-interrupted; then it prints what it has measured. What stays is what every lock
-leaves: a record of some 200 bytes per name, for two hours.
+bench locks only names of its own, holdfast-bench/RANDOM/…, so it takes no lock
+of other clients. It does load the nodes. At its end, also after an interrupt,
+it releases its locks and prints its results. As after every lock, a record of
+some 200 bytes per name stays on the nodes for two hours.
 
 Exit codes: 69 if no quorum answers or votes, 75 if somebody else took one of
 its names, 76 if a lock was lost, 128+n if signal n ended it.`

@@ -110,7 +110,7 @@ func TestBallotsAreBounded(t *testing.T) {
 	}
 }
 
-// quiet is a node that answers as the test tells it.
+// quiet is a node whose answers the test chooses.
 type quiet struct {
 	node.Node
 	during func()

@@ -46,9 +46,10 @@ func printBench(out io.Writer, b *bench) error {
 	}
 	w.Flush()
 	_, err := fmt.Fprintf(out, `
-Lock and unlock: a call's time in this process. Hand-off: from the call of Unlock in one client to the return
-of Lock in another that stands in line. A node's P50 and P99: round trips of a pipeline, one at a time and with many.
-IN MAJORITY: in what part of the locks and unlocks made one at a time the node was among the first %d of %d to answer.
+Lock and unlock: the time of a call in this process. Hand-off: the time from the call of Unlock in one client to the
+return of Lock in the next client of the queue. P50 and P99 of a node: round trips of a pipeline, one at a time and with
+many. IN MAJORITY: the share of the locks and unlocks, made one at a time, in which the node was among the first %d of %d
+to answer.
 `, b.gauge.quorum, n)
 	return printed(err)
 }

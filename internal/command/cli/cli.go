@@ -20,7 +20,7 @@ import (
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // of run; nil before
+	signals  signals // of run; its channel is nil before run begins
 	*talker
 }
 
@@ -56,14 +56,14 @@ an odd number of independent ones with a majority rule.
 
   holdfast run nightly-report -- ./report.sh
 
-The nodes are given by --nodes or HOLDFAST_NODES, as URLs:
+--nodes or HOLDFAST_NODES names the nodes, as URLs:
 
   redis://[user:password@]host[:port][/db]     rediss:// is the same over TLS
   unix:///path/to/socket[?db=0]
 
-Others on the machine can see what --nodes says: passwords belong in
+Other users of the machine can read the value of --nodes, so put passwords into
 HOLDFAST_NODES. Nodes, --max-ttl, --window, --durable and --cluster must be the
-same for all clients of a node set; the nodes refuse a client that differs.`
+same for all clients of a node set. The nodes refuse a client with other values.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -160,7 +160,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {
 		// Most likely the flag is the command's own: holdfast run nightly ls -l
-		return usage(errNoDashes, "write "+runForm+": what is behind the -- belongs to the command")
+		return usage(errNoDashes, "write "+runForm+": the arguments after the -- belong to the command")
 	}
 	var bad *pflag.InvalidValueError
 	switch {

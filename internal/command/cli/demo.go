@@ -17,12 +17,12 @@ func (a *app) demo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show that the lock holds while nodes and holders die",
-		Long: `demo starts five embedded nodes and eight workers, each a process of its own.
-Every worker reads a number from one file, adds one, and writes it back: first
-without a lock, which loses increments, then under the lock, while nodes are
-killed and come back empty, a holder is killed, and another is frozen for
-longer than its lock lasts. A verdict with figures ends it. It takes less than
-30 seconds and needs nothing installed.
+		Long: `demo starts five embedded nodes and eight workers, each as its own process.
+Every worker reads a number from one file, adds one, and writes it back. Without
+a lock, which comes first, increments get lost. Then the workers use the lock.
+During that half, nodes are killed and come back empty, a holder is killed, and
+another holder is frozen until its lock has ended. At the end demo prints a
+verdict with figures. It takes less than 30 seconds and needs no other program.
 
 The exit code is 1 if a promise was broken.`,
 		Args: none,

@@ -21,14 +21,16 @@ func (a *app) dev() *cobra.Command {
 		Use:   "dev",
 		Short: "Run embedded nodes for development",
 		Long: `dev runs nodes inside the holdfast process, on loopback ports, until it is
-interrupted. Nothing has to be installed. What they keep is in memory only.
+interrupted. It needs no other program. The nodes keep their data only in
+memory.
 
-It prints the line that makes other commands use them:
+It prints the line that makes other commands use the nodes:
 
   export HOLDFAST_NODES=redis://127.0.0.1:7001,…
 
-The nodes are vouched for as new, so they vote when they are first asked: do not
-restart dev while a lock on the same ports matters.`,
+The nodes count as new, so they vote at their first request. After a restart of
+dev on the same ports they know nothing of earlier locks. So do not restart dev
+while a program relies on such a lock.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -63,7 +65,7 @@ restart dev while a lock on the same ports matters.`,
 	return cmd
 }
 
-// typed returns long if the arguments have it, else short.
+// typed returns long if the arguments contain it, else short.
 func (a *app) typed(short, long string) string {
 	if slices.ContainsFunc(a.args, func(arg string) bool { return arg == long || strings.HasPrefix(arg, long+"=") }) {
 		return long

@@ -48,7 +48,7 @@ type field struct {
 	running map[int]*exec.Cmd // by worker: the present run
 	kills   int64             // this many holders must be killed before the workers end
 	killed  atomic.Int64
-	aborted atomic.Int64 // ended by a signal, or with 69 or 76; repeated, and may have counted before
+	aborted atomic.Int64 // runs that ended by a signal, or with 69 or 76; they may have counted, and are repeated
 	done    atomic.Int64
 }
 

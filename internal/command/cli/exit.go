@@ -25,28 +25,27 @@ const exitCodesHelp = `Exit codes of holdfast run:
   69    no quorum: too few nodes answered or vote; nothing was run
   70    an error inside holdfast
   75    somebody else has the lock, and --wait is over; nothing was run
-        (0 with --skip-ok). Or, with --no-reentry, it was started under the
-        very lock it asks for
-  76    the lock was lost: the command was ended, or had just done its last
-        work, when another may have begun. Also if it was lost before the
-        command could be started: then nothing was run. And if it was lost, or
-        may have been, while --at-least kept it: then the command had ended by
-        itself
+        (0 with --skip-ok). Or, with --no-reentry, an outer holdfast run has
+        the lock
+  76    the lock was lost. The command was ended, or its last work may overlap
+        with the next holder. If the lock was lost before the command started,
+        nothing was run. If it was lost, or may have been lost, while --at-least
+        kept it, the command had ended by itself
   126   the command cannot be executed; nothing was run
-  127   there is no such command, or no such interpreter as its #! line asks
-        for; nothing was run
-  128+n signal n ended the command, the wait for the lock, or the stay that
-        --at-least asks for. After Ctrl-C on a terminal holdfast itself dies of
-        INT, which shells report as 130, so that a script ends with it
+  127   the command, or the interpreter in its #! line, does not exist; nothing
+        was run
+  128+n signal n ended the command, the wait for the lock, or the time of
+        --at-least. After Ctrl-C on a terminal holdfast itself ends by INT.
+        Shells report that as 130, and a script ends with it
 
-A command can use these codes, too. What holdfast ends with is always
-explained on stderr; a command's own code is not.
+A command can use these codes too. holdfast explains each code of its own on
+stderr. It does not explain the code of a command.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
 answered (status, bench) or votes (nodes, bench). holdfast bench also exits
-with 75 if somebody else took a name of its own, with 76 if a lock was lost,
-and with 128+n if signal n ended it. holdfast demo exits with 1 if a promise
-was broken, holdfast dev if it could not start, holdfast nodes trust if its
+with 75 if somebody else took one of its names, with 76 if a lock was lost, and
+with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
+broken, holdfast dev if it could not start, and holdfast nodes trust if its
 question was answered with no.`
 
 // failure is an error that has an exit code and says what the user can do.
@@ -55,7 +54,7 @@ type failure struct {
 	err  error // nil: there is no message
 	hint string
 
-	ended string // which limit ended a wait
+	ended string // the limit that ended a wait, "" if there is none
 }
 
 func (f *failure) Error() string {

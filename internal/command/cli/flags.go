@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// nodeList is a flag: URLs, separated by commas or white space. Given again it adds to
-// what was given: if the last one counted, a node set would shrink unseen. One that is
-// given and names nothing is a variable somebody forgot to set, and must not become the
-// default.
+// nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first.
+// If it replaced them, a node set could become smaller without notice. An empty list is an error: probably somebody
+// forgot to set a variable, and the default node would be wrong.
 type nodeList []string
 
 func (l *nodeList) String() string { return strings.Join(*l, ",") }
@@ -30,10 +29,10 @@ func (l *nodeList) Set(text string) error {
 	return nil
 }
 
-// duration is a flag that says what it wants.
+// duration is a flag with a duration. Its errors say which values are allowed.
 type duration struct {
 	value time.Duration
-	zero  bool // zero is a value
+	zero  bool // 0 is allowed
 	given bool
 }
 
@@ -63,18 +62,19 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// wellFormed matches what time.ParseDuration understands unless it is too large: that error has no type of its own.
+// wellFormed matches a duration in the syntax of time.ParseDuration. If such a text is refused, its value is too large:
+// ParseDuration's error does not distinguish these cases.
 var wellFormed = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 var errNoMeaning = errors.New("has no meaning here")
 
-// meaningless is a flag of other commands. Left out it would be "unknown", which it is not;
-// inherited it would be ignored, and who gave it believe that it was heeded.
+// meaningless is a global flag that has no effect on a command. Setting it is an error that says so. Without this type
+// the command would call the flag unknown, or ignore it silently.
 type meaningless struct{ pflag.Value }
 
 func (meaningless) Set(string) error { return errNoMeaning }
 
-// refuse puts flags in front of those that a command would inherit. Help does not list them.
+// refuse makes a command refuse the flags that it would inherit. Help does not list them.
 func refuse(inherited, own *pflag.FlagSet) {
 	inherited.VisitAll(func(f *pflag.Flag) {
 		refused := *f

@@ -176,7 +176,8 @@ func printJSON(out io.Writer, v any) error {
 
 func reason(err error) string { return node.Reason(err) }
 
-// failed is the error of a node. What is wrong with a record says itself what to do.
+// failed returns the error of a node in words. For a corrupt record these are the words of the answer, because they say
+// what to do.
 func failed(n holdfast.NodeAnswer) string {
 	if n.Reason == holdfast.ReasonCorrupt {
 		return n.Said()

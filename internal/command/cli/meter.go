@@ -20,7 +20,7 @@ const (
 	noPhase = -1 // before, between and after the phases: nothing is counted
 )
 
-// meter is a node that reports its traffic to a gauge. It changes nothing of the traffic.
+// meter is a node that reports its traffic to a gauge. It does not change the traffic.
 type meter struct {
 	node.Node
 	index int
@@ -71,7 +71,7 @@ type gauge struct {
 	readings [phases][]reading // by node
 	ballots  map[string]ballot // by arguments, which are the same on all nodes for one operation
 	decided  int               // operations that a majority of the nodes answered in phaseOne
-	among    []int             // by node: in how many decided operations it was among the first to answer
+	among    []int             // by node: the decided operations in which it was among the first to answer
 }
 
 // ballot is the set of nodes that have answered one operation.

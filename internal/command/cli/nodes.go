@@ -15,12 +15,14 @@ func (a *app) nodes() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "nodes",
-		Short: "Show how each node stands",
-		Long: `nodes shows for each node whether it can be reached, whether it votes or is
-quarantined, until when and why, how far its clock is from the majority's, and
-its version. It exits with 69 if too few vote for a lock to be taken.
+		Short: "Show the state of each node",
+		Long: `nodes shows for each node whether it answers and whether it votes. For a
+quarantine it shows the end and the reason. It also shows how far the node's
+clock is from the clocks of the majority, and the version of the server. It
+exits with 69 if too few nodes vote for a lock.
 
-A node that is asked for the first time begins its quarantine by it.`,
+The first request to a new node starts its quarantine. That may be the request
+of this command.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -32,7 +32,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-// rate returns how many per second, 0 if nothing was measured.
+// rate returns n events per second of took, or 0 if nothing was measured.
 func rate(n int, took time.Duration) float64 {
 	if n == 0 || took <= 0 {
 		return 0

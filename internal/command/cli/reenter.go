@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 )
 
-// reenter runs command under a lock that a run around this one has. The command replaces this process, so it stays in
-// the process group that ends with the lock. reenter returns only if that fails. otherwise is the error for an outer run
-// that does not tell its token.
+// reenter runs command under a lock that an outer run holds. The command replaces this process, so it stays in the
+// process group that ends with the lock. reenter returns only if that fails. otherwise is the error for an outer run
+// that does not pass its token on.
 func (a *app) reenter(outer selfHeld, path string, command []string, otherwise error) error {
 	i, fences := slices.Index(outerOwners(), outer.owner), outerFences()
 	if i >= len(fences) {

@@ -18,58 +18,68 @@ import (
 
 const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 
-const runHelp = `run waits for the lock NAME, runs COMMAND while holding it, and gives it back.
+const runHelp = `run waits for the lock NAME, runs COMMAND while it holds the lock, and then
+releases the lock.
 
-It gives up with 69, whatever --wait says, when no quorum of nodes could be had
-for a second, or, once it knows that somebody has the lock, for --ttl if that is
-longer. It waits for quarantines of nodes, and with --through-outages for all
-outages.
+It gives up with 69 if no quorum of the nodes answers for a second. After it has
+found that somebody has the lock, it gives up after --ttl instead, if that is
+longer. --wait does not change this. run waits for the end of quarantines, and
+with --through-outages for the end of all outages.
 
-A holdfast run inside COMMAND that asks for the same lock runs its own command
-at once, under the lock of the outer run: with the same token, and without
---ttl, --at-least and --grace of its own. --no-reentry makes that an error, 75,
-whatever --skip-ok says.
+A holdfast run inside COMMAND may ask for the same lock. It then runs its own
+command at once, under the lock and with the token of the outer run. Its --ttl,
+--at-least and --grace have no effect. With --no-reentry it exits with 75
+instead, also if --skip-ok is given.
 
-NAME is nearly any text up to 1 KiB. Refused are names whose braces { } do not
-come in pairs, or of which the first pair is empty, and those that look like
-keys of holdfast's own. What is behind the -- belongs to the command. It finds
+NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
+come in pairs, a name whose first pair of braces is empty, and a name that looks
+like a key of holdfast. The arguments after the -- belong to COMMAND. It finds
 in its environment:
 
   HOLDFAST_NAME    the name of the lock
   HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
-                   Send it along with writes, and refuse smaller ones there
-  HOLDFAST_OWNER   the random id under which the nodes keep the lock
-  HOLDFAST_OWNERS  the same of all locks it runs under, the innermost last
+                   Send it with each write; the resource refuses smaller ones
+  HOLDFAST_OWNER   the random id under which the nodes store the lock
+  HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
+                   innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
 
-HOLDFAST_NODES is left empty there if it has a user or a password in it, which
-a command's logs and crash reports would show. For a holdfast run inside COMMAND
-give --pass-nodes.
+If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
+because logs and crash reports show the environment of a command. If COMMAND
+contains another holdfast run, give --pass-nodes.
 
-The command and what it starts run in a process group of their own. INT, TERM,
-HUP, QUIT, USR1, USR2 and Ctrl-Z are passed on to it. The group never goes on
+COMMAND and the processes that it starts form one process group. run passes INT,
+TERM, HUP, QUIT, USR1, USR2 and Ctrl-Z on to the group. The group never goes on
 without the lock:
 
-  - the lock is lost: the group gets TERM, before anybody else can begin, and
-    KILL after --grace; exit code 76. What takes longer than a second to end on
-    TERM overlaps with the next holder: give a shorter --grace, or use the token
-  - the command exits but leaves others of its group behind: they get the same,
-    before the lock is given back
-  - holdfast itself is killed with SIGKILL, or stopped for longer than the lock
-    lasts: a second holdfast process, the watchdog, does the same. After a
-    SIGKILL it kills no later than the lock ends. On Linux the command also gets
-    TERM from the kernel. A watchdog that dies is replaced, and stderr says so
-  - holdfast or its machine stands still after it got the lock, for longer than
-    the lock lasts: COMMAND is not started; exit code 76
+  - The lock is lost. The group gets TERM, before another client can get the
+    lock, and KILL after --grace. The exit code is 76. A process that needs more
+    than a second to end after TERM overlaps with the next holder. Use a shorter
+    --grace, or the token.
+  - COMMAND exits and leaves other processes of its group behind. They get TERM
+    and KILL in the same way, before the lock is released.
+  - holdfast itself is killed with SIGKILL, or is stopped past the end of the
+    lock. A second holdfast process, the watchdog, then ends the group in the
+    same way. After a SIGKILL it sends KILL at the end of the lock at the
+    latest. On Linux the command also gets TERM from the kernel. If a watchdog
+    dies, another one replaces it, and stderr says so.
+  - holdfast or its machine is paused between the lock and the start of COMMAND
+    until the lock has ended. COMMAND is not started. The exit code is 76.
 
-It cannot reach what leaves the group: setsid, a daemon, a container that a
-server starts; timeout inside a script (use timeout --foreground); a script
-with set -m; the command of a holdfast run inside COMMAND, which gets TERM from
-that one. Nor what runs as another user: write sudo holdfast run …, and not
-sudo behind the --. Nor, if holdfast is killed while it has no watchdog, that is
-with it or in the second after its death, what the command started or what of it
-ignores TERM; and outside of Linux nothing. While the command is stopped by
-Ctrl-Z the lock is not renewed; if it ends meanwhile so does the command.
+run cannot end these processes:
+
+  - Processes that leave the group: setsid, a daemon, a container that a server
+    starts, timeout inside a script (use timeout --foreground), a script with
+    set -m. A holdfast run inside COMMAND has its command in another group, and
+    passes TERM on to it.
+  - Processes of another user. Write sudo holdfast run …, and not sudo after
+    the --.
+  - If holdfast is killed together with its watchdog, or within a second after
+    the watchdog died: the processes that COMMAND started, and COMMAND if it
+    ignores TERM. On other systems than Linux also any COMMAND.
+
+While Ctrl-Z stops COMMAND, the lock is not renewed. If the lock ends in that
+time, COMMAND ends too.
 
 Exit codes: see holdfast help exit-codes.`
 
@@ -103,13 +113,13 @@ func (a *app) run() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&f.ttl, "ttl", "how long the lock outlives a holder that vanishes (default 10s, or --max-ttl if less)")
-	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0, or what is over before it begins, tries once (default: for ever; an outage of the nodes can end it sooner)")
-	flags.BoolVar(&f.through, "through-outages", false, "wait on while no quorum of the nodes can be had, also where only an operator can help; --wait bounds that, too")
-	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this long after it was acquired, even if the command is quicker: by the nodes' clocks, so up to 1.5 × --window less by others; for --max-ttl, if a signal ended it")
+	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
+	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
+	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
+	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
-	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND although it has passwords in it, for a holdfast run inside")
-	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if a holdfast run around this one has the lock, instead of running COMMAND under it")
+	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
+	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }
@@ -156,7 +166,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	// The watchdog starts during the wait for the lock, so it costs no time.
 	dog, err := childprocess.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
-		return nil, err // the command could not start either
+		return nil, err // without a watchdog no command may start
 	}
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()

@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// defaultNode is used without --nodes; a test puts a free port in its place.
+// defaultNode is the node that is used without --nodes. A test replaces it by one on a free port.
 var defaultNode = "redis://127.0.0.1:6379"
 
-// settings are the global flags: the node set and how to talk to it. Each is read from
-// the environment if its flag is not given.
+// settings has the values of the global flags, which describe the node set. A flag that is not given takes its value
+// from the environment variable in variables, if it has one.
 type settings struct {
 	nodes       nodeList
 	maxTTL      duration
@@ -30,49 +30,49 @@ type settings struct {
 	quiet       bool
 }
 
-// variables are the environment variables that stand in for flags.
+// variables has the environment variable of each flag that has one.
 var variables = map[string]string{
 	"nodes": "HOLDFAST_NODES", "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
 	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
 }
 
 func (s *settings) register(f *pflag.FlagSet) {
-	f.Var(&s.nodes, "nodes", "the nodes, separated by commas or each with a flag of its own (HOLDFAST_NODES; default "+defaultNode+")")
-	f.Var(&s.maxTTL, "max-ttl", "longest lease on these nodes (HOLDFAST_MAX_TTL; default 10s)")
+	f.Var(&s.nodes, "nodes", "URLs of the nodes, separated by commas, or one flag per node (HOLDFAST_NODES; default "+defaultNode+")")
+	f.Var(&s.maxTTL, "max-ttl", "longest TTL on these nodes (HOLDFAST_MAX_TTL; default 10s)")
 	f.Var(&s.window, "window", "how far the nodes' clocks may differ (HOLDFAST_WINDOW; default 250ms)")
-	f.StringVar(&s.cluster, "cluster", "", "name of the node set, where its URLs differ between clients (HOLDFAST_CLUSTER)")
+	f.StringVar(&s.cluster, "cluster", "", "name of the node set, needed if clients use different URLs (HOLDFAST_CLUSTER)")
 	f.BoolVar(&s.durable, "durable", false, "the nodes have every write on disk before they answer (HOLDFAST_DURABLE)")
-	f.Var(&s.nodeTimeout, "node-timeout", "how long a node may take to answer (default 500ms)")
+	f.Var(&s.nodeTimeout, "node-timeout", "time limit for the answer of a node (default 500ms)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "log what the library does")
-	f.BoolVarP(&s.quiet, "quiet", "q", false, "no notes on stderr, only errors, as for cron; answers on stdout stay (HOLDFAST_QUIET)")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors on stderr, for example for cron; stdout does not change (HOLDFAST_QUIET)")
 }
 
-// environ fills in what no flag gave.
+// environ sets the flags that were not given to the values of their environment variables.
 func (s *settings) environ(f *pflag.FlagSet) error {
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
-		// Nodes that name nothing are no default: each machine would lock by itself.
+		// An empty HOLDFAST_NODES is an error. With the default node each machine would lock only against itself.
 		if !ok || f.Changed(flag) || value == "" && flag != "nodes" {
 			continue
 		}
 		if err := f.Set(flag, value); err != nil {
-			// pflag's error is about the flag, which nobody gave.
+			// pflag's own error names the flag, but the value came from the variable.
 			return usage(fmt.Errorf("%s is %q: %w", variable, value, cause(err)), keptBack(variable, value))
 		}
 	}
 	return nil
 }
 
-// keptBack is the hint of a run inside a run that keeps its nodes to itself.
+// keptBack returns the hint for a run whose outer run emptied HOLDFAST_NODES, or "".
 func keptBack(variable, value string) string {
 	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
 		return ""
 	}
-	return "this runs under a holdfast run that keeps HOLDFAST_NODES to itself, for the passwords in it:\n" +
-		"give that one --pass-nodes"
+	return "an outer holdfast run keeps HOLDFAST_NODES to itself, because of the passwords in it:\n" +
+		"give that run --pass-nodes"
 }
 
-// cause digs a value's own error out of pflag's.
+// cause returns the error of a flag's value without the text that pflag adds.
 func cause(err error) error {
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
@@ -88,7 +88,7 @@ func cause(err error) error {
 	return err
 }
 
-// urls are the nodes' or the default.
+// urls returns the URLs of the nodes, or the default.
 func (s *settings) urls() []string {
 	if len(s.nodes) == 0 {
 		return []string{defaultNode}
@@ -96,7 +96,7 @@ func (s *settings) urls() []string {
 	return s.nodes
 }
 
-// windowOrDefault is that of [holdfast.Config.Window].
+// windowOrDefault returns the window, or the default of [holdfast.Config.Window].
 func (s *settings) windowOrDefault() time.Duration {
 	if s.window.given {
 		return s.window.value
@@ -104,7 +104,7 @@ func (s *settings) windowOrDefault() time.Duration {
 	return 250 * time.Millisecond
 }
 
-// open makes a client, without touching the network. change may add to its settings.
+// open makes a client. It does not use the network. change may change the settings; it may be nil.
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
@@ -128,13 +128,13 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 	return client, nil
 }
 
-// flagsOf are the flags of the fields of [holdfast.Config].
+// flagsOf has the flag for each field of [holdfast.Config].
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
 	"Cluster": "--cluster",
 }
 
-// inFlags returns an error of the library's, which names fields of its Config, with the names of their flags.
+// inFlags returns an error of the library with the names of flags in place of the fields of Config.
 func inFlags(err error) error {
 	var bad *holdfast.ConfigError
 	if !errors.As(err, &bad) {

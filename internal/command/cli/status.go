@@ -19,8 +19,9 @@ func (a *app) status() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status NAME",
-		Short: "Show who holds a lock",
-		Long:  "status shows who holds the lock NAME, since when, until when, with which fencing\ntoken, and what each node says. It changes nothing.",
+		Short: "Show the holder of a lock",
+		Long: `status shows the holder of the lock NAME: since when and until when it holds the
+lock, its fencing token, and the answer of each node. It changes nothing.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
@@ -56,7 +57,7 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, as
 	return err
 }
 
-// printStatus prints for people. unsure: too few nodes answered to tell.
+// printStatus prints the status for people. unsure means that too few nodes answered, so the holder is unknown.
 func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	h := s.Holder()
@@ -67,7 +68,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	}
 	switch {
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known: too few nodes answered to tell\n", printable(s.Name))
+		fmt.Fprintf(w, "%s\tnot known, because too few nodes answered\n", printable(s.Name))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	case h.Offered:
@@ -94,7 +95,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	return printed(w.Flush())
 }
 
-// printed makes sense of an error of an output.
+// printed adds to a write error that the output could not be printed.
 func printed(err error) error {
 	if err != nil {
 		return fmt.Errorf("print: %w", err)

@@ -20,26 +20,25 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/async"
 )
 
-// talker says things on stderr, line by line, as "holdfast: …". It is safe for
-// concurrent use.
+// talker prints messages on stderr. Each line begins with "holdfast: ". It is safe for concurrent use.
 //
-// Nothing waits for whoever reads them: a terminal that was stopped by Ctrl-S, or a full
-// pipe, must not keep a command from being ended or a lock from being given back. Lines
-// are written aside, in order; see say, tell and finish.
+// A queue writes the lines in order, on its own goroutine, because stderr may block: a full pipe, or a terminal after
+// Ctrl-S. That must not delay the end of a command or the release of a lock. say and finish wait for a bounded time,
+// and tell does not wait.
 type talker struct {
-	out     io.Writer // lines's alone
+	out     io.Writer // only the queue writes to it
 	lines   async.Queue
 	stuck   atomic.Bool // a line was not written in time
 	verbose bool
-	quiet   bool // no notes, and no warnings of the library's
+	quiet   bool // no notes, and no warnings of the library
 
 	mu      sync.Mutex
-	waiting bool // keep warnings back
+	waiting bool // the run waits for the lock; warnings go to kept
 	kept    []warning
 }
 
-// courtesy is how long one line is waited for, so that it comes before what the command
-// says next.
+// courtesy is the time for which say waits until its line is written. So the line normally comes before the command's
+// next output.
 const courtesy = 50 * time.Millisecond
 
 func newTalker(out io.Writer) *talker {
@@ -50,14 +49,14 @@ func newTalker(out io.Writer) *talker {
 	return t
 }
 
-// warning is one kept back, and which node it is about.
+// warning is a warning of the library that resume may print.
 type warning struct {
-	node, line string
-	over       time.Time // when it is over by itself; zero: not
+	node, line string    // the node that it is about, and its text
+	over       time.Time // when it becomes untrue by itself; zero: never
 }
 
-// say writes one message; every line of it gets the prefix. It waits for a moment, but
-// not again before what was stuck then is written.
+// say writes a message, with the prefix before each of its lines. It waits up to courtesy until the message is written.
+// If that was too short, later calls do not wait until stderr has taken all lines.
 func (t *talker) say(format string, args ...any) {
 	flows := !t.stuck.Load() || t.lines.Wait(0)
 	t.tell(format, args...)
@@ -66,7 +65,7 @@ func (t *talker) say(format string, args ...any) {
 	}
 }
 
-// tell is say for who has a process to signal: it does not wait at all.
+// tell does the same as say, but does not wait. It is for callers that must signal a process without delay.
 func (t *talker) tell(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
 func (t *talker) write(text string) {
@@ -77,7 +76,7 @@ func (t *talker) write(text string) {
 	t.print(lines.String())
 }
 
-// shown is a line with what does more to a terminal than show itself escaped, wherever it came from.
+// shown replaces each control character of a line by a dot, so that no text can control the terminal.
 func shown(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError) {
@@ -91,15 +90,14 @@ func (t *talker) print(text string) {
 	t.lines.Do(func() { _, _ = io.WriteString(t.out, text) })
 }
 
-// ask writes a question, when all else is written.
+// ask writes a question, and returns when it is written.
 func (t *talker) ask(question string) {
 	t.print("holdfast: " + question)
 	t.lines.Wait(async.Forever)
 }
 
-// finish returns when all is written: with nothing left to lose holdfast waits for its
-// readers as any program does, and signals end it as they do any program. Who was ended
-// by one already, or has one pending, waits for no longer than a second.
+// finish returns when all lines are written. At this point holdfast holds no lock and may wait for its reader, as any
+// program does. Signals end it. If a signal has already ended the run, or is pending, finish waits for a second at most.
 func (t *talker) finish(code int, pending <-chan os.Signal) {
 	if t.lines.Wait(courtesy) {
 		return
@@ -117,21 +115,21 @@ func (t *talker) finish(code int, pending <-chan os.Signal) {
 	t.lines.Wait(wait)
 }
 
-// note is said unless with --quiet: nothing is wrong.
+// note prints a message about a normal event. --quiet suppresses it.
 func (t *talker) note(format string, args ...any) {
 	if !t.quiet {
 		t.say(format, args...)
 	}
 }
 
-// detail is said with -v only.
+// detail prints a message only with -v.
 func (t *talker) detail(format string, args ...any) {
 	if t.verbose {
 		t.say(format, args...)
 	}
 }
 
-// fail says why holdfast ends.
+// fail prints the error and the hint of a failure.
 func (t *talker) fail(f *failure) {
 	if f.err == nil {
 		return
@@ -140,10 +138,10 @@ func (t *talker) fail(f *failure) {
 	switch {
 	case !errors.As(f.err, &un):
 		t.say("%s", trimmed(f.err))
-	case len(un.Nodes) == 1: // without the library's hint: ours speaks of flags
+	case len(un.Nodes) == 1: // without the library's hint, because f.hint names flags instead of fields
 		t.say("lock %q: no quorum of 1 node: %s%s", un.Name, un.Nodes[0], f.limit())
 	default:
-		// One line per node: with five of them a single line is unreadable.
+		// Each node has its own line, because five answers in one line are hard to read.
 		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
@@ -156,15 +154,14 @@ func (t *talker) fail(f *failure) {
 	}
 }
 
-// hold keeps the library's warnings back while a lock is waited for: they say the same
-// as the refusals that are reported then. resume lets them through, and says those that
-// still hold: the lock was had in spite of them.
+// hold keeps the library's warnings back during the wait for the lock, because waiter prints the same facts.
 func (t *talker) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = !t.verbose
 }
 
+// resume prints the kept warnings that are still true, and all later ones.
 func (t *talker) resume() {
 	t.mu.Lock()
 	t.waiting = false
@@ -175,10 +172,10 @@ func (t *talker) resume() {
 	}
 	t.kept = nil
 	t.mu.Unlock()
-	t.lines.Wait(courtesy) // before the command says anything
+	t.lines.Wait(courtesy) // so that they come before the command's output
 }
 
-// logger is what the library gets.
+// logger returns the Logger for the library.
 func (t *talker) logger() *slog.Logger {
 	if t.verbose {
 		return slog.New(slog.NewTextHandler(records{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -186,7 +183,7 @@ func (t *talker) logger() *slog.Logger {
 	return slog.New(&handler{talker: t})
 }
 
-// records is a talker as the output of a log.
+// records writes log records to a talker.
 type records struct{ talker *talker }
 
 func (r records) Write(record []byte) (int, error) {
@@ -200,7 +197,7 @@ type handler struct {
 	attrs  []slog.Attr
 }
 
-// Enabled lets INFO in because of "node votes again", which ends a warning.
+// Enabled accepts INFO, because the record "node votes again" ends a warning.
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
@@ -215,9 +212,9 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 				w.over = r.Time.Add(a.Value.Duration())
 			}
 			return true
-		case "reason", "cause": // codes, which said has in words
+		case "reason", "cause": // codes; the attribute said has them in words
 			return true
-		case "why": // a sentence, which may have quotes in it
+		case "why": // a sentence that may contain quotes
 			why = ": " + a.Value.String()
 			return true
 		}
@@ -236,7 +233,7 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 func (t *talker) warn(w warning, level slog.Level) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if w.node != "" { // what was said of it before is over
+	if w.node != "" { // this record replaces earlier warnings about the node
 		t.kept = slices.DeleteFunc(t.kept, func(k warning) bool { return k.node == w.node })
 	}
 	switch {

@@ -22,25 +22,26 @@ func (a *app) trust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Vouch that no lock is alive on these nodes",
-		Long: `trust is an operator's word that no lock can be alive on these nodes, for
-instance because they are new. A node that restarted or was emptied does not
-vote until every lock it may have forgotten is over: --max-ttl + --window. One
-that is vouched for votes after nine windows, 2.25 s if --window is 250ms. trust
-waits for that.
+		Long: `trust is an operator's statement that no lock can be alive on these nodes, for
+example because they are new. A node that restarted or was emptied does not vote
+until every lock that it may have forgotten has ended: after --max-ttl +
+--window. With this statement it votes after nine windows, 2.25 s if --window is
+250ms. trust waits for that time.
 
 One exception: if the other nodes of the set kept their data, a node that lost
-its own, or is new, waits for its place among them. That is free up to 4 s after
-a whole quarantine, and nothing shortens it. trust waits for that, too.
+its data or is new waits for its place among the members. The place becomes free
+up to 4 s after a whole quarantine, and nothing shortens this wait. trust waits
+for that time too.
 
 It also makes this command's --max-ttl, --window, --durable, --cluster and number
-of nodes those of the node set. Clients that were started with others are refused
-from then on, and lose the locks they hold.
+of nodes those of the node set. From then on the nodes refuse clients with other
+values, and these clients lose their locks.
 
-Given wrongly, two owners can hold the same lock.
+If the statement is false, two owners can hold the same lock.
 
-On a terminal it asks first, unless --yes is given, and exits with 1 if the
-answer is no. It asks again if another node restarts meanwhile. In a script it
-does not ask.`,
+On a terminal trust first asks for a confirmation, unless --yes is given. If the
+answer is no, it exits with 1. If another node restarts meanwhile, it asks
+again. In a script it does not ask.`,
 		Args:    none,
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,31 +56,31 @@ does not ask.`,
 	return cmd
 }
 
-// vouch vouches for the nodes that do not vote, if ask agrees; nil: it is certain.
+// vouch vouches for the nodes that do not vote, if ask returns true. A nil ask means that no question is needed.
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
 	list := client.Admin().Nodes(ctx)
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {
-				a.say("node %s", n) // whatever --quiet says: it is asked about
+				a.say("node %s", n) // also with --quiet, because the question is about it
 			}
 		}
 		if !ask(len(waitingOf(list))) {
 			return &failure{code: exitDeclined, err: errors.New("nothing was vouched for")}
 		}
-		// The answer is about what was known then. A node that restarted since may have
-		// forgotten a lock, and Trust would vouch for it, too.
+		// The answer covers only the nodes as they were printed. A node that has restarted since may have forgotten a
+		// lock, and Trust would vouch for it too.
 		now := client.Admin().Nodes(ctx)
 		if !worse(list, now) {
 			break
 		}
 		list = now
-		a.say("meanwhile other nodes need it than you were asked about")
+		a.say("since the question the nodes have changed: these need a voucher now")
 	}
 	waiting := waitingOf(list)
 	stuck := false
-	places := map[string]bool{} // nodes that wait for their place, and were named for it
+	places := map[string]bool{} // nodes that wait for their place, and were printed
 	for _, n := range list {
 		switch {
 		case n.Votes() || vouchable(n):
@@ -112,7 +113,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		if !waiting[n.Node] || places[n.Node] {
 			continue
 		}
-		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // else what follows gives the reason
+		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // otherwise a later line gives the reason
 			a.note("node %s", before[i])
 		}
 		switch {
@@ -129,7 +130,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		}
 		delete(waiting, n.Node)
 	}
-	// So that what comes next in a script finds them voting.
+	// Wait until the nodes vote, so that the next command of a script can take a lock.
 	for end := time.Now().Add(longest + patience); len(waiting) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 		list = client.Admin().Nodes(ctx)
@@ -152,13 +153,13 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	return a.quorumOf(list)
 }
 
-// vouchable reports whether an operator's word can make the node vote. One that answers with an error, such as WRONGPASS,
-// needs something else first.
+// vouchable reports whether a voucher can make the node vote. A node that answers with an error, such as WRONGPASS, must
+// be repaired first.
 func vouchable(n holdfast.NodeAnswer) bool {
 	return n.Reachable() && !n.Votes() && !placeless(n) && node.Code(n.Err) == ""
 }
 
-// waitingOf are the nodes that could be vouched for.
+// waitingOf returns the nodes for which the operator can vouch.
 func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	waiting := map[string]bool{}
 	for _, n := range list {
@@ -169,8 +170,8 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	return waiting
 }
 
-// worse reports whether a node is to be vouched for now that was not then, or that has
-// another memory since: it voted, or was out of reach, or restarted, or was emptied.
+// worse reports whether the operator's answer about the nodes then does not cover the nodes now. That is so if a node
+// needs a voucher now and did not then, or if it has restarted or lost its memory since.
 func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {
@@ -181,7 +182,7 @@ func worse(then, now []holdfast.NodeAnswer) bool {
 	return false
 }
 
-// quorumOf is the failure of a node set on which no lock can be taken.
+// quorumOf returns a failure if too few nodes vote for a lock, else nil.
 func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	need := len(list)/2 + 1
 	if n := voting(list); n < need {
@@ -193,7 +194,7 @@ func (a *app) quorumOf(list []holdfast.NodeAnswer) error {
 	return nil
 }
 
-// these names n nodes in a question.
+// these returns "this node", or "these" and the number of nodes.
 func these(n int) string {
 	if n == 1 {
 		return "this node"

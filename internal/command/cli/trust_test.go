@@ -105,7 +105,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		return false
 	})
 	var f *failure
-	if asked != 2 || !errors.As(err, &f) || f.code != exitDeclined || !strings.Contains(said, "meanwhile other nodes need it") {
+	if asked != 2 || !errors.As(err, &f) || f.code != exitDeclined || !strings.Contains(said, "need a voucher now") {
 		t.Errorf("asked %d times: %v\n%s", asked, err, said)
 	}
 	// The library also refuses to vouch for a loss that its caller has not seen.

@@ -75,7 +75,7 @@ func perform(ctx context.Context, path string, out *os.File, live bool) error {
 		return err
 	}
 	d.say("  " + lost.String())
-	d.say(fmt.Sprintf("\nWith a lock on %d nodes, a process each. Nodes and holders are killed and frozen.", nodes))
+	d.say(fmt.Sprintf("\nWith a lock on %d nodes, each in its own process. Nodes and holders are killed and frozen.", nodes))
 	v, err := d.locked(ctx, out, live)
 	if err != nil {
 		return err

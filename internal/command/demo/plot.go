@@ -70,7 +70,7 @@ func (d *demo) up(i int) error {
 	d.mu.Lock()
 	d.nodes[i] = a
 	d.mu.Unlock()
-	d.state.say("node %d is back, empty: no vote until all it may have forgotten is over", i+1)
+	d.state.say("node %d is back, empty; it does not vote until every lock that it may have forgotten has ended", i+1)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (d *demo) killHolder(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	d.state.say("worker %d has it %.1fs later, when the dead one's lock was over", next+1, time.Since(since).Seconds())
+	d.state.say("worker %d has the lock %.1fs later, after the lock of the dead worker ended", next+1, time.Since(since).Seconds())
 	return d.hire(i, dir)
 }
 
@@ -163,7 +163,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.state.say("worker %d has the lock %.1fs later; the frozen one does not know", next+1, time.Since(since).Seconds())
+	d.state.say("worker %d has the lock %.1fs later; the frozen worker does not know it", next+1, time.Since(since).Seconds())
 	if err := pause(ctx, time.Second); err != nil {
 		return err
 	}

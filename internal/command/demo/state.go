@@ -115,7 +115,7 @@ func (s *state) heard(worker int, line string) {
 	case line == "noticed":
 		s.say("worker %d looked at its lease: lost. It did not write", worker+1)
 	case scan(line, "rejected %d %d", &token, &highest):
-		s.say("sent all the same, its write was refused by the file: token …%s < …%s", short(token), short(highest))
+		s.say("its write, sent on purpose, was refused by the file: token …%s < …%s", short(token), short(highest))
 	case line == "refused":
 		s.say("a write of worker %d was refused by the file: its token is old", worker+1)
 	case line == "accepted":

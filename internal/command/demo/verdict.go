@@ -13,7 +13,7 @@ import (
 type contrast struct{ made, found, overlaps int64 }
 
 func (c contrast) String() string {
-	return fmt.Sprintf("%d increments made, %d found: %d lost. Two or more were inside at a time %d times.", c.made, c.found, c.made-c.found, c.overlaps)
+	return fmt.Sprintf("%d increments made, %d found: %d lost. Two or more workers were inside at the same time %d times.", c.made, c.found, c.made-c.found, c.overlaps)
 }
 
 func compare(dir string) (c contrast, err error) {
@@ -142,17 +142,17 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 	made, perhaps := count[wrote], count[killed]
 	says := fmt.Sprintf("%d made, %d found", made, found)
 	if found > made && found <= made+perhaps {
-		says += fmt.Sprintf("; %d by the worker that was killed before it could say so", found-made)
+		says += fmt.Sprintf("; %d by the killed worker, which died before it could record that", found-made)
 	}
 	v.add("increments", made > 0 && found >= made && found <= made+perhaps, "%s", says)
 	n := overlaps(inside)
 	v.add("one at a time", n == 0, "%d stays, %d overlaps", len(inside), n)
-	v.add("tokens", falling == 0, "%d, each larger than the one before in the order of entry; %d are not", len(inside), falling)
+	v.add("tokens", falling == 0, "%d, each larger than the token before it, in the order of entry; exceptions: %d", len(inside), falling)
 	gap := afterKill(list)
-	v.add("killed holder", gap > 0, "the next was in %.1fs after it (TTL %s)", gap.Seconds(), ttl)
+	v.add("killed holder", gap > 0, "the next worker was in %.1fs after its death (TTL %s)", gap.Seconds(), ttl)
 	v.add("frozen holder", count[froze] == 1 && count[noticed] >= 1 && count[rejected] >= 1 && count[accepted] == 0,
 		"noticed by its lease: %d; old tokens refused by the file: %d, accepted: %d", count[noticed], count[rejected]+count[refused], count[accepted])
-	v.add("restarted nodes", recovered && len(early) == 0, "voted again only when every lock they may have forgotten was over; too early: %d", len(early))
+	v.add("restarted nodes", recovered && len(early) == 0, "voted again only when every lock that they may have forgotten had ended; too early: %d", len(early))
 	v.promises = append(v.promises, promise{
 		name: "waiting", says: fmt.Sprintf("%d hand-offs, the longest wait was %.1fs", handOffs, longest.Seconds()), kept: true, only: true,
 	})

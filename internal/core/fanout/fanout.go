@@ -34,6 +34,8 @@ type Fanout struct {
 	seats  []*seat
 	ctx    context.Context // ends at Close
 	cancel context.CancelFunc
+	waits  context.Context // ends first in Close: see EndWaits
+	end    context.CancelFunc
 	hear   context.Context // ends earlier in Close: subscriptions have nothing to give back
 	deaf   context.CancelFunc
 	wait   sync.WaitGroup
@@ -57,6 +59,7 @@ func New(c Config) *Fanout {
 		time: quorum.NewTimebase(len(c.Nodes), c.Set.Window, c.Set.MaxTTL),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.waits, f.end = context.WithCancel(f.ctx)
 	f.hear, f.deaf = context.WithCancel(f.ctx)
 	for i, n := range c.Nodes {
 		f.seats = append(f.seats, newSeat(f, i, n))

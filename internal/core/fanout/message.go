@@ -38,6 +38,11 @@ type Message struct {
 // node that was not reached.
 func (m *Message) Drop() { m.dropped.Store(true) }
 
+// repeat returns the message to send after m failed. To has had its answer.
+func (m *Message) repeat() *Message {
+	return &Message{Call: m.Call, Persist: m.Persist, To: m.Again, Again: m.Again, Tag: m.Tag}
+}
+
 func (m *Message) answer(node int, a nodescript.Answer) {
 	if m.To != nil {
 		m.To.Answered(node, m.Tag, a)

@@ -23,7 +23,7 @@ type parked struct {
 }
 
 func (p *parked) add(s *seat, m *Message) {
-	again := &Message{Call: m.Call, Persist: m.Persist, To: m.Again, Again: m.Again, Tag: m.Tag}
+	again := m.repeat()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped || len(p.messages) >= mostParked {

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// fleet is three nodes that vote. A test can move their clocks together, and can make them refuse a greeting.
+// fleet is some nodes that vote. A test can move their clocks together, and can make them refuse a greeting.
 type fleet struct {
 	*Fanout
 	set    nodescript.Config
@@ -24,6 +24,7 @@ type fleet struct {
 	models []*nodemodel.Node
 	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // answer to EVAL; nil: normal
 	asked  atomic.Int64                                                 // calls by digest
+	piped  atomic.Int64                                                 // pipelines of those
 	takes  atomic.Int64                                                 // ns for a call by digest
 }
 
@@ -44,14 +45,25 @@ func (n met) Eval(ctx context.Context, text string, c node.Call, load ...string)
 
 func (n met) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	n.f.asked.Add(int64(len(calls)))
+	n.f.piped.Add(1)
 	if takes := n.f.takes.Load(); takes > 0 {
-		time.Sleep(time.Duration(takes))
+		select {
+		case <-time.After(time.Duration(takes)):
+		case <-ctx.Done():
+			replies := make([]node.Reply, len(calls))
+			for i := range replies {
+				replies[i].Err = ctx.Err()
+			}
+			return replies
+		}
 	}
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-func newFleet(t *testing.T) *fleet {
-	f := &fleet{set: nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}}
+func newFleet(t *testing.T) *fleet { return newFleetOf(t, 3) }
+
+func newFleetOf(t *testing.T, n int) *fleet {
+	f := &fleet{set: nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}}
 	now := func() int64 { return time.Now().Add(30*365*24*time.Hour).UnixMicro() + f.ahead.Load() }
 	var nodes []node.Node
 	for i := range f.set.N {

@@ -36,9 +36,9 @@ const (
 	mostSpares = 2 * shares
 )
 
-// A driver has a connection for each call: for those of spares and workers, and for four more. These are a greeting, a
-// report, a reading of the clocks, and a question about the node's state.
-const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 4)
+// A driver has a connection for each call: for those of spares, workers and one caller, and for four more. These are a
+// greeting, a report, a reading of the clocks, and a question about the node's state.
+const _ = uint(node.MaxCalls - mostSpares - workersOfOne - 1 - 4)
 
 // seat is the fan-out's view of one node.
 type seat struct {
@@ -61,6 +61,8 @@ type seat struct {
 	late      *time.Timer   // wakes a worker when linger is over; nil before it is needed
 	armed     bool          // late is running
 	closed    bool
+	alone     int     // messages in a row that came while nothing else waited or was under way
+	carrier   carrier // a caller that carries its messages itself
 	standing  *quorum.Standing
 	trusted   bool          // the node does not tell its settings, and this was logged
 	said      refused       // the last refusal that Told got; zero while the node votes
@@ -91,8 +93,11 @@ func (s *seat) put(m *Message) {
 	if len(s.queue) == 0 {
 		s.oldest = s.fan.Now()
 	}
+	if s.away > 0 || len(s.queue) > 0 {
+		s.alone = 0
+	}
 	s.queue = append(s.queue, m)
-	wake := s.held == 0 && s.wakes()
+	wake := s.held == 0 && !s.reserved() && s.wakes()
 	s.lookout()
 	s.mu.Unlock()
 	if wake {
@@ -105,7 +110,7 @@ func (s *seat) hold(n int) {
 	s.mu.Lock()
 	s.held += n
 	free, closed := s.held == 0, s.closed
-	wake := free && len(s.queue) > 0 && s.wakes()
+	wake := free && len(s.queue) > 0 && !s.reserved() && s.wakes()
 	s.lookout()
 	s.mu.Unlock()
 	switch {
@@ -175,7 +180,7 @@ func (s *seat) waited() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watched = false
-	if len(s.queue) > 0 && s.held == 0 && s.away == s.fan.workers() && s.spares < mostSpares &&
+	if len(s.queue) > 0 && s.held == 0 && s.away >= s.fan.workers() && s.spares < mostSpares &&
 		s.fan.Now().Sub(s.oldest) >= s.fan.config.Set.Window/shares {
 		s.spares++
 		s.fan.wait.Go(func() { s.serve(true) })
@@ -209,14 +214,14 @@ func (s *seat) serve(spare bool) {
 			continue
 		}
 		votes := !s.onlyReleases(batch) && s.admitted()
-		again = s.send(batch, again[:0], &p, votes)
+		again = s.send(nil, batch, again[:0], &p, votes)
 		if len(again) > 0 {
 			// The server restarted or was flushed. So meet the new incarnation, and then send the messages again that
 			// it did not run.
 			s.forgot()
 			votes = s.admitted()
 			if again = s.weed(again); len(again) > 0 {
-				for _, m := range s.send(again, nil, &p, votes) {
+				for _, m := range s.send(nil, again, nil, &p, votes) {
 					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
 				}
 			}
@@ -244,19 +249,33 @@ func (s *seat) take(batch []*Message, back, spare bool) []*Message {
 		}
 		s.more.Wait()
 	}
+	batch = s.dequeue(batch)
 	if !spare {
-		s.worked = s.fan.Now()
-		if s.away++; s.away == 1 {
-			s.since = s.worked
-		}
+		s.leave(len(batch))
 	}
+	s.lookout()
+	return batch
+}
+
+// dequeue moves up to largestBatch messages from the queue to batch. s.mu is held.
+func (s *seat) dequeue(batch []*Message) []*Message {
 	n := min(len(s.queue), largestBatch)
 	batch = append(batch, s.queue[:n]...)
 	rest := copy(s.queue, s.queue[n:])
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
-	s.lookout()
 	return batch
+}
+
+// leave notes that another pipeline leaves, with n messages. s.mu is held.
+func (s *seat) leave(n int) {
+	if s.alone++; n > 1 {
+		s.alone = 0
+	}
+	s.worked = s.fan.Now()
+	if s.away++; s.away == 1 {
+		s.since = s.worked
+	}
 }
 
 // weed removes messages that are not worth sending any more, and answers them. So the queue of a hung node delays
@@ -278,8 +297,8 @@ func (s *seat) weed(batch []*Message) []*Message {
 }
 
 // send runs a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
-// run because it does not know the scripts or the guard.
-func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message {
+// run because it does not know the scripts or the guard. c is the caller that carries the batch, nil for a worker.
+func (s *seat) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
 	s.mu.Lock()
 	scripts := s.standing.Scripts()
 	refusal := s.standing.Refusal(s.fan.Now())
@@ -300,10 +319,12 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 	if p.used == 0 {
 		return again
 	}
-	ctx, cancel := context.WithTimeout(s.fan.ctx, s.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.config.Timeout)
+	c.watch(cancel)
 	sent := s.fan.Now()
 	replies := s.node.EvalSHA(ctx, p.made(scripts))
 	received := s.fan.Now()
+	cut := c.cut(ctx)
 	cancel()
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
@@ -318,6 +339,9 @@ func (s *seat) send(batch, again []*Message, p *pipeline, votes bool) []*Message
 		case a.Verdict == nodescript.OffClock:
 			a.Took = received.Sub(sent)
 			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+		case cut && changed(a.Err):
+			s.cutOff(m, a)
+			return
 		case changed(a.Err):
 			s.broke(a.Err)
 		}

@@ -40,13 +40,20 @@ type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Ins
 // Release returns nil if a majority confirmed, ErrLost if the lease was lost before, and ErrReleased if it was released
 // before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx ended first.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
+	b := newGiveback(e)
+	e.keeper.fan.Carry(ctx, b, func() { e.release(pass, b) })
+	return b.get(ctx)
+}
+
+// release ends the lease and sends its release. If the lease was over before, that is the result of b.
+func (e *Lease) release(pass Pass, b *giveback) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
-		defer e.mu.Unlock()
-		return e.end
+		b.is(e.end)
+		return
 	}
-	b := newGiveback(e)
 	e.endLocked(ErrReleased, func() {
 		// A waiter of this process that does not get a pass joins the queues before the release hands the name on.
 		e.keeper.fan.Together(func() {
@@ -64,21 +71,26 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 			}
 		})
 	})
-	e.mu.Unlock()
-	return b.get(ctx)
 }
 
 // Leave ends the lease, but keeps the name taken on the nodes for d from now. Its errors are those of Release.
 func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
+	b := newGiveback(e)
+	e.keeper.fan.Carry(ctx, b, func() { e.leave(d, b) })
+	return b.get(ctx)
+}
+
+// leave does for Leave what release does for Release.
+func (e *Lease) leave(d time.Duration, b *giveback) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.checkLocked()
 	if e.end != nil {
-		defer e.mu.Unlock()
-		return e.end
+		b.is(e.end)
+		return
 	}
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
-	b := newGiveback(e)
 	// A node that did not have the lease may still get a late acquire or renewal of it. Only a release leaves a
 	// tombstone for those, and Leave does not. This also applies to a node that answers so only to a repeated request.
 	b.lost = func(node int) {
@@ -87,8 +99,6 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	e.endLocked(ErrReleased, func() {
 		e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
 	})
-	e.mu.Unlock()
-	return b.get(ctx)
 }
 
 // send releases the lease on all nodes. A request that fails is repeated until the lease has expired on the nodes for
@@ -192,7 +202,8 @@ func (o *outcome) is(err error) {
 }
 
 // get returns the result if it is known, even if ctx has ended. Otherwise it waits for the result, and returns
-// ErrUnknown if ctx ends first.
+// ErrUnknown if ctx ends first. It also returns ErrUnknown if ctx has ended and too few nodes answered: the end of ctx
+// may have cut off the call.
 func (o *outcome) get(ctx context.Context) error {
 	select {
 	case <-o.done:
@@ -202,6 +213,9 @@ func (o *outcome) get(ctx context.Context) error {
 		default:
 			return ErrUnknown
 		}
+	}
+	if ctx.Err() != nil && errors.Is(o.err, ErrNoQuorum) {
+		return ErrUnknown
 	}
 	return o.err
 }

@@ -193,7 +193,7 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 
 // ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
-	b.begin()
+	l.Fan.Carry(ctx, b, b.begin)
 	for more := true; more; {
 		select {
 		case <-b.wake:

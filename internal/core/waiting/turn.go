@@ -39,7 +39,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	if l.lines.isNear(b.lock.Name) {
 		first = gather // a pass will probably make the question unnecessary
 	} else {
-		b.join()
+		l.Fan.Carry(ctx, b, b.join)
 	}
 	timer := time.NewTimer(l.apart(first))
 	defer timer.Stop()

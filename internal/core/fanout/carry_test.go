@@ -1,0 +1,262 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// newLoneFleet returns a fleet of one node whose last messages came alone.
+func newLoneFleet(t *testing.T) *fleet {
+	f := newFleetOf(t, 1)
+	for range seldom {
+		f.answers(nodescript.QuitCall(lockX, "nobody"))
+	}
+	return f
+}
+
+// carry carries m and returns the answer of the first node. It reports false if Carry returned first.
+func (f *fleet) carry(ctx context.Context, m *Message) (nodescript.Answer, bool) {
+	r := newRoll(f.N())
+	m.To = r
+	f.Carry(ctx, r, func() { f.Send(m, nil) })
+	select {
+	case <-r.done:
+		return r.answers[0], true
+	default:
+		return nodescript.Answer{}, false
+	}
+}
+
+func (f *fleet) acquire(t *testing.T, owner string) nodescript.Call {
+	t.Helper()
+	stamp, _, err := f.Stamp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodescript.AcquireCall(lockX, owner, stamp, f.set.MaxTTL)
+}
+
+func TestALoneCallerCarriesItsCallItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		for range 3 {
+			if a, answered := f.carry(t.Context(), &Message{Call: f.acquire(t, "owner")}); !answered || a.Verdict != nodescript.Granted {
+				t.Fatalf("answered: %t, with %+v", answered, a)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(time.Millisecond))
+		if _, answered := f.carry(t.Context(), &Message{Call: f.acquire(t, "owner")}); answered {
+			t.Fatal("a caller carried a call to one of three nodes")
+		}
+	})
+}
+
+// A caller waits for its context and no longer. A release that was cut off is repeated.
+func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
+	for _, gives := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newLoneFleet(t)
+			defer f.Close(t.Context())
+			_, stamp := f.lock(t)
+			m := &Message{Call: f.acquire(t, "owner")}
+			if gives {
+				m.Call, m.Persist = nodescript.ReleaseCall(lockX, "owner", stamp), f.Now().Add(time.Minute)
+			}
+			f.takes.Store(int64(time.Hour))
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			a, answered := f.carry(ctx, m)
+			if took := time.Since(began); took != 10*time.Millisecond || !answered || !a.MayHaveRun() || !errors.Is(a.Err, context.Canceled) {
+				t.Errorf("gives back: %t; over after %s; answered: %t, with %+v", gives, took, answered, a)
+			}
+			if !gives {
+				return
+			}
+			f.takes.Store(0)
+			time.Sleep(2 * time.Second) // the first repetition hangs too
+			if a := f.answers(f.acquire(t, "other"))[0]; a.Verdict != nodescript.Granted {
+				t.Errorf("another owner gets %+v, so the release was not repeated", a)
+			}
+		})
+	}
+}
+
+// A node that hangs is met again after an impatient caller. Otherwise it would look healthy for ever.
+func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		f.carry(ctx, &Message{Call: f.acquire(t, "owner")})
+		f.answer(errors.New("connection lost"))
+		a, answered := f.carry(t.Context(), &Message{Call: f.acquire(t, "owner")})
+		if synctest.Wait(); answered {
+			t.Errorf("the next caller carries its call to a node in doubt: %+v", a)
+		}
+	})
+}
+
+// The client closes: a wait for a lock ends at once, and a release goes on.
+func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
+	for _, gives := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newLoneFleet(t)
+			defer f.Close(t.Context())
+			_, stamp := f.lock(t)
+			call, want := f.acquire(t, "owner"), 10*time.Millisecond
+			if gives {
+				call, want = nodescript.ReleaseCall(lockX, "owner", stamp), 50*time.Millisecond
+			}
+			f.takes.Store(int64(50 * time.Millisecond))
+			time.AfterFunc(10*time.Millisecond, f.EndWaits)
+			began := time.Now()
+			if _, answered := f.carry(t.Context(), &Message{Call: call}); !answered || time.Since(began) != want {
+				t.Errorf("gives back: %t; answered: %t, after %s", gives, answered, time.Since(began))
+			}
+		})
+	}
+}
+
+// Close during a carried call waits as long as for a worker's, and everything gets its answer: also what the answer to
+// the carried call causes.
+func TestCloseWaitsForACarriedCallAndForItsConsequences(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"long enough": time.Second, "too short": 10 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newLoneFleet(t)
+				_, stamp := f.lock(t)
+				f.takes.Store(int64(50 * time.Millisecond))
+				last := newRoll(1)
+				first := answers(func(nodescript.Answer) {
+					f.takes.Store(0)
+					f.Send(&Message{Call: nodescript.ReleaseCall(lockX, "owner", stamp), To: last}, nil)
+				})
+				go f.Carry(context.Background(), first, func() {
+					f.Send(&Message{Call: f.acquire(t, "other"), To: first}, nil)
+				})
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				f.Close(ctx)
+				synctest.Wait()
+				select {
+				case <-last.done:
+				default:
+					t.Fatal("a message has no answer after Close")
+				}
+				if a := last.answers[0]; patience == time.Second && a.Verdict != nodescript.Done {
+					t.Errorf("the release got %+v", a)
+				}
+			})
+		})
+	}
+}
+
+// answers is a receiver with one answer.
+func answers(to func(nodescript.Answer)) Receiver { return &receiver{to} }
+
+type receiver struct{ to func(nodescript.Answer) }
+
+func (r *receiver) Answered(_, _ int, a nodescript.Answer) { r.to(a) }
+
+// A crowd beside a lone caller travels together, and its messages wait for nobody's context.
+func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(10 * time.Millisecond))
+		f.piped.Store(0)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		go f.carry(ctx, &Message{Call: f.acquire(t, "lone")})
+		synctest.Wait()
+		var crowd sync.WaitGroup
+		rolls := make([]*roll, 64)
+		for i := range rolls {
+			r := newRoll(1)
+			rolls[i] = r
+			stamp, _, _ := f.Stamp()
+			m := &Message{Call: nodescript.AcquireCall(nodescript.Lock{Name: fmt.Sprint(i)}, "one", stamp, f.set.MaxTTL), To: r}
+			crowd.Go(func() { f.Carry(t.Context(), r, func() { f.Send(m, nil) }) })
+		}
+		crowd.Wait()
+		for _, r := range rolls {
+			if <-r.done; r.answers[0].Verdict != nodescript.Granted {
+				t.Fatalf("one of the crowd got %+v", r.answers[0])
+			}
+		}
+		if n := f.piped.Load(); n > 1+workersOfOne+1 {
+			t.Errorf("%d pipelines for one lone caller and a crowd of %d", n, len(rolls))
+		}
+	})
+}
+
+// After a crowd the workers carry the next messages, because the crowd may go on.
+func TestNobodyCarriesInACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(time.Millisecond))
+		f.Send(&Message{Call: nodescript.QuitCall(lockX, "nobody")}, nil)
+		f.Send(&Message{Call: nodescript.QuitCall(lockX, "nobody")}, nil)
+		time.Sleep(time.Second)
+		for i := range seldom + 1 {
+			_, answered := f.carry(t.Context(), &Message{Call: nodescript.QuitCall(lockX, "nobody")})
+			if answered != (i == seldom) {
+				t.Errorf("message %d after a crowd, carried by its caller: %t", i, answered)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// Another's message comes between the reservation and the call. A worker takes both, so no context of one caller can cut
+// off the call of another.
+func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.takes.Store(int64(20 * time.Millisecond))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		own, other := newRoll(1), newRoll(1)
+		f.Carry(ctx, own, func() {
+			f.Send(&Message{Call: f.acquire(t, "own"), To: own}, nil)
+			f.Send(&Message{Call: nodescript.QuitCall(lockX, "other"), To: other}, nil)
+		})
+		<-own.done
+		<-other.done
+		if a := own.answers[0]; a.Verdict != nodescript.Granted || other.answers[0].Verdict == nodescript.Failed {
+			t.Errorf("answers: %+v and %+v", a, other.answers[0])
+		}
+	})
+}
+
+// The server has lost its scripts. The caller leaves its message to a worker, which meets the server anew.
+func TestACarriedCallSurvivesTheLossOfTheScripts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLoneFleet(t)
+		defer f.Close(t.Context())
+		f.models[0].ScriptFlush()
+		r := newRoll(1)
+		f.Carry(t.Context(), r, func() { f.Send(&Message{Call: f.acquire(t, "owner"), To: r}, nil) })
+		if <-r.done; r.answers[0].Verdict != nodescript.Granted {
+			t.Errorf("answered %+v", r.answers[0])
+		}
+	})
+}
