@@ -31,6 +31,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
 	@scripts/vet-bench.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
