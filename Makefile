@@ -21,12 +21,8 @@ demo: bin        ## five nodes, eight workers, faults: shows that the lock holds
 bin build:       ## bin/holdfast
 	@go build -o bin/holdfast ./cmd/holdfast
 
-test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 10 minutes
-	go test -vet=off -short -race -timeout 20m -p 3 $$(go list ./... | grep -v '/e2e$$')
-	go test -vet=off -short -race -timeout 20m -parallel 2 ./internal/check/e2e # by itself: it measures how soon things happen
-	go test -vet=off -short -skip '^TestPromisesHoldInSimulatedWorlds$$' ./internal/check/sim # under -race the scheduler draws lots
-	@scripts/sim.sh 100000 # the test that was skipped
-	@go run ./internal/check/mutants -run '$(SAMPLE)'
+test: deps       ## a sample of every check on real redis-server processes (or SERVER=valkey-server), with the race detector: 6 minutes
+	@scripts/test.sh '$(SAMPLE)'
 
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
@@ -35,6 +31,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
 	@scripts/vet-bench.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -151,10 +152,18 @@ func TestDocumentsLinkToFilesThatExist(t *testing.T) {
 	}
 }
 
-// Whole programs in the documents compile and pass vet.
+// Whole programs in the documents compile and pass vet. With -short they only compile, because vet reads every package
+// of Go that they import: 40 s of processor at the first time. make lint and make verify run it in full.
 func TestProgramsInDocumentsCompile(t *testing.T) {
 	t.Parallel()
 	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
+	check := []string{"vet"}
+	if testing.Short() {
+		check = []string{"build", "-o", os.DevNull}
+		if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+			check = append(check, "-race") // so that the packages of this test are not built once more
+		}
+	}
 	found := 0
 	for _, doc := range documents(t) {
 		b, err := os.ReadFile(doc)
@@ -173,7 +182,7 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "main.go"), m[1], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.Command("go", "vet", "./"+dir).CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", append(check, "./"+dir)...).CombinedOutput(); err != nil {
 				t.Errorf("program in %s: %v\n%s", doc, err, out)
 			}
 		}

@@ -253,8 +253,8 @@ func TestGrantsThatComeAfterTheValidityMakeNoLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
 	net := s.network()
-	c := s.ready(s.client(net.via(t, viaRueidis), func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
-	net.all(func(p *redistest.Proxy) { p.DelayReplies(700 * time.Millisecond) }) // TTL 1 s is valid for 588 ms
+	c := s.ready(s.client(net.via(t, viaRueidis), func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second }))
+	net.all(func(p *redistest.Proxy) { p.DelayReplies(1300 * time.Millisecond) }) // TTL 2 s is valid for 1178 ms
 	_, err := c.Mutex("x").TryLock(t.Context())
 	if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(fmt.Sprint(err), "too late") {
 		t.Errorf("TryLock: %v; want ErrUnavailable and that the grants came too late", err)

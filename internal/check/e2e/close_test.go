@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -88,11 +89,12 @@ func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	holder := s.ready(s.client())
+	long := func(c *holdfast.Config) { c.MaxTTL = slowTTL } // so that nothing ends by itself during the test's last look
+	holder := s.ready(s.client(long))
 	for round := range 12 {
 		name := string(rune('a' + round))
 		held := lock(t, holder, name)
-		c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 100 * time.Millisecond }))
+		c := s.ready(s.client(long, func(c *holdfast.Config) { c.NodeTimeout = 100 * time.Millisecond }))
 		lock(t, c, name+name)
 		calls := 0
 		m := c.Mutex(name, holdfast.OnWait(func(error) {
@@ -108,8 +110,7 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		if !errors.Is(err, holdfast.ErrClosed) {
 			t.Errorf("round %d: Lock of a closed client: %v; want ErrClosed", round, err)
 		}
-		if left := s.ours(name + name); left != "" {
-			t.Errorf("round %d: what the client held is not given back: %s", round, left)
-		}
+		// On a busy machine Close does not await the release: its calls end after 100 ms.
+		redistest.Eventually(t, soon, fmt.Sprintf("round %d: what the client held to be given back", round), func() bool { return s.ours(name+name) == "" })
 	}
 }

@@ -103,7 +103,7 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 5*time.Second { // of a quarantine of 10.2 s
 		t.Errorf("a durable node did not vote for %s after a restart; the lease: %v", took, context.Cause(l.Context()))
 	}
 }
@@ -133,7 +133,7 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 				}
 				time.Sleep(50 * time.Millisecond)
 			}
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > 5*time.Second { // of a quarantine of 10.2 s
 				t.Errorf("clocks %s behind at boot: no lock for %s after the restart of a durable set", behind, took)
 			} else {
 				t.Logf("clocks %s behind at boot: a lock after %s", behind, took)

@@ -16,7 +16,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	a := s.ready(s.client())
 	lock(t, a, "nightly").Unlock(t.Context())
 	a.Close()
-	other := func(c *holdfast.Config) { c.Window = 110 * time.Millisecond }
+	other := func(c *holdfast.Config) { c.Window = 210 * time.Millisecond }
 	for _, idle := range []time.Duration{61 * time.Minute, 3 * time.Hour} {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
@@ -26,7 +26,7 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 			}
 		}
 		_, err := look.Mutex("nightly").TryLock(t.Context())
-		wantHint(t, err, "holdfast nodes trust --max-ttl ", "--window 110ms", "(with the same nodes)")
+		wantHint(t, err, "holdfast nodes trust --max-ttl ", "--window 210ms", "(with the same nodes)")
 		look.Close()
 		again := s.client()
 		l, err := again.Mutex("nightly").TryLock(t.Context())

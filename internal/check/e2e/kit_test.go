@@ -21,11 +21,12 @@ import (
 
 // window is W in most tests. It is small, so that quarantines and TTLs are short. It exceeds the delays of a busy
 // machine.
-const window = 100 * time.Millisecond
+const window = 200 * time.Millisecond
 
-// settings returns the settings of most tests: TTL 1 s, quarantine 1.1 s.
+// settings returns the settings of most tests: TTL 2 s, quarantine 2.2 s. The node timeout is long: on a busy machine a
+// shorter one would end calls to nodes that are well.
 func settings() holdfast.Config {
-	return holdfast.Config{MaxTTL: time.Second, Window: window, NodeTimeout: 200 * time.Millisecond, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
+	return holdfast.Config{MaxTTL: 2 * time.Second, Window: window, NodeTimeout: time.Second, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
 }
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -141,7 +141,7 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	t.Parallel()
 	const delay = 250 * time.Millisecond
-	const validity = 2168 * time.Millisecond // TTL − 4 W − TTL/100 − 2 ms
+	const validity = 4148 * time.Millisecond // TTL − 4 W − TTL/100 − 2 ms
 	s := newSet(t, 5)
 	net := s.network()
 	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
@@ -155,7 +155,7 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	if deadline.Before(sent.Add(validity)) {
 		t.Errorf("the deadline is %s before the validity is over", sent.Add(validity).Sub(deadline))
 	}
-	redistest.Eventually(t, 3*time.Second, "a renewal", func() bool {
+	redistest.Eventually(t, 10*time.Second, "a renewal", func() bool {
 		now := time.Now()
 		moved := lease.Deadline()
 		if moved.Sub(deadline) < 10*time.Millisecond { // each call computes it anew

@@ -149,9 +149,9 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 			}
 		}
 	}
-	for _, ttl := range []time.Duration{-1, 0, 799 * time.Millisecond, time.Second + 1} {
+	for _, ttl := range []time.Duration{-1, 0, 1599 * time.Millisecond, 2*time.Second + 1} {
 		_, err := c.Mutex("x", holdfast.WithTTL(ttl)).TryLock(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "TTL is "+ttl.String()+"; it must be from 8 × Window = 800ms to MaxTTL = 1s") {
+		if err == nil || !strings.Contains(err.Error(), "TTL is "+ttl.String()+"; it must be from 8 × Window = 1.6s to MaxTTL = 2s") {
 			t.Errorf("WithTTL(%s): %v", ttl, err)
 		}
 	}

@@ -71,5 +71,5 @@ var (
 
 // calm makes settings without short times, so that a busy machine cannot disturb the test.
 func calm(c *holdfast.Config) {
-	c.Window, c.MaxTTL, c.NodeTimeout = 2*window, 3*time.Second, time.Second
+	c.Window, c.MaxTTL, c.NodeTimeout = window, 5*time.Second, 2*time.Second
 }

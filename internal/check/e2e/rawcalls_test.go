@@ -163,7 +163,7 @@ func TestANodeThatCameBackWithAnOldSnapshotHasForgotten(t *testing.T) {
 	if l, err := competitor.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatalf("two holders: acquired at once by %s", l.Owner())
 	}
-	nobodyBefore(t, competitor, start, 3100*time.Millisecond)
+	nobodyBefore(t, competitor, start, 3200*time.Millisecond)
 }
 
 // A clock that leaps deletes records and may come back in a moment. It also deletes the guard.

@@ -97,9 +97,9 @@ func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	wantHint(t, err, "these nodes vote within ", "holdfast nodes trust or Admin.Trust")
 	s = newSet(t, 1)
 	s.ready(s.client())
-	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 2 * time.Second }).Mutex("x").TryLock(t.Context())
+	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }).Mutex("x").TryLock(t.Context())
 	wantHint(t, err, "another database of the same servers is another node set", "docs/operating.md",
-		"holdfast nodes trust --max-ttl 2s --window 100ms --cluster test (with the same nodes)")
+		"holdfast nodes trust --max-ttl 3s --window 200ms --cluster test (with the same nodes)")
 	s.servers[0].Kill()
 	_, err = s.client().Mutex("x").TryLock(t.Context())
 	var un *holdfast.UnavailableError

@@ -74,7 +74,7 @@ func TestExtendNeverMovesTheDeadlineBack(t *testing.T) {
 	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL = 5 * time.Second }))
 	l := lock(t, c, "x")
 	before, expiry := l.Deadline(), s.expiries("x")
-	if err := l.Extend(t.Context(), 800*time.Millisecond); err != nil {
+	if err := l.Extend(t.Context(), 1600*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	if l.Deadline().Before(before.Add(-time.Millisecond)) {
@@ -85,7 +85,7 @@ func TestExtendNeverMovesTheDeadlineBack(t *testing.T) {
 			t.Errorf("node %d: Extend by less moved the expiry back by %dµs", i, expiry[i]-e)
 		}
 	}
-	for _, bad := range []time.Duration{0, -time.Second, 799 * time.Millisecond, 5*time.Second + 1} {
+	for _, bad := range []time.Duration{0, -time.Second, 1599 * time.Millisecond, 5*time.Second + 1} {
 		if err := l.Extend(t.Context(), bad); err == nil || errors.Is(err, holdfast.ErrUnavailable) {
 			t.Errorf("Extend by %s: %v; want an error that names the bounds", bad, err)
 		}
@@ -121,7 +121,7 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	if err := l.Unlock(t.Context()); !errors.Is(err, holdfast.ErrLost) {
 		t.Errorf("Unlock of a lost lease: %v", err)
 	}
-	if err := l.Extend(t.Context(), time.Second); !errors.Is(err, holdfast.ErrLost) {
+	if err := l.Extend(t.Context(), settings().MaxTTL); !errors.Is(err, holdfast.ErrLost) {
 		t.Errorf("Extend of a lost lease: %v", err)
 	}
 	s.each(all(3), (*redistest.Server).Thaw)

@@ -16,9 +16,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// quarantined makes settings whose quarantine (3.1 s) is longer than a lock's TTL (1 s). So a test can distinguish the
+// quarantined makes settings whose quarantine (3.2 s) is longer than a lock's TTL (2 s). So a test can distinguish the
 // two causes of a wait.
-func quarantined(c *holdfast.Config) { c.MaxTTL, c.TTL = 3*time.Second, time.Second }
+func quarantined(c *holdfast.Config) {
+	c.MaxTTL, c.TTL, c.NodeTimeout = 3*time.Second, 2*time.Second, 2*time.Second
+}
 
 // forgetful makes a set of five and a lock of a client that then stops, as a frozen process does. Its nodes hear
 // nothing from it any more, not even a release.
@@ -62,11 +64,11 @@ func TestARestartedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 		t.Fatal("acquired at once")
 	}
 	for i, n := range c.Admin().Nodes(t.Context())[:3] {
-		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3100*time.Millisecond || n.Reason != holdfast.ReasonQuarantined {
+		if n.Votes() || n.VotesIn <= 0 || n.VotesIn > 3200*time.Millisecond || n.Reason != holdfast.ReasonQuarantined {
 			t.Errorf("node %d: %+v; want a quarantine of at most MaxTTL + W", i, n)
 		}
 	}
-	nobodyBefore(t, c, start, 3100*time.Millisecond)
+	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
 func TestAFlushedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
@@ -75,7 +77,7 @@ func TestAFlushedMajorityDoesNotVoteForMaxTTL(t *testing.T) {
 	s.ready(c)
 	start := time.Now()
 	s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "FLUSHALL") })
-	nobodyBefore(t, c, start, 3100*time.Millisecond)
+	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
 func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
@@ -105,7 +107,7 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "0")
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	})
-	nobodyBefore(t, c, start, 3100*time.Millisecond)
+	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
 // A voting node is switched to a policy that evicts. It evicts keys that were unused for a while: the record of an idle
@@ -200,7 +202,7 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 			if !errors.Is(err, holdfast.ErrUnavailable) || !strings.Contains(err.Error(), "quarantined") {
 				t.Errorf("TryLock at a promoted replica: %v; want a quarantine", err)
 			}
-			nobodyBefore(t, c, start, 3100*time.Millisecond)
+			nobodyBefore(t, c, start, 3200*time.Millisecond)
 		})
 	}
 }
@@ -221,7 +223,7 @@ func TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL(t *testing.T) {
 	start := time.Now()
 	<-l.Context().Done() // its renewals meet a replica
 	s.servers[0].MustDo(t, "REPLICAOF", "NO", "ONE")
-	nobodyBefore(t, c, start, 3100*time.Millisecond)
+	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
 // follow makes replica a replica of master and waits until it has all data.
@@ -238,14 +240,16 @@ func follow(t *testing.T, replica, master *redistest.Server) {
 func TestADurableNodeVotesAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.Durable())
-	durable := func(c *holdfast.Config) { quarantined(c); c.Durable = true }
+	durable := func(c *holdfast.Config) {
+		c.MaxTTL, c.NodeTimeout, c.Durable = 10*time.Second, 2*time.Second, true // the lease outlives slow restarts
+	}
 	a, b := s.ready(s.client(durable)), s.ready(s.client(durable))
 	l := lock(t, a, "x")
 	s.each(all(5), func(srv *redistest.Server) { srv.Kill(); srv.Restart() })
 	start := time.Now()
 	lock(t, b, "y")
 	t.Logf("acquired %s after all nodes restarted", time.Since(start).Round(time.Millisecond))
-	if waited := time.Since(start); waited > 2*time.Second {
+	if waited := time.Since(start); waited > 5*time.Second { // of a quarantine of 10.2 s
 		t.Errorf("acquired %s after the restart of durable nodes; want no quarantine", waited)
 	}
 	if _, err := b.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
@@ -324,8 +328,8 @@ func TestAClientOfAnotherConfigurationIsRefusedByName(t *testing.T) {
 		change func(*holdfast.Config)
 		both   []string
 	}{
-		{"MaxTTL", func(c *holdfast.Config) { c.MaxTTL = 2 * time.Second }, []string{"max-ttl=1s", "max-ttl=2s"}},
-		{"Window", func(c *holdfast.Config) { c.Window = 50 * time.Millisecond }, []string{"window=100ms", "window=50ms"}},
+		{"MaxTTL", func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }, []string{"max-ttl=2s", "max-ttl=3s"}},
+		{"Window", func(c *holdfast.Config) { c.Window = 50 * time.Millisecond }, []string{"window=200ms", "window=50ms"}},
 		{"Durable", func(c *holdfast.Config) { c.Durable = true }, []string{"durable=no", "durable=yes"}},
 		{"Cluster", func(c *holdfast.Config) { c.Cluster = "other" }, []string{"cluster=test", "cluster=other"}},
 		{"N", func(c *holdfast.Config) { c.Nodes = []node.Node{s.dial(0)} }, []string{"nodes=3", "nodes=1"}},
@@ -348,13 +352,13 @@ func TestTrustMakesNodesTakeAnotherConfiguration(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	s.ready(s.client()).Close()
-	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 2 * time.Second })
+	longer := s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second })
 	for _, n := range longer.Admin().Trust(t.Context()) {
 		if n.Err != nil || n.Reason != holdfast.ReasonQuarantined || n.Cause != holdfast.CauseVouched {
 			t.Fatalf("after Trust: %+v", n)
 		}
 	}
-	lock(t, s.ready(longer), "x", holdfast.WithTTL(2*time.Second))
+	lock(t, s.ready(longer), "x", holdfast.WithTTL(3*time.Second))
 	if _, err := s.client().Mutex("x").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "configuration differs") {
 		t.Errorf("a client of the old configuration: %v", err)
 	}
@@ -367,8 +371,8 @@ func TestAScriptFlushGoesUnnoticed(t *testing.T) {
 	l := lock(t, c, "x")
 	for range 3 {
 		s.each(all(3), func(srv *redistest.Server) { srv.MustDo(t, "SCRIPT", "FLUSH") })
-		redistest.Eventually(t, 900*time.Millisecond, "a renewal in spite of the flush", func() bool {
-			return l.Extend(t.Context(), time.Second) == nil
+		redistest.Eventually(t, 10*time.Second, "a renewal in spite of the flush", func() bool {
+			return l.Extend(t.Context(), settings().MaxTTL) == nil
 		})
 	}
 	if err := l.Unlock(t.Context()); err != nil {

@@ -69,7 +69,7 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 			n /= 5 // as many leases on nodes
 		}
 		c := s.ready(s.client(func(c *holdfast.Config) {
-			c.MaxTTL, c.TTL, c.Window, c.NodeTimeout = *manyTTL, *manyTTL, 2*window, time.Second
+			c.MaxTTL, c.TTL, c.Window, c.NodeTimeout = *manyTTL, *manyTTL, window, time.Second
 		}))
 		leases := make([]*holdfast.Lease, n)
 		names := make([]string, n)

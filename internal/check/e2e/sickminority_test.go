@@ -31,6 +31,7 @@ var sicknesses = []sickness{
 }
 
 func TestASickMinorityDelaysNobody(t *testing.T) {
+	const timeout = 2 * time.Second
 	if !*timed { // ratios are measured one after the other
 		t.Parallel()
 	}
@@ -42,7 +43,7 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 			s := newSet(t, 5)
 			proxy := redistest.NewProxy(t, s.servers[0].Addr())
 			s.urls[0] = proxy.URL()
-			c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second }))
+			c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = timeout }))
 			cycles := inShort(400, 100)
 			healthy := measure(t, c, cycles)
 			sick.make(s, proxy)
@@ -51,7 +52,7 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 				ratio := float64(ill[i]) / float64(healthy[i])
 				t.Logf("%-8s healthy %8s  one %s %8s  ratio %.2f", op, healthy[i], sick.name, ill[i], ratio)
 				// An operation that waits for the sick node waits for its timeout.
-				if ill[i] >= time.Second/2 {
+				if ill[i] >= timeout/2 {
 					t.Errorf("%s: median %s with one node %s: it waits for the sick node", op, ill[i], sick.name)
 				}
 				if *timed && ratio > 1.5 {
@@ -63,12 +64,12 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 			first := time.Hour
 			for i := range 3 {
 				start := time.Now()
-				late := s.client(func(c *holdfast.Config) { c.NodeTimeout = time.Second })
+				late := s.client(func(c *holdfast.Config) { c.NodeTimeout = timeout })
 				lock(t, late, fmt.Sprint("late ", i)).Unlock(t.Context())
 				first = min(first, time.Since(start))
 			}
 			t.Logf("a new client's first lock: %s", first.Round(time.Microsecond))
-			if first >= time.Second/2 {
+			if first >= timeout/2 {
 				t.Errorf("a new client's first lock takes %s with one node %s: it waits for the sick node", first, sick.name)
 			}
 			sick.cure(s, proxy)
@@ -87,7 +88,7 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 		start := time.Now()
 		l := lock(t, c, name)
 		acquired := time.Now()
-		if err := l.Extend(t.Context(), time.Second); err != nil {
+		if err := l.Extend(t.Context(), settings().MaxTTL); err != nil {
 			t.Fatal(err)
 		}
 		extended := time.Now()
@@ -111,7 +112,7 @@ func TestUnlockAtSaysThatAMinorityKeepsTheName(t *testing.T) {
 	s := newSet(t, 3)
 	net := s.network()
 	settings := func(c *holdfast.Config) {
-		c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, time.Second, 500*time.Millisecond
+		c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, 2*time.Second, 500*time.Millisecond
 	}
 	for _, srv := range s.servers {
 		srv.MustDo(t, "DEL", "holdfast:node:admission")

@@ -17,8 +17,8 @@ import (
 const (
 	thief = "thief"
 	// slowTTL is longer than the tests search for traces, so that no trace ends by itself.
-	slowTTL = 5 * time.Second
-	soon    = 2 * time.Second
+	slowTTL = 10 * time.Second
+	soon    = 5 * time.Second
 )
 
 // spoiling is a way to stop a node from granting.
@@ -34,14 +34,14 @@ type spoiling struct {
 }
 
 var spoilings = []spoiling{{
-	name: "taken by a foreign key", window: 2 * window, answer: time.Second, groups: 1, fact: holdfast.ErrHeld,
+	name: "taken by a foreign key", window: window, answer: time.Second, groups: 1, fact: holdfast.ErrHeld,
 	says: `held by a foreign key ("thief") for up to `,
 	spoil: func(s *set, _ *holdfast.Client, i int, name string) {
 		s.servers[i].MustDo(s.t, "SET", name, thief, "NX", "PX", 60_000)
 	},
 	mend: func(*set, *holdfast.Client, []int) {},
 }, {
-	name: "dead", window: 2 * window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
+	name: "dead", window: window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
 	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
 		s.kill(s.servers[i])
 		// The first call finds the connection lost. Only the next one is refused.

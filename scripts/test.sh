@@ -1,0 +1,43 @@
+#!/bin/sh
+# A sample of every check, in two lines of work at once. $1 selects the mutants.
+#
+# The first line runs with the race detector and on real servers. Most of its tests wait, and some measure time. It
+# starts with the package that waits longest. The second line only computes. It has no race detector: simulations under
+# it are ten times slower, and its scheduler draws lots. The second line and all builds have a lower priority, so they
+# use the time for which the first line waits, and hardly delay it.
+set -eu
+cd "$(dirname "$0")/.."
+mutants=$1
+low="nice -n 5"
+
+e2e=./internal/check/e2e
+# These tests of e2e run in virtual time, so they only compute.
+virtual='^(TestABusyClientToWhomNodesAreFarKeepsItsLeases|TestABusyClientIsNotIdleAfterAMinute|TestAPollingClientGetsItsTurnInEachGap|TestGapsCostATenthOfTheTimeAndNoPlaceInLine|TestExtendAfterARest)$'
+computing='/internal/check/(sim|models|models/.*|mutants|nodemodel)$'
+worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
+all=$(go list ./...)
+# shellcheck disable=SC2086 # lists of packages
+first="$e2e ./internal/check/chaos ./internal/command/cli $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
+second=$(printf '%s\n' "$all" | grep -E "$computing")
+
+log=$(mktemp)
+trap 'rm -f "$log" "$log.mutants"' EXIT
+# shellcheck disable=SC2086
+compute() {
+	status=0
+	$low go test -vet=off -short -timeout 30m -skip "$worlds" $second || status=1
+	$low go test -vet=off -short -timeout 30m -run "$virtual" $e2e || status=1
+	$low scripts/sim.sh 100000 || status=1
+	return $status
+}
+compute >"$log" 2>&1 &
+computing=$!
+trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
+
+failed=0
+# shellcheck disable=SC2086
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 3 -parallel 8 -skip "$virtual" $first || failed=1
+wait $computing || failed=1
+cat "$log"
+go run ./internal/check/mutants -run "$mutants" || failed=1
+exit $failed
