@@ -55,7 +55,7 @@ func New(c Config) (*Client, error) {
 	here := environment.Of(c.Nodes[0])
 	cl.fan = fanout.New(fanout.Config{
 		Nodes: c.Nodes, Set: c.nodeSet(), Timeout: c.NodeTimeout, Clock: here.Clock, Random: here.Random, Logger: c.Logger,
-		Told: cl.told,
+		VoteChanged: cl.told,
 	})
 	var b [12]byte
 	id := string(random(here.Random, b[:])) // distinguishes this client's inbox from others

@@ -9,7 +9,7 @@
 //	async        functions that may block, away from goroutines with deadlines
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
 //	quorum       several nodes: what their answers mean together. No I/O
-//	fanout       carries calls to all nodes: queues, pipelines, admission, clocks
+//	fanout       carries calls to all nodes: transport, admission, clocks
 //	waiting      gets a lock: attempts, lines, hand-offs, passes
 //	renewal      keeps a lock: renewals, deadlines, releases
 //	embedded     a node inside this process, for tests, development and the demo

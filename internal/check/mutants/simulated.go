@@ -112,12 +112,12 @@ var inSimulation = []simulated{{
 }, {
 	name: "admission needs memory", file: "internal/check/nodemodel/node.go",
 	old: "return n.admit(config, run, c)", new: "if n.Full { return \"\", oom }; return n.admit(config, run, c)",
-	unseen: "a look does not pass the door any more, and a broken connection is an excuse for a lost lease; TestAStatusWhereMemoryIsFullEndsNoLease",
+	unseen: "a look does not greet any more, and a broken connection is an excuse for a lost lease; TestAStatusWhereMemoryIsFullEndsNoLease",
 }, {
 	name: "a node that answers with an error gets no release", file: "internal/core/quorum/standing.go",
 	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
 }, {
-	name: "a client ignores that a node lost its scripts", file: "internal/core/fanout/seat.go",
+	name: "a client ignores that a node lost its scripts", file: "internal/core/fanout/worker.go",
 	old: "case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:", new: "case a.Verdict == nodescript.NotAdmitted:",
 }, {
 	name: "one server under two addresses has two votes", file: "internal/core/fanout/homes.go",

@@ -34,7 +34,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 	if f.closed {
 		return
 	}
-	for i, s := range f.seats {
+	for i, n := range f.config.Nodes {
 		f.wait.Go(func() {
 			least := standsIn * f.config.Timeout
 			pause, patience := relistenFirst, least
@@ -42,7 +42,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				_ = s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
+				_ = n.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
 					if message == "" {
 						late.Stop()
 						since = f.Now()
