@@ -102,9 +102,21 @@ var inClients = []mutant{{
 	old: "return a.Kept(node) || a.Pending(node)", new: "return a.Kept(node)",
 	pkg: e2ePkg, check: "TestAnAttemptThatIsGivenUpLeavesNothing/rueidis", says: "nothing of ours left",
 }, {
-	name: "a release that did not get through is not repeated", promise: nothing, file: "internal/core/fanout/seat.go",
+	name: "a release that did not get through is not repeated", promise: nothing, file: "internal/core/fanout/worker.go",
 	old: "if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {", new: "if false {",
 	pkg: e2ePkg, check: "TestAReleaseThatWasCutOffIsRepeated", says: "nothing of ours left",
+}, {
+	name: "a release that its caller cut off is not repeated", promise: nothing, file: "internal/core/fanout/carry.go",
+	old: "\tif m.Persist != 0 {", new: "\tif false {",
+	pkg: fanPkg, check: "TestTheEndOfItsContextEndsACallersWaitDuringItsCall", says: "the release was not repeated",
+}, {
+	name: "a caller carries the messages of others", promise: noHang, file: "internal/core/fanout/carry.go",
+	old: "func(m *Message) bool { return m.To != to })", new: "func(m *Message) bool { return false })",
+	pkg: fanPkg, check: "TestACallerCarriesOnlyItsOwnMessages", says: "answers:",
+}, {
+	name: "a client that closes waits for the calls of its callers", promise: noHang, file: "internal/core/fanout/carry.go",
+	old: "return f.waits", new: "return f.ctx",
+	pkg: fanPkg, check: "TestTheEndOfWaitsCutsOffQuestionsOnly", says: "gives back: false",
 }, {
 	name: "a renewal counts for a TTL that the nodes were not asked for", promise: told, file: "internal/core/renewal/renew.go",
 	old: "quorum.Deadline(r.sent, r.ttl,", new: "quorum.Deadline(r.sent, e.ttl,",
@@ -138,7 +150,7 @@ var inClients = []mutant{{
 	old: "if m.state != open && !owed || !m.whole {", new: "if _ = owed; m.state != open || !m.whole {",
 	pkg: waitPkg, check: "TestAPartWhoseGrantsComeLateIsGivenBack", says: "nobody had it for",
 }, {
-	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/core/fanout/inbox.go",
+	name: "a subscription has as long as its driver gives it", promise: noHang, file: "internal/core/fanout/subscriptions.go",
 	old: "late := time.AfterFunc(patience, cancel)", new: "late := time.AfterFunc(time.Hour, cancel)",
 	pkg: fanPkg, check: "TestASubscriptionThatDoesNotStandIsMadeAgain", says: "tries it does not stand",
 }, {
@@ -186,7 +198,7 @@ var inClients = []mutant{{
 	old: "case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:", new: "case m.taken && (joined || ans.MayHaveRun()):",
 	pkg: waitPkg, check: "TestNobodyStaysInLineWhateverNodesDo", says: "in line",
 }, {
-	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/core/fanout/seat.go",
+	name: "a node that answered nothing in time is not met anew", promise: exclusion, file: "internal/core/fanout/worker.go",
 	old: "return err != nil", new: "return err != nil && !node.Timeout(err)",
 	pkg: fanPkg, check: "TestANodeThatFailedIsGreetedBeforeItIsAskedAgain", says: "want it greeted",
 }, {
@@ -206,7 +218,7 @@ var inClients = []mutant{{
 	old: "case current && m.alone():", new: "case false && m.alone():",
 	pkg: waitPkg, check: "TestAMinorityThatSaysHeldIsNoQuorum", says: "want that nothing is known",
 }, {
-	name: "a subscription that flaps is made again at once", promise: order, file: "internal/core/fanout/inbox.go",
+	name: "a subscription that flaps is made again at once", promise: order, file: "internal/core/fanout/subscriptions.go",
 	old: "if f.Now().Sub(since) >= relistenMost {", new: "if true || f.Now().Sub(since) >= relistenMost {",
 	pkg: "internal/core/fanout", check: "TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften", says: "it was made \\d+ times",
 }, {
@@ -230,8 +242,8 @@ var inClients = []mutant{{
 	old: "	case l.ended: // its holder", new: "	case false: // its holder",
 	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
 }, {
-	name: "a look takes another server without a greeting", promise: exclusion, file: "internal/core/fanout/door.go",
-	old: "s.standing.Doubt() // a whole greeting", new: "s.standing.Greeted(s.fan.Now(), h, nil, twin) // a whole greeting",
+	name: "a look takes another server without a greeting", promise: exclusion, file: "internal/core/fanout/voter.go",
+	old: "v.standing.Doubt() // a whole greeting", new: "v.standing.Greeted(v.fan.Now(), h, nil, twin) // a whole greeting",
 	pkg: e2ePkg, check: "TestALookChecksThatANodeIsDurable", says: "less durable than declared",
 }, {
 	name: "a node that a report reached late counts as silent", promise: exclusion, file: "internal/core/nodescript/peers.go",
@@ -243,10 +255,10 @@ var inClients = []mutant{{
 	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
 }, {
 	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "!met && !s.unmet.Load()", new: "!met",
+	old: "!met && !v.unmet.Load()", new: "!met",
 	pkg: e2ePkg, check: "TestANodeThatCannotBeGreetedStopsNobody", says: "no lock for 10 s",
 }, {
-	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/door.go",
+	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/voter.go",
 	old: "	if next != nil {", new: "	if false {",
 	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
 }, {
@@ -282,12 +294,12 @@ var inClients = []mutant{{
 	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
 	pkg: fanPkg, check: "TestAReleasePassesTheDoorOfEveryNodeThatAnswers", says: "and the release is answered",
 }, {
-	name: "nobody wakes an idle worker when the linger is over", promise: outlives, file: "internal/core/fanout/seat.go",
+	name: "nobody wakes an idle worker when the linger is over", promise: outlives, file: "internal/core/fanout/sender.go",
 	old: "wake := len(s.queue) > 0 && s.held == 0 && s.wakes()", new: "wake := false && s.wakes()",
 	pkg: fanPkg, check: "TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers", says: "was answered after",
 }, {
-	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/door.go",
-	old: "if step, _ := s.next(); step == quorum.Send {", new: "if s.forgot(); false {",
+	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/voter.go",
+	old: "if step, _ := v.next(); step == quorum.Send {", new: "if v.forgot(); false {",
 	pkg: fanPkg, check: "TestALookAtANodeThatVotesKeepsNothingFromIt", says: "a renewal is answered",
 }, {
 	name: "a node that was doubted while it was asked is not met anew", promise: exclusion, file: "internal/core/quorum/standing.go",
@@ -370,7 +382,7 @@ var inClients = []mutant{{
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
 	pkg: e2ePkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {
-	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/core/fanout/seat.go",
+	name: "no more than two pipelines to a node that is far away", promise: noHang, file: "internal/core/fanout/spare.go",
 	old: "s.trip <= share ||", new: "s.trip > 0 ||",
 	pkg: e2ePkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
 }, {

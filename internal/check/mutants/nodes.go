@@ -212,8 +212,8 @@ var admissions = []mutant{{
 	old: "if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end", new: "",
 	pkg: e2ePkg, check: "TestANodeThatBootedWithAWrongClockStartsItsQuarantineWhenItIsRight", says: "must begin then|refused for its clock",
 }, {
-	name: "EVAL fallback: an unknown script is loaded, nobody admitted", promise: memory, file: "internal/core/fanout/seat.go",
-	old: "\t\t\ts.forgot()", new: "\t\t\ts.node.Eval(context.Background(), `return ''`, node.Call{}, s.standing.Scripts().Load()...)",
+	name: "EVAL fallback: an unknown script is loaded, nobody admitted", promise: memory, file: "internal/core/fanout/worker.go",
+	old: "\t\t\ts.voter.forgot()", new: "\t\t\ts.node.Eval(context.Background(), `return ''`, node.Call{}, s.voter.standing.Scripts().Load()...)",
 	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
 	name: "one server under two addresses has two votes", promise: exclusion, file: "internal/core/fanout/homes.go",

@@ -112,12 +112,12 @@ var inSimulation = []simulated{{
 }, {
 	name: "admission needs memory", file: "internal/check/nodemodel/node.go",
 	old: "return n.admit(config, run, c)", new: "if n.Full { return \"\", oom }; return n.admit(config, run, c)",
-	unseen: "a look does not pass the door any more, and a broken connection is an excuse for a lost lease; TestAStatusWhereMemoryIsFullEndsNoLease",
+	unseen: "a look does not greet any more, and a broken connection is an excuse for a lost lease; TestAStatusWhereMemoryIsFullEndsNoLease",
 }, {
 	name: "a node that answers with an error gets no release", file: "internal/core/quorum/standing.go",
 	old: "!(s.step == Refuse && s.unreached)", new: "!(s.step == Refuse && s.refusal.Verdict == nodescript.Failed)",
 }, {
-	name: "a client ignores that a node lost its scripts", file: "internal/core/fanout/seat.go",
+	name: "a client ignores that a node lost its scripts", file: "internal/core/fanout/worker.go",
 	old: "case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:", new: "case a.Verdict == nodescript.NotAdmitted:",
 }, {
 	name: "one server under two addresses has two votes", file: "internal/core/fanout/homes.go",
@@ -132,8 +132,8 @@ var inSimulation = []simulated{{
 	name: "a node that keeps nothing of a report counts as told", file: "internal/core/fanout/members.go",
 	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
 }, {
-	name: "a look takes another server without a greeting", file: "internal/core/fanout/door.go",
-	old: "s.standing.Doubt() // a whole greeting", new: "s.standing.Greeted(s.fan.Now(), h, nil, twin) // a whole greeting",
+	name: "a look takes another server without a greeting", file: "internal/core/fanout/voter.go",
+	old: "v.standing.Doubt() // a whole greeting", new: "v.standing.Greeted(v.fan.Now(), h, nil, twin) // a whole greeting",
 }, {
 	name: "a node that a report reached late counts as silent", file: "internal/core/nodescript/peers.go",
 	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",

@@ -13,8 +13,8 @@ import (
 // would otherwise leave with its message alone, each time that the node is idle, and the crowd needs full pipelines.
 const seldom = 4
 
-// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The seat's mutex guards to. While to
-// is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
+// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards to. While
+// to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
 	to       Receiver        // of the messages that a caller will carry; nil: no caller prepares to
 	ctx      context.Context // of the caller
@@ -35,23 +35,23 @@ type carrier struct {
 //
 // Several nodes get no such path. One goroutine would ask them one after the other.
 func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
-	if s := f.seats[0]; len(f.seats) == 1 && ctx.Err() == nil && s.reserve(to) {
+	if s := f.senders[0]; len(f.senders) == 1 && ctx.Err() == nil && s.reserve(to) {
 		defer s.carry(ctx)
 	}
 	send()
 }
 
-// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals go on. The client calls
-// it when it closes.
+// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals go on. The client
+// calls it when it closes.
 func (f *Fanout) EndWaits() { f.end() }
 
 // reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
 // node does not vote or is not idle.
-func (s *seat) reserve(to Receiver) bool {
+func (s *sender) reserve(to Receiver) bool {
 	if s.alone.Load() < seldom { // no lock is needed to see that, so Carry costs a crowd nothing
 		return false
 	}
-	if step, due := s.next(); step != quorum.Send || due {
+	if step, due := s.voter.next(); step != quorum.Send || due {
 		return false
 	}
 	s.mu.Lock()
@@ -66,18 +66,19 @@ func (s *seat) reserve(to Receiver) bool {
 
 // reserved reports whether a caller will carry all messages of the queue. As soon as there is another message, a worker
 // takes them all. s.mu is held.
-func (s *seat) reserved() bool {
+func (s *sender) reserved() bool {
 	to := s.carrier.to
 	return to != nil && !slices.ContainsFunc(s.queue, func(m *Message) bool { return m.To != to })
 }
 
 // carry ends a reservation and sends the reserved messages. If the node is not idle any more, it leaves them to a
 // worker.
-func (s *seat) carry(ctx context.Context) {
+func (s *sender) carry(ctx context.Context) {
 	defer s.fan.wait.Done()
 	c := &s.carrier
+	votes := s.voter.votes()
 	s.mu.Lock()
-	alone := s.away == 0 && s.held == 0 && s.reserved() && s.standing.Next(s.fan.Now()) == quorum.Send
+	alone := votes && s.away == 0 && s.held == 0 && s.reserved()
 	c.to = nil
 	if len(s.queue) == 0 || !alone {
 		wake := len(s.queue) > 0 && s.held == 0
@@ -94,7 +95,7 @@ func (s *seat) carry(ctx context.Context) {
 	if batch := s.weed(c.batch); len(batch) > 0 {
 		c.again = s.send(c, batch, c.again[:0], &c.pipeline, true)
 		if len(c.again) > 0 {
-			s.forgot()
+			s.voter.forgot()
 			for _, m := range c.again { // a worker meets the new incarnation, which may take long
 				s.put(m)
 			}
@@ -137,9 +138,9 @@ func (c *carrier) cut(ctx context.Context) bool {
 
 // cutOff answers a message whose call was cut off. That says nothing about the node. But a node that hangs must not
 // look healthy because all its callers are impatient, so the node is met again.
-func (s *seat) cutOff(m *Message, a nodescript.Answer) {
+func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
-		s.doubt()
+		s.voter.doubt()
 	}
 	m.answer(s.index, a)
 	if m.Persist != 0 {

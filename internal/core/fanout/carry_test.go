@@ -23,7 +23,7 @@ func newLoneFleet(t *testing.T) *fleet {
 
 // carry carries m and returns the answer of the first node. It reports false if Carry returned first.
 func (f *fleet) carry(ctx context.Context, m *Message) (nodescript.Answer, bool) {
-	r := newRoll(f.N())
+	r := newCollector(f.N())
 	m.To = r
 	f.Carry(ctx, r, func() { f.Send(m, nil) })
 	select {
@@ -141,7 +141,7 @@ func TestCloseWaitsForACarriedCallAndForItsConsequences(t *testing.T) {
 				f := newLoneFleet(t)
 				_, stamp := f.lock(t)
 				f.takes.Store(int64(50 * time.Millisecond))
-				last := newRoll(1)
+				last := newCollector(1)
 				first := answers(func(nodescript.Answer) {
 					f.takes.Store(0)
 					f.Send(&Message{Call: nodescript.ReleaseCall(lockX, "owner", stamp), To: last}, nil)
@@ -186,9 +186,9 @@ func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
 		go f.carry(ctx, &Message{Call: f.acquire(t, "lone")})
 		synctest.Wait()
 		var crowd sync.WaitGroup
-		rolls := make([]*roll, 64)
+		rolls := make([]*collector, 64)
 		for i := range rolls {
-			r := newRoll(1)
+			r := newCollector(1)
 			rolls[i] = r
 			stamp, _, _ := f.Stamp()
 			m := &Message{Call: nodescript.AcquireCall(nodescript.Lock{Name: fmt.Sprint(i)}, "one", stamp, f.set.MaxTTL), To: r}
@@ -225,8 +225,8 @@ func TestNobodyCarriesInACrowd(t *testing.T) {
 	})
 }
 
-// Another's message comes between the reservation and the call. A worker takes both, so no context of one caller can cut
-// off the call of another.
+// Another's message comes between the reservation and the call. A worker takes both, so no context of one caller can
+// cut off the call of another.
 func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)
@@ -234,7 +234,7 @@ func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 		f.takes.Store(int64(20 * time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
-		own, other := newRoll(1), newRoll(1)
+		own, other := newCollector(1), newCollector(1)
 		f.Carry(ctx, own, func() {
 			f.Send(&Message{Call: f.acquire(t, "own"), To: own}, nil)
 			f.Send(&Message{Call: nodescript.QuitCall(lockX, "other"), To: other}, nil)
@@ -253,7 +253,7 @@ func TestACarriedCallSurvivesTheLossOfTheScripts(t *testing.T) {
 		f := newLoneFleet(t)
 		defer f.Close(t.Context())
 		f.models[0].ScriptFlush()
-		r := newRoll(1)
+		r := newCollector(1)
 		f.Carry(t.Context(), r, func() { f.Send(&Message{Call: f.acquire(t, "owner"), To: r}, nil) })
 		if <-r.done; r.answers[0].Verdict != nodescript.Granted {
 			t.Errorf("answered %+v", r.answers[0])

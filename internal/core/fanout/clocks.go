@@ -155,9 +155,9 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
 	var wait sync.WaitGroup
-	for i, s := range f.seats {
+	for i, v := range f.voters {
 		wait.Go(func() {
-			_, readings[i], _ = s.hello(f.hear, min(f.config.Timeout, quorum.LongestTrip(f.config.Set.Window)))
+			_, readings[i], _ = v.hello(f.hear, min(f.config.Timeout, quorum.LongestTrip(f.config.Set.Window)))
 		})
 	}
 	wait.Wait()

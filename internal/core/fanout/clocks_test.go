@@ -183,7 +183,7 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 			f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 			defer f.Close(t.Context())
 			start := time.Now()
-			_, r, err := f.seats[0].hello(t.Context(), time.Second)
+			_, r, err := f.voters[0].hello(t.Context(), time.Second)
 			if took := r.Received.Sub(r.Sent); err != nil || took != 10*ms || len(n.takes) > 0 {
 				t.Errorf("of answers after %v one that took %s counts; %v", takes, took, err)
 			}

@@ -1,20 +1,38 @@
 // Package fanout carries one operation to all nodes and brings their answers back. It is the thin layer of goroutines
 // and sockets around the core of the protocol.
 //
-//	fanout.go   the node set: send to all nodes
-//	clocks.go   the nodes' clocks: read them, draw stamps
-//	message.go  one operation that waits for each node
-//	seat.go     one node: its queue and the workers that send batches
-//	pipeline.go the calls that go to a node in one piece
-//	door.go     one node: greeting and admission before anything is sent
-//	durable.go  one node: whether it is as durable as the clients declare
-//	homes.go    the server behind each node: one server has one vote
-//	members.go  the servers behind the list: reports to the nodes, and strangers
-//	inbox.go    a subscription on every node
-//	parked.go   one node: releases that could not be delivered yet
-//	survey.go   questions to each node outside the queues
+//	fanout.go         the node set: send to all nodes, ask all for their votes, close
+//	collector.go      one answer of each node
+//	survey.go         questions to each node outside the queues
+//
+// Transport, for each node a sender:
+//
+//	message.go        one operation that waits for each node
+//	sender.go         the queue, and when a worker wakes
+//	worker.go         workers: they take batches, send them and deliver the answers
+//	spare.go          more pipelines to a node that is far away
+//	carry.go          a lone caller that carries its messages itself
+//	pipeline.go       the calls that go to a node in one piece
+//	parked.go         releases that could not be delivered yet
+//	subscriptions.go  a subscription on every node
+//
+// Admission, for each node a voter:
+//
+//	voter.go          whether the node votes, and what makes that doubtful
+//	greet.go          hello, admit and refresh
+//	announce.go       what the client tells about a node that does not vote
+//	durable.go        whether the server is as durable as the clients declare
+//	homes.go          the server behind each node: one server has one vote
+//	members.go        the servers behind the list: reports to the nodes, and strangers
+//	longmutex.go      a mutex that is held over round trips
+//
+// Clocks:
+//
+//	clocks.go         the nodes' clocks: read them, draw stamps
+//
+// A sender asks its voter and no other part of admission. A voter knows no queue.
 //
 // Other libraries use one goroutine per node and call. That is simpler, but it costs most of their throughput. Here two
 // workers per node, or three for a single node, drain a queue into pipelines. Messages that wait while one pipeline is
-// under way go with the next one.
+// under way go with the next one. Only a lone caller of a single node does without a worker.
 package fanout

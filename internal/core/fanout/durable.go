@@ -10,12 +10,12 @@ import (
 // lax returns why a server is less durable than its clients declare, and the value of appendfsync if that is the
 // reason. INFO does not say how the server writes its AOF, and a script may not ask. lax ignores a server without an
 // AOF, because admission finds that it is forgetful.
-func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
-	n, can := s.node.(node.Configured)
-	if !can || !s.fan.config.Set.Durable {
+func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
+	n, can := v.node.(node.Configured)
+	if !can || !v.fan.config.Set.Durable {
 		return nodescript.NoCause, "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.fan.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, v.fan.config.Timeout)
 	defer cancel()
 	setting := func(name string) (value string) {
 		if err == nil {
@@ -26,7 +26,7 @@ func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err
 	}
 	switch only, sync, idle := setting("appendonly"), setting("appendfsync"), setting("no-appendfsync-on-rewrite"); {
 	case node.Code(err) != "":
-		s.unchecked(err)
+		v.unchecked(err)
 	case err != nil || only != "yes":
 		return nodescript.NoCause, "", err
 	case sync != "always":
@@ -38,12 +38,12 @@ func (s *seat) lax(ctx context.Context) (why nodescript.Cause, value string, err
 }
 
 // unchecked logs once that a server does not tell its settings.
-func (s *seat) unchecked(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.trusted {
-		s.trusted = true
-		s.fan.config.Logger.Warn("node does not tell its settings (CONFIG GET): that it is durable is not checked",
-			"node", s.node.Addr(), "error", node.Reason(err))
+func (v *voter) unchecked(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.trusted {
+		v.trusted = true
+		v.fan.config.Logger.Warn("node does not tell its settings (CONFIG GET): that it is durable is not checked",
+			"node", v.node.Addr(), "error", node.Reason(err))
 	}
 }

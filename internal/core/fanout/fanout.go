@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config has the settings of a Fanout. All of them except Told are required.
+// Config has the settings of a Fanout. All of them except VoteChanged are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
@@ -22,23 +22,24 @@ type Config struct {
 	Random  func() uint64
 	Logger  *slog.Logger
 
-	// Told is called when a node stops voting, when the reason changes, and when the node votes again. In the last case
-	// a is Done. offset is how far the node's clock is from the majority's, or 0 if that is unknown. Told must not
-	// block. It may be nil.
-	Told func(node int, a nodescript.Answer, offset time.Duration)
+	// VoteChanged is called when a node stops voting, when the reason changes, and when the node votes again. In the
+	// last case a is Done. offset is how far the node's clock is from the majority's, or 0 if that is unknown.
+	// VoteChanged must not block. It may be nil.
+	VoteChanged func(node int, a nodescript.Answer, offset time.Duration)
 }
 
 // Fanout is a client's view of its node set. It is safe for concurrent use.
 type Fanout struct {
-	config Config
-	seats  []*seat
-	ctx    context.Context // ends at Close
-	cancel context.CancelFunc
-	waits  context.Context // ends first in Close: see EndWaits
-	end    context.CancelFunc
-	hear   context.Context // ends earlier in Close: subscriptions have nothing to give back
-	deaf   context.CancelFunc
-	wait   sync.WaitGroup
+	config  Config
+	senders []*sender       // by node
+	voters  []*voter        // by node
+	ctx     context.Context // ends at Close
+	cancel  context.CancelFunc
+	waits   context.Context // ends first in Close: see EndWaits
+	end     context.CancelFunc
+	hear    context.Context // ends earlier in Close: subscriptions have nothing to give back
+	deaf    context.CancelFunc
+	wait    sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
@@ -62,10 +63,11 @@ func New(c Config) *Fanout {
 	f.waits, f.end = context.WithCancel(f.ctx)
 	f.hear, f.deaf = context.WithCancel(f.ctx)
 	for i, n := range c.Nodes {
-		f.seats = append(f.seats, newSeat(f, i, n))
+		v := newVoter(f, i, n)
+		f.voters, f.senders = append(f.voters, v), append(f.senders, newSender(f, i, n, v))
 	}
 	f.members = f.newMembers()
-	for _, s := range f.seats {
+	for _, s := range f.senders {
 		for range f.workers() {
 			f.wait.Go(s.work)
 		}
@@ -75,14 +77,14 @@ func New(c Config) *Fanout {
 
 // workers returns how many pipelines to a node are usually under way.
 func (f *Fanout) workers() int {
-	if len(f.seats) == 1 {
+	if len(f.senders) == 1 {
 		return workersOfOne
 	}
 	return workersOfMany
 }
 
 // N returns the number of nodes.
-func (f *Fanout) N() int { return len(f.seats) }
+func (f *Fanout) N() int { return len(f.senders) }
 
 // Now reads the client's steady clock.
 func (f *Fanout) Now() clock.Instant { return f.config.Clock() }
@@ -99,7 +101,7 @@ func (f *Fanout) Set() nodescript.Config { return f.config.Set }
 func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
 
 // Addr returns the address of a node.
-func (f *Fanout) Addr(node int) string { return f.seats[node].node.Addr() }
+func (f *Fanout) Addr(node int) string { return f.config.Nodes[node].Addr() }
 
 // SendBy returns the last instant at which it makes sense to send a stamp that was drawn at sent. Later the stamp would
 // leave the window, or nobody would wait for the answer.
@@ -109,7 +111,7 @@ func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 
 // Send gives m to every node for which to returns true. A nil to means all nodes.
 func (f *Fanout) Send(m *Message, to func(node int) bool) {
-	for i, s := range f.seats {
+	for i, s := range f.senders {
 		if to == nil || to(i) {
 			s.put(m)
 		}
@@ -119,11 +121,11 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 // Together runs send. The messages that send gives to a node go there in one piece, with the releases last. On two
 // connections the second message could overtake the first.
 func (f *Fanout) Together(send func()) {
-	for _, s := range f.seats {
+	for _, s := range f.senders {
 		s.hold(1)
 	}
 	defer func() {
-		for _, s := range f.seats {
+		for _, s := range f.senders {
 			s.hold(-1)
 		}
 	}()
@@ -131,7 +133,7 @@ func (f *Fanout) Together(send func()) {
 }
 
 // SendTo gives m to one node.
-func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
+func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 
 // Hail greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
 // answered or ctx ends. Done means that the node votes, Unanswered that its answer is missing.
@@ -139,14 +141,14 @@ func (f *Fanout) SendTo(node int, m *Message) { f.seats[node].put(m) }
 // Hail accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
 // the node may be gone since. Calls to that node go on meanwhile.
 func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
-	r := newRoll(f.N())
+	r := newCollector(f.N())
 	f.mu.Lock()
-	for i, s := range f.seats {
+	for i, v := range f.voters {
 		if f.closed {
 			r.Answered(i, 0, failed(node.ErrClosed))
 			continue
 		}
-		f.wait.Go(func() { r.Answered(i, 0, s.look()) })
+		f.wait.Go(func() { r.Answered(i, 0, v.askVote()) })
 	}
 	f.mu.Unlock()
 	return r.get(ctx, nil)
@@ -161,8 +163,8 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 		return nil
 	default:
 	}
-	r := newRoll(f.N())
-	f.Send(&Message{hail: true, To: r}, nil)
+	r := newCollector(f.N())
+	f.Send(&Message{greetOnly: true, To: r}, nil)
 	answers := r.get(ctx, f.settled)
 	select {
 	case <-f.settled:
@@ -181,55 +183,21 @@ func (f *Fanout) Met() <-chan struct{} { return f.settled }
 func (f *Fanout) Greeted() clock.Instant {
 	now := f.Now()
 	var when []clock.Instant
-	for _, s := range f.seats {
-		s.mu.Lock()
+	for _, v := range f.voters {
+		v.mu.Lock()
 		switch {
-		case s.greeted != 0:
-			when = append(when, s.greeted)
-		case s.heard:
+		case v.greeted != 0:
+			when = append(when, v.greeted)
+		case v.heard:
 			when = append(when, now)
 		}
-		s.mu.Unlock()
+		v.mu.Unlock()
 	}
 	if len(when) < quorum.Majority(f.N()) {
 		return 0
 	}
 	slices.Sort(when)
 	return when[quorum.Majority(f.N())-1]
-}
-
-// roll collects one answer per node.
-type roll struct {
-	mu      sync.Mutex
-	answers []nodescript.Answer
-	got     int
-	done    chan struct{}
-}
-
-func newRoll(n int) *roll {
-	return &roll{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
-}
-
-// get returns the answers when all have come, enough is closed, or ctx ends.
-func (r *roll) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
-	select {
-	case <-r.done:
-	case <-enough:
-	case <-ctx.Done():
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]nodescript.Answer(nil), r.answers...)
-}
-
-// Answered implements [Receiver].
-func (r *roll) Answered(node, _ int, a nodescript.Answer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answers[node] = a
-	if r.got++; r.got == len(r.answers) {
-		close(r.done)
-	}
 }
 
 // Close ends the workers and closes the nodes. Until ctx ends, the workers still try to send the queued messages.
@@ -244,7 +212,7 @@ func (f *Fanout) Close(ctx context.Context) {
 	}
 	f.mu.Unlock()
 	f.deaf()
-	for _, s := range f.seats {
+	for _, s := range f.senders {
 		s.close()
 	}
 	drained := make(chan struct{})
@@ -254,7 +222,7 @@ func (f *Fanout) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	f.cancel()
-	for _, s := range f.seats {
+	for _, s := range f.senders {
 		s.node.Close()
 	}
 	<-drained

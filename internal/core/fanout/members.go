@@ -21,11 +21,11 @@ import (
 // A report counts for a limited time. A client at work repeats it before that time ends. A server that nobody reports
 // loses its place. No lock or unlock waits for a repeated report.
 type members struct {
-	round door          // held while a report is under way
-	met   chan struct{} // receives a value when another server was met; it has room for one
-	seats []membership
-	known []word      // by node: its last answer to a report
-	timer *time.Timer // starts the next report; nil: there was no report yet. Fanout.mu guards all fields but round
+	round   longMutex     // held while a report is under way
+	met     chan struct{} // receives a value when another server was met; it has room for one
+	servers []membership
+	known   []word      // by node: its last answer to a report
+	timer   *time.Timer // starts the next report; nil: there was no report yet. Fanout.mu guards all fields but round
 }
 
 // membership is the knowledge of the server behind one node of the list.
@@ -57,15 +57,15 @@ type word struct {
 func (f *Fanout) restWhen() time.Duration { return max(time.Minute, f.config.Set.MaxTTL) }
 
 func (f *Fanout) newMembers() *members {
-	m := &members{round: newDoor(), met: make(chan struct{}, 1), seats: make([]membership, f.N()), known: make([]word, f.N())}
-	for i := range m.seats {
-		m.seats[i].against = make([]objection, f.N())
+	m := &members{round: newLongMutex(), met: make(chan struct{}, 1), servers: make([]membership, f.N()), known: make([]word, f.N())}
+	for i := range m.servers {
+		m.servers[i].against = make([]objection, f.N())
 	}
 	return m
 }
 
-// tellMet wakes a client that waits for another server to be met. The fan-out's lock is held.
-func (m *members) tellMet() {
+// wakeMet wakes a client that waits for another server to be met. The fan-out's lock is held.
+func (m *members) wakeMet() {
 	select {
 	case m.met <- struct{}{}:
 	default:
@@ -79,11 +79,11 @@ func (f *Fanout) lists() bool { return f.N() > 1 }
 func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := &f.members.seats[node]
+	m := &f.members.servers[node]
 	if m.id != id {
 		m.becomes(id)
 		m.seen = asked
-		f.members.tellMet()
+		f.members.wakeMet()
 	}
 	m.blank = id == ""
 	m.seen = max(m.seen, asked)
@@ -100,7 +100,7 @@ func (m *membership) becomes(id string) {
 
 // untrusted reports whether a server's vote does not count until the next report about it.
 func (f *Fanout) untrusted(node int) bool {
-	return f.lists() && int64(f.Now()) >= f.members.seats[node].trusted.Load()
+	return f.lists() && int64(f.Now()) >= f.members.servers[node].trusted.Load()
 }
 
 // member makes the nodes know the server behind a node as a member. It returns Done if the server's vote counts.
@@ -112,15 +112,15 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := &f.members.seats[node]
+	m := &f.members.servers[node]
 	if by := m.opposed(f.Now()); by >= 0 {
 		if o := m.against[by]; o.gone {
 			return nodescript.Answer{Verdict: nodescript.Quarantined, Cause: nodescript.PlaceTaken, Left: o.until.Sub(f.Now())}
 		}
 		return nodescript.Answer{Verdict: nodescript.Misconfigured, Cause: nodescript.Stranger, Evidence: f.bothLists(by)}
 	}
-	for i := range f.seats {
-		if o := &f.members.seats[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.lives(i) {
+	for i := range f.N() {
+		if o := &f.members.servers[i]; i != node && o.counted && o.id == m.id && m.id != "" && !f.untrusted(i) && f.lives(i) {
 			return nodescript.Answer{
 				Verdict: nodescript.Misconfigured, Cause: nodescript.DataTwice, Evidence: &nodescript.Evidence{Value: f.Addr(i)},
 			}
@@ -137,13 +137,13 @@ func (f *Fanout) member(node int) nodescript.Answer {
 func (f *Fanout) reportUntilTrusted(node int) {
 	f.members.round.Lock()
 	defer f.members.round.Unlock()
-	for began := f.Now(); f.untrusted(node); { // the report of another seat may have named it too
+	for began := f.Now(); f.untrusted(node); { // the report of another node may have named it too
 		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
 			return
 		}
 		select {
 		case <-f.members.met:
-		case <-time.After(f.config.Set.Window/4 + f.seats[node].apart()):
+		case <-time.After(f.config.Set.Window/4 + apart(node)):
 		case <-f.ctx.Done():
 		}
 	}
@@ -161,8 +161,8 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	for _, m := range f.members.known[by].members {
 		e.Theirs = append(e.Theirs, nodescript.Peer{ID: m.ID, Addr: m.Addr})
 	}
-	for i := range f.seats {
-		e.Ours = append(e.Ours, nodescript.Peer{ID: f.members.seats[i].id, Addr: f.Addr(i)})
+	for i := range f.N() {
+		e.Ours = append(e.Ours, nodescript.Peer{ID: f.members.servers[i].id, Addr: f.Addr(i)})
 	}
 	return e
 }
@@ -171,7 +171,7 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 // answered. As a node may hang, it also returns when a majority has answered and the others had enough time.
 //
 // It returns true if no additional vote counts after it, because a node answered but did not keep the report. That node
-// is being met, and needs the report again. The round's door is held.
+// is being met, and needs the report again. members.round is held.
 func (f *Fanout) report() (again bool) {
 	f.mu.Lock()
 	sent := f.Now()
@@ -180,17 +180,17 @@ func (f *Fanout) report() (again bool) {
 		return false
 	}
 	var list []nodescript.Peer
-	told := make([]nodescript.Peer, f.N())
+	listed := make([]nodescript.Peer, f.N())
 	changes := make([]int, f.N())
 	until := make([]clock.Instant, f.N()) // until then the servers are trusted
 	wait := f.config.Set.Window / 8       // for the answers that come after a majority's
 	begins := false                       // a vote that does not count yet may count after this report
-	for i := range f.members.seats {
-		if m := &f.members.seats[i]; m.id != "" {
-			told[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
+	for i := range f.members.servers {
+		if m := &f.members.servers[i]; m.id != "" {
+			listed[i] = nodescript.Peer{ID: m.id, Addr: f.Addr(i), Seen: f.time.StampAt(m.seen)}
 			changes[i] = m.changes
 			until[i] = m.seen.Add(f.config.Set.Trusted())
-			list = append(list, told[i])
+			list = append(list, listed[i])
 			begins = begins || f.untrusted(i)
 		}
 	}
@@ -204,15 +204,15 @@ func (f *Fanout) report() (again bool) {
 	answers := make(chan answered, f.N())
 	expected := 0 // answers of the nodes that were not silent lately
 	silent := make([]bool, f.N())
-	for i, s := range f.seats {
-		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.seats[i].id, list)
-		m := &f.members.seats[i]
+	for i, v := range f.voters {
+		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)
+		m := &f.members.servers[i]
 		if silent[i] = m.id != "" && sent.Sub(m.seen) > f.config.Set.ReportEvery()*3/2; !silent[i] {
 			expected++
 		}
 		f.wait.Go(func() {
 			a := answered{node: i}
-			a.yes, a.unkept = f.ask(i, s, told[i].ID, call)
+			a.yes, a.unkept = f.reportTo(i, v, listed[i].ID, call)
 			answers <- a
 		})
 	}
@@ -240,12 +240,12 @@ func (f *Fanout) report() (again bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, t := range told {
+	for i, t := range listed {
 		if again && f.untrusted(i) {
 			continue // the node that kept nothing may yet get another list
 		}
 		// A server that left and came back meanwhile may have lost objections that came in between.
-		if m := &f.members.seats[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(f.Now()) < 0 {
+		if m := &f.members.servers[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(f.Now()) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
 	}
@@ -260,23 +260,23 @@ type answered struct {
 	unkept bool // the node answered, but does not keep the report
 }
 
-// ask sends a report to one node and takes its answer, also a late one. id is the id under which the node was met.
-func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept bool) {
+// reportTo sends a report to one node and takes its answer, also a late one. id is the id under which the node was met.
+func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unkept bool) {
 	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
 	defer cancel()
 	sent := f.Now()
-	p, err := nodescript.ParsePeers(s.node.Eval(ctx, nodescript.PeersText(), call))
+	p, err := nodescript.ParsePeers(v.node.Eval(ctx, nodescript.PeersText(), call))
 	if err != nil || p.Other {
 		return false, false
 	}
 	f.mu.Lock()
-	me := &f.members.seats[i]
+	me := &f.members.servers[i]
 	met := id == p.ID                 // compared with the report's id, because the node may have been met since
 	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
 		me.becomes("")
 		f.mu.Unlock()
-		s.doubt()                          // it lost its memory, or the address leads to another server
-		f.wait.Go(func() { s.admitted() }) // other votes begin to count only after it keeps a report
+		v.doubt()                          // it lost its memory, or the address leads to another server
+		f.wait.Go(func() { v.admitted() }) // other votes begin to count only after it keeps a report
 		return false, true
 	}
 	defer f.mu.Unlock()
@@ -285,14 +285,14 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	} else if me.id == "" && me.blank && !p.Late { // it got its id when it was admitted, and keeps only what comes with that
 		me.becomes(p.ID)
 		me.seen = sent
-		f.members.tellMet()
+		f.members.wakeMet()
 	} else if me.id == "" { // it was away, and keeps reports only after it was met
-		f.wait.Go(func() { s.admitted() })
+		f.wait.Go(func() { v.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
 		f.members.known[i] = word{sent, p.Members}
-		for j := range f.members.seats {
-			m := &f.members.seats[j]
+		for j := range f.members.servers {
+			m := &f.members.servers[j]
 			switch {
 			case slices.Contains(p.Strangers, m.id):
 				m.against[i] = f.objection(p)
@@ -305,7 +305,7 @@ func (f *Fanout) ask(i int, s *seat, id string, call node.Call) (yes, unkept boo
 	// A node that was not greeted yet keeps no report, but its objections count. The same is true for a node that the
 	// report reached late: it gets the next report in time, or not either. A node that cannot be greeted, for example
 	// because it refuses INFO, must not stop the votes of the others.
-	return met && !p.Late, !met && !s.unmet.Load()
+	return met && !p.Late, !met && !v.unmet.Load()
 }
 
 // objection returns the meaning of a node's answer for a stranger.
@@ -335,7 +335,7 @@ func (f *Fanout) reportAgain(in time.Duration) {
 // reportSoon sends a report in the background. It does nothing if the client has had no work for restWhen.
 func (f *Fanout) reportSoon() {
 	now, last := f.Now(), clock.Instant(0)
-	for _, s := range f.seats {
+	for _, s := range f.senders {
 		s.mu.Lock()
 		last = max(last, s.worked)
 		s.mu.Unlock()
@@ -347,11 +347,9 @@ func (f *Fanout) reportSoon() {
 	}
 	f.reportAgain(f.config.Set.ReportEvery() / 4) // for the case that this report fails
 	f.wait.Go(func() {
-		select {
-		case f.members.round <- struct{}{}:
+		if f.members.round.TryLock() { // otherwise a report is under way
 			f.report()
 			f.members.round.Unlock()
-		default: // a report is under way
 		}
 	})
 }

@@ -30,8 +30,8 @@ type Message struct {
 	// Again takes the answers to repeated sends, one for each time: To has had its own answer. nil: nobody needs them.
 	Again Receiver
 
-	hail    bool // greet and admit only; Call is empty
-	dropped atomic.Bool
+	greetOnly bool // greet and admit only; Call is empty
+	dropped   atomic.Bool
 }
 
 // Drop keeps the message from nodes that it was not sent to yet. Its receiver gets an answer for each of them, as for a

@@ -22,7 +22,7 @@ type parked struct {
 	stopped  bool
 }
 
-func (p *parked) add(s *seat, m *Message) {
+func (p *parked) add(s *sender, m *Message) {
 	again := m.repeat()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,11 +31,11 @@ func (p *parked) add(s *seat, m *Message) {
 	}
 	p.messages = append(p.messages, again)
 	if p.timer == nil {
-		p.timer = time.AfterFunc(unparkEvery+s.apart(), func() { p.unpark(s) })
+		p.timer = time.AfterFunc(unparkEvery+apart(s.index), func() { p.unpark(s) })
 	}
 }
 
-func (p *parked) unpark(s *seat) {
+func (p *parked) unpark(s *sender) {
 	p.mu.Lock()
 	messages := p.messages
 	p.messages, p.timer = nil, nil

@@ -88,7 +88,7 @@ func newFleetOf(t *testing.T, n int) *fleet {
 
 // answers sends a call to all nodes and returns their answers.
 func (f *fleet) answers(c nodescript.Call) []nodescript.Answer {
-	r := newRoll(f.N())
+	r := newCollector(f.N())
 	f.Send(&Message{Call: c, To: r}, nil)
 	<-r.done
 	return r.answers
@@ -134,7 +134,7 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 		"clocks moved": func(t *testing.T, f *fleet) { f.moved(t) },
 		"clocks moved, connections broken": func(t *testing.T, f *fleet) {
 			f.moved(t)
-			for _, s := range f.seats {
+			for _, s := range f.voters {
 				s.broke(errors.New("connection lost"))
 			}
 			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // a new greeting
@@ -147,7 +147,7 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window))
 		},
 		"an error of the server": func(t *testing.T, f *fleet) {
-			for _, s := range f.seats {
+			for _, s := range f.voters {
 				s.broke(errors.New("connection lost"))
 			}
 			how := func(_ context.Context, admits bool) error {
@@ -182,7 +182,7 @@ func TestAReleaseIsNotSentToANodeThatWasNotReached(t *testing.T) {
 		f := newFleet(t)
 		defer f.Close(t.Context())
 		owner, stamp := f.lock(t)
-		for _, s := range f.seats {
+		for _, s := range f.voters {
 			s.broke(errors.New("connection lost"))
 		}
 		f.answer(errors.New("connection lost"))
@@ -241,15 +241,15 @@ func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 // If Doubt is called while a node is asked, the node is met anew, whatever it answers: the break may have come after
 // the answer.
 func TestADoubtOutlivesTheAnswerThatItMeets(t *testing.T) {
-	for name, asked := range map[string]func(s *seat){
-		"by the way": func(s *seat) { s.look() },
-		"for a call": func(s *seat) { s.forgot(); s.admitted() },
+	for name, asked := range map[string]func(s *voter){
+		"by the way": func(s *voter) { s.askVote() },
+		"for a call": func(s *voter) { s.forgot(); s.admitted() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFleet(t)
 				defer f.Close(t.Context())
-				s, admitted := f.seats[0], 0
+				s, admitted := f.voters[0], 0
 				how := func(_ context.Context, admits bool) error {
 					if admits {
 						if admitted++; admitted == 1 {

@@ -13,8 +13,8 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
 	var wait sync.WaitGroup
-	for i, s := range f.seats {
-		wait.Go(func() { ask(ctx, i, s.node) })
+	for i, n := range f.config.Nodes {
+		wait.Go(func() { ask(ctx, i, n) })
 	}
 	wait.Wait()
 }
@@ -34,17 +34,17 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 // voucher.
 func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
 	errs := make([]error, f.N())
-	for _, s := range f.seats {
-		s.reconsider()
+	for _, v := range f.voters {
+		v.reconsider()
 	}
 	f.Hail(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
-		s := f.seats[i]
-		s.door.Lock() // an admission under way would overwrite the result
-		defer s.door.Unlock()
-		s.mu.Lock()
-		names := s.standing.Challenge()
-		s.mu.Unlock()
+		v := f.voters[i]
+		v.greeting.Lock() // an admission under way would overwrite the result
+		defer v.greeting.Unlock()
+		v.mu.Lock()
+		names := v.standing.Challenge()
+		v.mu.Unlock()
 		if names == "" {
 			return // it votes, or was not met
 		}
@@ -53,7 +53,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 			return
 		}
 		errs[i] = nodescript.ParseTrust(n.Eval(ctx, nodescript.TrustText(), nodescript.TrustCall(f.config.Set, names)))
-		s.reconsider()
+		v.reconsider()
 	})
 	return errs
 }
@@ -61,25 +61,25 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 // Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or was not
 // met.
 func (f *Fanout) Loss(i int) string {
-	s := f.seats[i]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.standing.Challenge()
+	v := f.voters[i]
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.standing.Challenge()
 }
 
 // Incarnation returns the run id and the version of the server behind a node, as last met. Both are "" if it was never
 // met.
 func (f *Fanout) Incarnation(i int) (run, version string) {
-	s := f.seats[i]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.standing.Run(), s.standing.Version()
+	v := f.voters[i]
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.standing.Run(), v.standing.Version()
 }
 
 // Quarantine returns a node's last answer about its quarantine. It reports false if that quarantine is over.
 func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
-	s := f.seats[i]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.standing.Quarantine(f.Now())
+	v := f.voters[i]
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.standing.Quarantine(f.Now())
 }

@@ -66,10 +66,10 @@ func (s *Standing) Next(now clock.Instant) Step {
 // Scripts returns the scripts for the node's incarnation, nil before the first hello.
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
-// PassesDoor reports whether op can be sent although the node does not vote. Operations that give back go to every node
+// GoesWithoutVote reports whether op can be sent although the node does not vote. Operations that give back go to every node
 // that answers, whatever keeps it from voting. They do not go to a node that was not reached a moment ago, because that
 // would only cost another try.
-func (s *Standing) PassesDoor(op nodescript.Op) bool {
+func (s *Standing) GoesWithoutVote(op nodescript.Op) bool {
 	return s.loaded && !(s.step == Refuse && s.unreached) && op.GivesBack()
 }
 

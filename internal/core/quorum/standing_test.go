@@ -23,7 +23,7 @@ func TestANodeVotesAfterHelloAndAdmit(t *testing.T) {
 		t.Errorf("a node never met answers %d: who asked would wait for another answer", v)
 	}
 	s.Greeted(0, hello("a"), nil, "")
-	if s.Next(0) != Admit || s.PassesDoor(nodescript.Release) {
+	if s.Next(0) != Admit || s.GoesWithoutVote(nodescript.Release) {
 		t.Fatal("a greeted node is not asked for admission, or gets a release it has no script for")
 	}
 	s.Admitted(0, nodescript.Answer{Verdict: nodescript.Done})
@@ -43,7 +43,7 @@ func TestAQuarantinedNodeGetsOnlyWhatGivesBack(t *testing.T) {
 	if s.Next(at(time.Millisecond)) != Refuse {
 		t.Fatal("a quarantined node is used")
 	}
-	passes := s.PassesDoor
+	passes := s.GoesWithoutVote
 	if !passes(nodescript.Release) || !passes(nodescript.Leave) || !passes(nodescript.Quit) || passes(nodescript.Acquire) || passes(nodescript.Extend) {
 		t.Error("the wrong calls pass the door of a quarantined node")
 	}

@@ -35,7 +35,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 	if f.closed {
 		return
 	}
-	for i, s := range f.seats {
+	for i, n := range f.config.Nodes {
 		f.wait.Go(func() {
 			least := standsIn * f.config.Timeout
 			pause, patience := relistenFirst, least
@@ -43,7 +43,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				err := s.node.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
+				err := n.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
 					if message == "" {
 						late.Stop()
 						since = f.Now()
@@ -54,7 +54,7 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 					heard(i, message)
 				})
 				if node.Code(err) != "" {
-					s.deaf(err)
+					f.voters[i].deaf(err)
 				}
 				switch {
 				case stood:
@@ -76,16 +76,5 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				pause = min(2*pause, relistenMost)
 			}
 		})
-	}
-}
-
-// deaf logs once that a server refuses subscriptions.
-func (s *seat) deaf(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.refuses {
-		s.refuses = true
-		s.fan.config.Logger.Warn("node refuses subscriptions: waiters of this client cannot queue there and may be overtaken without a bound",
-			"node", s.node.Addr(), "error", node.Reason(err))
 	}
 }

@@ -1,0 +1,97 @@
+package fanout
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// noteRefusal calls Config.VoteChanged when a node stops voting, when the reason changes, and when the node votes
+// again. v.mu is held.
+func (v *voter) noteRefusal(ok bool) bool {
+	now := v.fan.Now()
+	if ok {
+		if v.standing.Next(now) == quorum.Send {
+			v.unsettled.over()
+			if v.announced != (refused{}) {
+				v.announced = refused{}
+				v.announce(nodescript.Answer{Verdict: nodescript.Done})
+			}
+		}
+		return true
+	}
+	a := v.standing.Refusal(now)
+	if v.unsettled.brief(now, a) {
+		return false
+	}
+	if why := refusedBy(a); why != v.announced && v.fan.ctx.Err() == nil {
+		v.announced = why
+		v.announce(a)
+	}
+	return false
+}
+
+// spell is a time in which the client does not know the nodes' clocks well enough for the node to vote. Each new client
+// has one, of some milliseconds, until it has met a majority.
+type spell struct{ since, last clock.Instant }
+
+const (
+	// worthTelling is how long such a spell lasts before anybody is told.
+	worthTelling = time.Second
+	// spellPause is a pause after which it is another spell: a refused node is asked again after a second or so.
+	spellPause = 3 * time.Second
+)
+
+// brief reports whether a refusal belongs to a spell that has not lasted long.
+func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
+	var unsettled quorum.Unsettled
+	if a.Cause != nodescript.Inexact && !errors.As(a.Err, &unsettled) {
+		s.over()
+		return false
+	}
+	if s.since == 0 || now.Sub(s.last) >= spellPause {
+		s.since = now
+	}
+	s.last = now
+	return now.Sub(s.since) < worthTelling
+}
+
+func (s *spell) over() { *s = spell{} }
+
+func (v *voter) announce(a nodescript.Answer) {
+	if v.fan.config.VoteChanged != nil {
+		offset, _ := v.fan.Offset(v.index)
+		v.fan.config.VoteChanged(v.index, a, offset)
+	}
+}
+
+// refused is a refusal without its times. Two refusals for the same reason are equal.
+type refused struct {
+	verdict nodescript.Verdict
+	cause   nodescript.Cause
+	with    string // the evidence and the error
+}
+
+func refusedBy(a nodescript.Answer) refused {
+	r := refused{verdict: a.Verdict, cause: a.Cause, with: node.Reason(a.Err)}
+	if e := a.Evidence; e != nil {
+		r.with += fmt.Sprint(e.Value, e.Theirs, e.Ours)
+	}
+	return r
+}
+
+// deaf logs once that a server refuses subscriptions.
+func (v *voter) deaf(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.refuses {
+		v.refuses = true
+		v.fan.config.Logger.Warn("node refuses subscriptions: waiters of this client cannot queue there and may be overtaken without a bound",
+			"node", v.node.Addr(), "error", node.Reason(err))
+	}
+}

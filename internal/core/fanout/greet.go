@@ -1,0 +1,181 @@
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// hello asks the node for its incarnation and its clock.
+func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
+	// The first answer includes the time to connect. A clock reading is uncertain by half of the round trip, and so are
+	// the tickets of waiters. After a long round trip hello therefore asks again, if the timeout leaves enough time: a
+	// call that is cut off costs its connection.
+	var best quorum.Reading
+	var h nodescript.Hello
+	within, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	began := v.fan.Now()
+	for tries := 0; ; tries++ {
+		sent := v.fan.Now()
+		again, err := nodescript.ParseHello(v.node.Eval(within, nodescript.HelloText(), node.Call{}))
+		received := v.fan.Now()
+		switch {
+		case tries > 0 && node.Timeout(err):
+			return h, best, nil // the node has answered in time once
+		case node.Timeout(err):
+			return again, quorum.Reading{}, Overdue{v.fan.config.Timeout, err}
+		case err != nil:
+			return again, quorum.Reading{}, err
+		}
+		if h = again; tries == 0 {
+			v.mu.Lock()
+			v.heard = true
+			v.mu.Unlock()
+		}
+		if took := received.Sub(sent); tries == 0 || took < best.Received.Sub(best.Sent) {
+			best = quorum.Reading{Node: v.index, Time: h.Time, Sent: sent, Received: received}
+		}
+		took := best.Received.Sub(best.Sent)
+		if took <= v.fan.config.Set.Window/64 || tries == 2 || received.Sub(began)+took > timeout {
+			return h, best, nil
+		}
+	}
+}
+
+// Overdue is the error of a node that did not answer a greeting in time. A node that is far away may cause it too,
+// while the driver connects.
+type Overdue struct {
+	Timeout time.Duration
+	err     error
+}
+
+// Error returns the timeout and the driver's error.
+func (l Overdue) Error() string {
+	return fmt.Sprintf("no answer within the node timeout, %s: %v", l.Timeout, l.err)
+}
+
+// Unwrap returns the driver's error.
+func (l Overdue) Unwrap() error { return l.err }
+
+func (v *voter) greet() bool {
+	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
+	twin := ""
+	if err == nil {
+		h.Lax, h.Sync, err = v.lax(v.fan.ctx)
+	}
+	if err == nil {
+		v.fan.sawAlive(v.index, h.ID, reading.Sent)
+		v.fan.read(reading)
+		twin = v.fan.meet(v.index, h.Run)
+	}
+	v.unmet.Store(err != nil)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.standing.Greeted(v.fan.Now(), h, err, twin)
+	return v.noteRefusal(v.standing.Next(v.fan.Now()) == quorum.Admit)
+}
+
+// admit asks the node to vote, with a stamp that a majority of clocks confirms. It waits for that majority, because the
+// other nodes are being greeted at the same time. If the node lost its memory, it answers with a challenge. admit then
+// returns true, and the caller asks again with a stamp drawn after that answer.
+func (v *voter) admit() bool {
+	timeout := time.NewTimer(v.fan.config.Timeout)
+	defer timeout.Stop()
+	select {
+	case <-v.fan.settled:
+	case <-timeout.C:
+	case <-v.fan.ctx.Done():
+	}
+	v.mu.Lock()
+	scripts, loaded, challenge := v.standing.Scripts(), v.standing.Loaded(), v.standing.Challenge()
+	v.mu.Unlock()
+	stamp, within, err := v.fan.admission()
+	if err != nil {
+		loaded = loaded || v.load(scripts)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.standing.Unsettled(v.fan.Now(), loaded, err)
+		return v.noteRefusal(false)
+	}
+	a, received := v.evalAdmit(scripts, loaded, stamp, within, challenge)
+	member := nodescript.Answer{Verdict: nodescript.Done}
+	if a.Verdict == nodescript.Done && v.fan.lists() {
+		member = v.fan.member(v.index)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.standing.Admitted(received, a); member.Verdict != nodescript.Done {
+		v.standing.NoMember(v.fan.Now(), member)
+		return v.noteRefusal(false)
+	}
+	again := a.Verdict == nodescript.Challenged && v.standing.Next(received) == quorum.Admit
+	return v.noteRefusal(again || a.Verdict == nodescript.Done)
+}
+
+// evalAdmit has the node run admit, and load the scripts if it does not have them. Loading takes a second round trip
+// and the same time again. The caller must draw stamp after the node answered with challenge.
+func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
+	set := v.fan.config.Set
+	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36))
+	load, timeout := scripts.Load(), 2*v.fan.config.Timeout
+	if loaded {
+		load, timeout = nil, v.fan.config.Timeout
+	}
+	ctx, cancel := context.WithTimeout(v.fan.ctx, timeout)
+	defer cancel()
+	sent := v.fan.Now()
+	a = nodescript.ParseAdmit(set, v.node.Eval(ctx, scripts.Admit, call, load...))
+	received = v.fan.Now()
+	took := received.Sub(sent)
+	if !loaded {
+		took /= 2
+	}
+	if a.Verdict == nodescript.OffClock {
+		a.Took = took
+		if off := 2*set.Window - within; within < set.Window && time.Duration(stamp-a.Time).Abs()*time.Microsecond <= set.Window {
+			a.Cause, a.Evidence = nodescript.Inexact, &nodescript.Evidence{Off: off}
+		}
+	}
+	if a.Time != 0 && loaded { // otherwise hello has read the clock, in one round trip
+		v.fan.read(quorum.Reading{Node: v.index, Time: a.Time, Sent: sent, Received: received})
+	}
+	return a, received
+}
+
+// load has the node load the scripts without an admission, because releases need no vote. It reports whether the
+// incarnation that the scripts were made for now has them.
+func (v *voter) load(scripts *nodescript.Scripts) bool {
+	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.config.Timeout) // for two round trips
+	defer cancel()
+	a := nodescript.ParseAdmit(v.fan.config.Set, v.node.Eval(ctx, scripts.Admit, nodescript.LoadCall(), scripts.Load()...))
+	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
+}
+
+// refresh renews the node's guard and reads its clock. A failure shows in the calls that follow, so refresh reports
+// none.
+func (v *voter) refresh() {
+	v.mu.Lock()
+	v.standing.Refreshed(v.fan.Now())
+	scripts := v.standing.Scripts()
+	v.mu.Unlock()
+	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
+	if err != nil {
+		return
+	}
+	v.fan.read(reading)
+	if h.Run != scripts.Run {
+		return
+	}
+	stamp, _ := v.fan.StampHeld()
+	call := nodescript.RefreshCall(stamp, v.fan.config.Set.Window)
+	ctx, cancel := context.WithTimeout(v.fan.ctx, v.fan.config.Timeout)
+	defer cancel()
+	v.node.EvalSHA(ctx, []node.Call{{SHA: scripts.SHA(call.Op), Args: call.Args}})
+}

@@ -1,0 +1,23 @@
+package fanout
+
+// longMutex is a mutex that a goroutine holds over round trips. It is a channel and not a [sync.Mutex], so that time in
+// a bubble of testing/synctest goes on while a goroutine waits for it.
+type longMutex chan struct{}
+
+func newLongMutex() longMutex { return make(longMutex, 1) }
+
+// Lock waits until the mutex is free and takes it.
+func (m longMutex) Lock() { m <- struct{}{} }
+
+// Unlock frees the mutex.
+func (m longMutex) Unlock() { <-m }
+
+// TryLock takes the mutex if it is free, and reports whether it did.
+func (m longMutex) TryLock() bool {
+	select {
+	case m <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}

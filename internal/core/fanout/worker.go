@@ -1,0 +1,205 @@
+package fanout
+
+import (
+	"context"
+	"slices"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// largestBatch limits the time for which one pipeline of ours keeps a server busy.
+const largestBatch = 256
+
+// work runs one worker. It ends when the sender is closed and its queue is empty.
+func (s *sender) work() { s.serve(false) }
+
+// serve sends the queued messages. A spare ends when the queue is empty.
+func (s *sender) serve(spare bool) {
+	var batch, again []*Message
+	var p pipeline
+	for first := true; ; first = false {
+		batch = s.take(batch[:0], !first, spare)
+		if len(batch) == 0 {
+			return
+		}
+		batch = s.weed(batch)
+		if len(batch) == 0 {
+			continue
+		}
+		votes := !s.onlyReleases(batch) && s.voter.admitted()
+		again = s.send(nil, batch, again[:0], &p, votes)
+		if len(again) > 0 {
+			// The server restarted or was flushed. So meet the new incarnation, and then send the messages again that
+			// it did not run.
+			s.voter.forgot()
+			votes = s.voter.admitted()
+			if again = s.weed(again); len(again) > 0 {
+				for _, m := range s.send(nil, again, nil, &p, votes) {
+					s.answer(m, nodescript.Answer{Verdict: nodescript.NotAdmitted})
+				}
+			}
+		}
+		clear(batch)
+		clear(again[:cap(again)])
+	}
+}
+
+// take waits for messages and returns up to largestBatch of them, or none when the sender is closed. back says that the
+// worker has just sent a batch. A spare does not wait.
+func (s *sender) take(batch []*Message, back, spare bool) []*Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if back && !spare {
+		s.away--
+	}
+	for len(s.queue) == 0 || s.held > 0 {
+		if spare {
+			s.spares--
+			return nil
+		}
+		if s.closed && s.held == 0 {
+			return nil
+		}
+		s.more.Wait()
+	}
+	batch = s.dequeue(batch)
+	if !spare {
+		s.leave(len(batch))
+	}
+	s.considerSpare()
+	return batch
+}
+
+// dequeue moves up to largestBatch messages from the queue to batch. s.mu is held.
+func (s *sender) dequeue(batch []*Message) []*Message {
+	n := min(len(s.queue), largestBatch)
+	batch = append(batch, s.queue[:n]...)
+	rest := copy(s.queue, s.queue[n:])
+	clear(s.queue[rest:])
+	s.queue = s.queue[:rest]
+	return batch
+}
+
+// leave notes that another pipeline leaves, with n messages. s.mu is held.
+func (s *sender) leave(n int) {
+	if n > 1 {
+		s.alone.Store(0)
+	} else if s.alone.Load() < seldom {
+		s.alone.Add(1)
+	}
+	s.worked = s.fan.Now()
+	if s.away++; s.away == 1 {
+		s.since = s.worked
+	}
+}
+
+// weed removes messages that are not worth sending any more, and answers them. So the queue of a hung node delays
+// nobody.
+func (s *sender) weed(batch []*Message) []*Message {
+	now := s.fan.Now()
+	kept := batch[:0]
+	for _, m := range batch {
+		switch {
+		case m.dropped.Load():
+			m.answer(s.index, failed(node.NotSent(context.Canceled)))
+		case m.SendBy != 0 && now > m.SendBy:
+			m.answer(s.index, failed(node.NotSent(context.DeadlineExceeded)))
+		default:
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// send runs a batch in one pipeline and delivers the answers. It appends to again the messages that the node did not
+// run because it does not know the scripts or the guard. c is the caller that carries the batch, nil for a worker.
+func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bool) []*Message {
+	known := s.voter.view()
+	defer p.clear()
+	for _, m := range batch {
+		switch {
+		case m.greetOnly && votes:
+			m.answer(s.index, nodescript.Answer{Verdict: nodescript.Done})
+		case m.greetOnly, !votes && !(known.releases && passes(m)):
+			s.answer(m, known.refusal)
+		default:
+			p.add(m)
+		}
+	}
+	if p.used == 0 {
+		return again
+	}
+	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.config.Timeout)
+	c.watch(cancel)
+	sent := s.fan.Now()
+	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
+	received := s.fan.Now()
+	cut := c.cut(ctx)
+	cancel()
+	if len(replies) > 0 && !changed(replies[0].Err) {
+		s.mu.Lock()
+		s.trip = received.Sub(sent)
+		s.mu.Unlock()
+	}
+	p.answered(replies, func(m *Message, a nodescript.Answer) {
+		switch {
+		case a.Verdict == nodescript.NotAdmitted || node.Code(a.Err) == node.NoScript:
+			again = append(again, m)
+			return
+		case a.Verdict == nodescript.OffClock:
+			a.Took = received.Sub(sent)
+			s.fan.read(quorum.Reading{Node: s.index, Time: a.Time, Sent: sent, Received: received})
+		case cut && changed(a.Err):
+			s.cutOff(m, a)
+			return
+		case changed(a.Err):
+			s.voter.broke(a.Err)
+		}
+		s.answer(m, a)
+	})
+	return again
+}
+
+// changed reports whether err means that another server may be there now: the connection broke, nobody listens, no
+// answer came in time, or the server became a replica. The node is then greeted and admitted anew. A server that was a
+// replica in between may have another server's memory, although its scripts and its run id are the same. The new
+// greeting also limits the calls to a dead node: a client dials it now and then, and not for every call.
+func changed(err error) bool {
+	switch node.Code(err) {
+	case "":
+		return err != nil
+	case node.ReadOnly, node.Loading, node.MasterDown:
+		return true
+	}
+	return false
+}
+
+// onlyReleases reports whether no message of batch needs the node's vote. Then the worker does not greet a node first
+// that may need its whole timeout to answer, or longer.
+func (s *sender) onlyReleases(batch []*Message) bool {
+	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
+}
+
+func passes(m *Message) bool { return m.Call.Op.GivesBack() }
+
+// answer delivers an answer. It parks a release or quit that did not get through.
+func (s *sender) answer(m *Message, a nodescript.Answer) {
+	m.answer(s.index, a)
+	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {
+		s.parked.add(s, m)
+	}
+}
+
+func undelivered(a nodescript.Answer) bool {
+	switch a.Verdict {
+	case nodescript.Done, nodescript.NotMine, nodescript.Lost, nodescript.Corrupt:
+		return false
+	}
+	return true
+}
+
+func failed(err error) nodescript.Answer {
+	return nodescript.Answer{Verdict: nodescript.Failed, Err: err}
+}
