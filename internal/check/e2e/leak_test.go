@@ -114,7 +114,7 @@ func goroutines() string {
 	buf := make([]byte, 4<<20)
 	var found []string
 	for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(g, "testing.tRunner") || strings.Contains(g, "/redistest.") {
+		if strings.Contains(g, "testing.tRunner") || strings.Contains(g, "/redistest.") || strings.Contains(g, "/parentdeath.") {
 			continue
 		}
 		for _, own := range []string{"holdfast/internal/", "holdfast/node/", "holdfast.(*", "rueidis."} {
