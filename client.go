@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/environment"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -170,8 +171,8 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
 	}
-	m.lock = nodescript.NewLock(c.config.Prefix+name, c.config.Private, times)
-	m.bad = checkName(m.lock.Name)
+	m.lock = kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
+	m.bad = checkName(m.lock.Name())
 	if m.bad == nil {
 		if err := c.config.checkTTL(m.ttl); err != nil {
 			m.bad = fmt.Errorf("lock %q: %w", name, err)

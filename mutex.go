@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -18,7 +19,7 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   nodescript.Lock
+	lock   *kind.Exclusive
 	bad    error // the reason why the name cannot be locked, or nil
 }
 
@@ -74,7 +75,7 @@ func (m *Mutex) run(ctx context.Context, lease *Lease, fn func(ctx context.Conte
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
 			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
 			// the TTL.
-			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name})
+			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name()})
 		}
 	}()
 	return fn(work)
@@ -200,7 +201,7 @@ func (m *Mutex) tell(why func() error) {
 	if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
 		return
 	}
-	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name, Err: why()}
+	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why()}
 	m.client.events.Emit(e)
 	if m.waiting != nil {
 		m.waiting(e)
@@ -228,7 +229,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 		l := newLease(ctx, m, g)
 		if m.client.events.Wanted(events.Acquired) {
 			m.client.events.Emit(&events.Event{
-				Kind: events.Acquired, Name: m.lock.Name, Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
+				Kind: events.Acquired, Name: m.lock.Name(), Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
 			})
 		}
 		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call
@@ -245,7 +246,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 
 // refused returns the public error for a refusal.
 func (m *Mutex) refused(r *waiting.Refusal) error {
-	nodes := m.client.answers(m.lock.Name, r.Answers, r.Err)
+	nodes := m.client.answers(m.lock.Name(), r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
 		return m.client.unavailable(m.name, nodes)
 	}

@@ -36,13 +36,13 @@ func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 // If ctx has ended by then, the error also matches ctx's Err and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
-	if err := checkName(m.lock.Name); err != nil {
+	if err := checkName(m.lock.Name()); err != nil {
 		return nil, m.prefix(err)
 	}
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	views, errs := c.fan.Inspect(ctx, m.lock)
+	views, errs := c.fan.Inspect(ctx, m.lock.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := viewOf(v)
@@ -50,7 +50,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 			n.failed(errs[i])
 		}
 		n.Node = c.fan.Addr(i)
-		s.Nodes = append(s.Nodes, n.about(m.lock.Name))
+		s.Nodes = append(s.Nodes, n.about(m.lock.Name()))
 	}
 	if s.judge() {
 		return s, nil

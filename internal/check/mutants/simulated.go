@@ -89,7 +89,7 @@ var inSimulation = []simulated{{
 	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
 }, {
 	name: "a lease's release is sent as that of an attempt", file: "internal/core/renewal/lease.go",
-	old: "return nodescript.ReleaseCall(", new: "return nodescript.AbortCall(",
+	old: "return e.lock.Release(", new: "return e.lock.Abort(",
 }, {
 	name: "no quarantine", file: "internal/check/nodemodel/admission.go",
 	old: "nodescript.Micros(n.now() + us), \"why\": why", new: "nodescript.Micros(n.now()), \"why\": why",
@@ -170,7 +170,7 @@ var inSimulation = []simulated{{
 	old: "Passes: m.passes}", new: "Passes: 0}",
 }, {
 	name: "a hand-off to a bid that is over is not declined", file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: nodescript.DeclineCall(k.Of.Lock, k.Of.Owner), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_ = fanout.Message{}",
 }, {
 	name: "what UnlockAt leaves is free at once", file: "internal/check/nodemodel/release.go",
 	old: "Expiry: until, Waiting", new: "Expiry: now, Waiting",

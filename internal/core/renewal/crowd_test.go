@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -73,7 +74,7 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 		defer k.Close()
 		now := fan.Now()
 		for range leases {
-			k.Keep(t.Context(), nodescript.Lock{Name: "x"}, waiting.Grant{
+			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Grant{
 				Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, set.Window),
 			}, ttl, nil)
 		}

@@ -21,14 +21,13 @@ func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 	fan := e.keeper.fan
 	now := fan.Now()
 	until := now.Add(d + fan.Set().Window)
-	bare := nodescript.Lock{Name: e.lock.Name, Private: true} // a private lock: the plain key does not change
-	keep := nodescript.LeaveCall(bare, e.grant.Owner, e.grant.Token, fan.StampAt(until))
+	keep := e.lock.LeaveGap(e.grant.Owner, e.grant.Token, fan.StampAt(until))
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
 	// The leave is not repeated, because a release without it hands the name on at once. It goes before the release:
 	// see [fanout.Fanout.Together].
 	fan.Send(&fanout.Message{Call: keep, To: both, SendBy: now.Add(d)}, nil)
 	fan.Send(&fanout.Message{Call: e.releaseCall(), To: both, Persist: e.persist()}, nil)
-	last := nodescript.ReleaseCall(e.lock, nodescript.LeftOwner(e.grant.Owner), e.highest)
+	last := e.lock.EndGap(e.grant.Owner, e.highest)
 	e.keeper.endGap(d, func() {
 		fan.Send(&fanout.Message{Call: last, Persist: until.Add(time.Second)}, nil)
 	})

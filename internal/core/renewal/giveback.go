@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -31,7 +32,7 @@ func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 // Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes it. That waiter
 // then also has to release the remains of the lease. Otherwise gap is how long the name must stay free for clients of
 // other libraries before the nodes hand it on.
-type Pass func(l nodescript.Lock, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
+type Pass func(l kind.Kind, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
 // Release ends the lease in any case, and gives the name back on every node. It repeats the request in the background
 // for nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name
@@ -97,7 +98,7 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
 	e.endLocked(ErrReleased, func() {
-		e.send(nodescript.LeaveCall(e.lock, e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+		e.send(e.lock.Leave(e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
@@ -35,7 +36,7 @@ type Looked func(e *Lease) (undo func())
 // Lease is a held lock. It is safe for concurrent use.
 type Lease struct {
 	keeper *Keeper
-	lock   nodescript.Lock
+	lock   kind.Kind
 	grant  waiting.Grant
 
 	mu       sync.Mutex
@@ -65,7 +66,7 @@ type Lease struct {
 //
 // If the keeper is closed, Keep ends and releases the lease at once, because nobody would do that later. If the fan-out
 // is closed too, the nodes free the name after its TTL.
-func (k *Keeper) Keep(parent context.Context, l nodescript.Lock, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
+func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,
@@ -150,7 +151,7 @@ func (e *Lease) lost(why *LostError) error {
 }
 
 // Name returns the lock's name with its prefix.
-func (e *Lease) Name() string { return e.lock.Name }
+func (e *Lease) Name() string { return e.lock.Name() }
 
 // loseLocked announces the loss, and has the lease removed from the nodes later. Thousands of leases may be lost
 // together, so all of them are announced before the nodes are told.
@@ -167,7 +168,7 @@ func (e *Lease) forgetLocked() {
 }
 
 func (e *Lease) releaseCall() nodescript.Call {
-	return nodescript.ReleaseCall(e.lock, e.grant.Owner, e.highest)
+	return e.lock.Release(e.grant.Owner, e.highest)
 }
 
 // endLocked announces the end of the lease, then calls tell, which informs the nodes.
@@ -201,6 +202,6 @@ func (e *Lease) announceLocked(why error) {
 // emit tells the listeners what happened to the lease.
 func (e *Lease) emit(k events.Kind, err error) {
 	if s := e.keeper.Events; s.Wanted(k) {
-		s.Emit(&events.Event{Kind: k, Name: e.lock.Name, Owner: e.grant.Owner, Token: e.grant.Token, Err: err})
+		s.Emit(&events.Event{Kind: k, Name: e.lock.Name(), Owner: e.grant.Owner, Token: e.grant.Token, Err: err})
 	}
 }

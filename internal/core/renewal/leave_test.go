@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -65,9 +66,9 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				if fan.Settle(t.Context()) != nil {
 					t.Fatal("no stamps")
 				}
-				lock := nodescript.Lock{Name: "x"}
+				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				before, _, _ := fan.Stamp()
-				fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, "a~b~c", before, ttl)}, nil)
+				fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), "a~b~c", before, ttl)}, nil)
 				synctest.Wait()
 				token, sent, _ := fan.Stamp()
 				keeps := func() string {

@@ -57,7 +57,7 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 	e.highest = max(e.highest, stamp)
 	e.over = max(e.over, sent.Add(e.ttl))
 	k.fan.Send(&fanout.Message{
-		Call: nodescript.ExtendCall(e.lock, e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
+		Call: e.lock.Extend(e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
 		To:   r, SendBy: k.fan.SendBy(sent),
 	}, nil)
 	k.arm(e, sent.Add(e.againLocked(sent)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -91,7 +92,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 	l, nodes := hearing(t, func(m *nodemodel.Node) *ill { return &ill{Node: m} })
 	const ttl = 10 * time.Second
-	lock := nodescript.Lock{Name: "x"}
+	lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 	others := 3*time.Second + upTo(6*time.Second)
 	other, stamp := l.taken(t, lock, others, nil)
 
@@ -109,7 +110,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 				g.End()
 				if gives {
 					if passed, _ := l.Pass(lock, g, g.Token, g.Sent.Add(ttl)); !passed {
-						l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
+						l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
 					}
 				}
 			}
@@ -120,7 +121,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 	if gives := r.IntN(2) == 0; gives {
 		after := upTo(3 * time.Second)
 		time.AfterFunc(after, func() {
-			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, other, stamp), Persist: l.Fan.Now().Add(others)}, nil)
+			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), other, stamp), Persist: l.Fan.Now().Add(others)}, nil)
 		})
 	}
 	worst, second := nodes[r.IntN(3)], nodes[r.IntN(3)]
@@ -148,7 +149,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 			if len(k.Waiting) > 0 {
 				t.Errorf("nobody waits, and in line on node%d are %q", i, k.Waiting)
 			}
-			if k.Name != nodescript.RecordKey(lock.Name) || kept {
+			if k.Name != nodescript.RecordKey(lock.Name()) || kept {
 				continue
 			}
 			if r, err := nodescript.ParseRecord(k.Text); err != nil || r.Owner != other && r.Expiry > micros() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -63,7 +64,7 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 		l.Inbox.open(t.Context()) // otherwise the first question would be awaited
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil {
+		if _, r := l.Wait(ctx, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {}); r != nil {
 			t.Errorf("three slow nodes, a free lock, and it was not got: %+v", r)
 		}
 	})

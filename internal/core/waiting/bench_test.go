@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -22,9 +23,9 @@ func BenchmarkALockThatIsFree(b *testing.B) {
 				nodes = append(nodes, m)
 			}
 			l := met(b, locker(b, set, time.Second, nodes...))
-			var locks []nodescript.Lock // several, because a release may still be under way
+			var locks []*kind.Exclusive // several, because a release may still be under way
 			for i := range 100 {
-				locks = append(locks, nodescript.NewLock(fmt.Sprint(i), true, nodescript.NewTimes(ttl)))
+				locks = append(locks, kind.NewExclusive(nodescript.NewLock(fmt.Sprint(i), true, nodescript.NewTimes(ttl))))
 			}
 			told := func(*Refusal) {}
 			b.ReportAllocs()
@@ -35,7 +36,7 @@ func BenchmarkALockThatIsFree(b *testing.B) {
 					b.Fatalf("%+v", r)
 				}
 				g.End()
-				l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
+				l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token)}, nil)
 			}
 		})
 	}

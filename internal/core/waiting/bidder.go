@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -14,7 +15,7 @@ import (
 // says. It receives the answers to its own messages.
 type bidder struct {
 	fan   *fanout.Fanout
-	lock  nodescript.Lock
+	lock  kind.Kind
 	hears func(owner string, node int) bool // reports whether a hand-off by node would be heard
 	wake  chan struct{}                     // receives a value when the state changes
 
@@ -26,7 +27,7 @@ type bidder struct {
 }
 
 // newBidder returns a bidder that has asked nobody yet. A ticket of 0 joins no queue.
-func newBidder(f *fanout.Fanout, l nodescript.Lock, owner string, ttl time.Duration, ticket int64) *bidder {
+func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(bid.Config{
 		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket,
 	})}
@@ -50,11 +51,11 @@ func (b *bidder) do(actions []bid.Action) {
 		case bid.Raise:
 			b.fan.Raise(a.Stamp)
 		case bid.Abort:
-			b.giveBack(nodescript.AbortCall(b.lock, a.Owner, a.Stamp), a)
+			b.giveBack(b.lock.Abort(a.Owner, a.Stamp), a)
 		case bid.Release:
-			b.giveBack(nodescript.ReleaseCall(b.lock, a.Owner, a.Stamp), a)
+			b.giveBack(b.lock.Release(a.Owner, a.Stamp), a)
 		case bid.Quit:
-			b.giveBack(nodescript.QuitCall(b.lock, a.Owner), a)
+			b.giveBack(b.lock.Quit(a.Owner), a)
 		case bid.Wake:
 			b.notify()
 		case bid.Rest:
@@ -85,11 +86,11 @@ func (b *bidder) ask(a *bid.Action) {
 func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
 	switch {
 	case joins:
-		return nodescript.QueueCall(b.lock, b.owner(), a.Stamp, b.machine.TTL, b.ticket())
+		return b.lock.Queue(b.owner(), a.Stamp, b.machine.TTL, b.ticket())
 	case a.Do == bid.Pass:
-		return nodescript.PassCall(b.lock, b.owner(), a.Stamp, b.machine.TTL, a.Owner)
+		return b.lock.Pass(b.owner(), a.Stamp, b.machine.TTL, a.Owner)
 	}
-	return nodescript.AcquireCall(b.lock, b.owner(), a.Stamp, b.machine.TTL)
+	return b.lock.Acquire(b.owner(), a.Stamp, b.machine.TTL)
 }
 
 func (b *bidder) giveBack(c nodescript.Call, a *bid.Action) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -31,11 +32,11 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 }
 
 // unlock releases a lock as a lease does: to a waiter of this process, or to the nodes.
-func (l *Locker) unlock(lock nodescript.Lock, g Grant, ttl time.Duration) {
+func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
 	g.End()
 	l.Fan.Together(func() {
 		if passed, _ := l.Pass(lock, g, g.Token, g.Sent.Add(ttl)); !passed {
-			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
+			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token)}, nil)
 		}
 	})
 }
@@ -60,7 +61,7 @@ func TestAnotherProcessIsOvertakenByABoundedNumberOfPasses(t *testing.T) {
 		t.Run(fmt.Sprintf("%d goroutines hold for %s and pause for %s, tries %v, after %d", c.locals, c.hold, c.pause, c.tries, c.busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const ttl = 10 * time.Second
-				all, lock := neighbours(t, 2), nodescript.Lock{Name: "x"}
+				all, lock := neighbours(t, 2), kind.NewExclusive(nodescript.Lock{Name: "x"})
 				here, there := all[0], all[1]
 				stop := make(chan struct{})
 				var mu sync.Mutex

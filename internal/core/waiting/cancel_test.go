@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -38,7 +39,7 @@ func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
 			defer cancel()
 			var answers atomic.Int32
 			l, _ := hearing(t, func(m *nodemodel.Node) decides { return decides{m, &answers, cancel} })
-			if g, r := l.Wait(ctx, nodescript.Lock{Name: "x"}, 10*time.Second, func(*Refusal) {}); r != nil || g.Token == 0 {
+			if g, r := l.Wait(ctx, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {}); r != nil || g.Token == 0 {
 				t.Errorf("a majority granted the lock, which the waiter was refused: %+v", r)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -24,7 +25,7 @@ func TestAClaimLastsForARoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const window, way, many = 2500 * time.Millisecond, 2200 * time.Millisecond, 60
 		set, models := votingWithin(window, 0)
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		began := time.Now()
 		var wait sync.WaitGroup
 		for range many {
@@ -37,7 +38,7 @@ func TestAClaimLastsForARoundTrip(t *testing.T) {
 					return
 				}
 				g.End()
-				l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token), Persist: g.Deadline}, nil)
+				l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token), Persist: g.Deadline}, nil)
 			})
 			time.Sleep(73 * time.Millisecond)
 		}

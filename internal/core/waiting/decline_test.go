@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -64,7 +65,7 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 				b := l.bid(t)
 				owner := c.owner(l, b)
 				c.given(l, b, owner)
-				l.Inbox.heard(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock}.String())
+				l.Inbox.heard(1, nodescript.Handoff{Owner: owner, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
 				time.Sleep(100 * time.Millisecond)
 				synctest.Wait()
 				for i, n := range nodes {
@@ -105,7 +106,7 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 				}
 				hurry := l.Inbox.goesOn(b.ticket())
 				earlier := nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
-				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock}.String())
+				l.Inbox.heard(1, nodescript.Handoff{Owner: earlier, Seen: 1, Lock: b.lock.(*kind.Exclusive).Lock()}.String())
 				if pieces := told(); len(pieces) > 0 {
 					t.Errorf("the node was told %q before the next bid", pieces)
 				}
@@ -146,7 +147,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range models {
-			m.EvalSHA(t.Context(), []node.Call{callOf(l, m, nodescript.AcquireCall(b.lock, "holder~other~1-x", stamp, time.Second))})
+			m.EvalSHA(t.Context(), []node.Call{callOf(l, m, nodescript.AcquireCall(b.lock.(*kind.Exclusive).Lock(), "holder~other~1-x", stamp, time.Second))})
 		}
 		standing := func() (n int) {
 			for _, m := range models {

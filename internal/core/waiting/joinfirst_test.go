@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -89,7 +90,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 					if passed, _ := l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0); passed {
 						t.Error("passed although the client is fair")
 					}
-					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock, "holder~", 1)}, nil)
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock.(*kind.Exclusive).Lock(), "holder~", 1)}, nil)
 				})
 				synctest.Wait()
 				c.after(b)

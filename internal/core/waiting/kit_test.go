@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -44,14 +45,14 @@ func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, 
 }
 
 // taken gives a lock to another client on some nodes; nil means all. It returns the owner and the token.
-func (l *Locker) taken(t *testing.T, lock nodescript.Lock, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
+func (l *Locker) taken(t *testing.T, lock *kind.Exclusive, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
 	t.Helper()
 	token, _, err := l.Fan.Stamp()
 	if err != nil {
 		t.Fatal(err)
 	}
 	owner = nodescript.NewOwner("other", "client of its own", token, []byte("random"))
-	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock, owner, token, ttl)}, on)
+	l.Fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), owner, token, ttl)}, on)
 	synctest.Wait()
 	return owner, token
 }
@@ -114,7 +115,7 @@ func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro
 func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64
-	b, err := l.waiter(nodescript.Lock{Name: "x"}, 10*time.Second, &ticket)
+	b, err := l.waiter(kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, &ticket)
 	if err != nil {
 		t.Fatal(err)
 	}

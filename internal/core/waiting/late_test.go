@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -45,7 +46,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 			}
 		}
 		// Another client has the lock, and releases it at the end.
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		other, stamp := l.taken(t, lock, 10*time.Second, nil)
 
 		nodes[0].lag = 50 * time.Millisecond
@@ -60,7 +61,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 		for i, n := range nodes {
 			defer n.Subscribe(nodescript.Inbox(l.Inbox.client), func(string) { handed[i]++ })()
 		}
-		l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, other, stamp)}, nil)
+		l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), other, stamp)}, nil)
 		synctest.Wait()
 		if !slices.Equal(handed, []int{0, 0, 0}) {
 			t.Errorf("so often each node handed the name to a waiter that is gone: %v", handed)
@@ -76,7 +77,7 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 		nodes[0].hangs.Store(true)
 		const locks = 500
 		for i := range locks {
-			g, r := l.Wait(t.Context(), nodescript.Lock{Name: fmt.Sprint("x", i)}, 10*time.Second, func(*Refusal) {})
+			g, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), 10*time.Second, func(*Refusal) {})
 			if r != nil {
 				t.Fatalf("two of three nodes are well, and x%d was refused: %+v", i, r)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -15,8 +16,8 @@ import (
 func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)
-		lock := nodescript.Lock{Name: "x"}
-		if _, r := l.Wait(t.Context(), nodescript.Lock{Name: "y"}, time.Second, func(*Refusal) {}); r != nil {
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
+		if _, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "y"}), time.Second, func(*Refusal) {}); r != nil {
 			t.Fatalf("the node does not vote: %+v", r)
 		}
 		b := l.bid(t)
@@ -43,7 +44,7 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 		for _, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
 		}
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 		nodes[0].lag = 50 * time.Millisecond
@@ -68,7 +69,7 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
-		want := Want{Lock: nodescript.Lock{Name: "x"}}
+		want := Want{Lock: kind.NewExclusive(nodescript.Lock{Name: "x"})}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _ := l.lines.enter(want, nil, 0)
 		l.lines.leave("x", true, l.nothing, 0) // the first waiter has the lock now
@@ -82,9 +83,9 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 }
 
 // text returns the record of a lock.
-func text(n *nodemodel.Node, l nodescript.Lock) string {
+func text(n *nodemodel.Node, l *kind.Exclusive) string {
 	for _, k := range n.Keys() {
-		if k.Name == nodescript.RecordKey(l.Name) {
+		if k.Name == nodescript.RecordKey(l.Name()) {
 			return k.Text
 		}
 	}
@@ -108,7 +109,7 @@ func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-				lock := nodescript.Lock{Name: "x"}
+				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 
 				nodes[0].unheard.Store(!c.heard)

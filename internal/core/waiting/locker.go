@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // Want is the wish of one Lock call.
 type Want struct {
-	Lock    nodescript.Lock
+	Lock    kind.Kind
 	TTL     time.Duration
 	Through bool           // the wait goes on during outages
 	Told    func(*Refusal) // receives each refusal
@@ -45,7 +46,7 @@ type Locker struct {
 
 // Try makes one attempt, or a few if nobody has the lock and others also try. The refusal is nil if the lock was
 // granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
-func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
 	pause := splitDelay
 	for try := 1; ; try++ {
 		g, r := l.attempt(ctx, lock, ttl)
@@ -62,14 +63,14 @@ func (l *Locker) Try(ctx context.Context, lock nodescript.Lock, ttl time.Duratio
 // Wait tries until it has the lock, ctx ends, or no quorum answers for patience. After this call has met a quorum, it
 // waits for ttl instead if that is longer. It waits for the end of quarantines, because the nodes say how long they
 // last. Wait calls told with each refusal.
-func (l *Locker) Wait(ctx context.Context, lock nodescript.Lock, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
+func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }
 
 // WaitFor is Wait with all settings of a Want.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
-	name := want.Lock.Name
+	name := want.Lock.Name()
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
 	// The order of the calls decides the places in this line, even if a later waiter of the process draws a ticket
 	// first.
@@ -208,7 +209,7 @@ func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 }
 
 // attempt makes one try without a place in a queue.
-func (l *Locker) attempt(ctx context.Context, lock nodescript.Lock, ttl time.Duration) (Grant, *Refusal) {
+func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return Grant{}, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
@@ -261,12 +262,12 @@ func (l *Locker) stopped() bool {
 // Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes it. That
 // waiter then also releases the remains of the lease. Otherwise gap is how long the name must stay free for clients of
 // other libraries before the nodes hand it on. 0 means that there is no gap.
-func (l *Locker) Pass(lock nodescript.Lock, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
+func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
 		return false, 0
 	}
-	due := l.gapDue(lock.Name, g.Token)
-	passed, next := l.lines.pass(lock.Name, bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}, g.Others, l.Fair || due)
+	due := l.gapDue(lock.Name(), g.Token)
+	passed, next := l.lines.pass(lock.Name(), bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
 		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So it
 		// must be in the queues before the nodes hand the name on.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -60,7 +61,7 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, hang := mute(t, timeout, c.retry, !c.unmet)
-				lock := nodescript.Lock{Name: "x"}
+				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				if c.held {
 					l.taken(t, lock, 10*time.Second, nil)
 				} else {
@@ -116,7 +117,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 		l := met(t, locker(t, set, timeout, nodes...))
 		l.Inbox.open(t.Context())
 		l.Fan.Hail(t.Context())
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 10*time.Second, nil)
 		var all sync.WaitGroup
 		var silent time.Time
@@ -146,7 +147,7 @@ func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, hang := mute(t, timeout, timeout, true)
 				hang(true)
-				lock := nodescript.Lock{Name: "x"}
+				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				var all sync.WaitGroup
 				through := func() {
 					begun := time.Now()
@@ -196,7 +197,7 @@ func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const ttl = 10 * time.Second
-				l, lock := neighbours(t, 1)[0], nodescript.Lock{Name: "x"}
+				l, lock := neighbours(t, 1)[0], kind.NewExclusive(nodescript.Lock{Name: "x"})
 				owner, token := l.taken(t, lock, ttl, nil)
 				got := make(chan struct{})
 				if c.here {
@@ -225,7 +226,7 @@ func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 					time.Sleep(2 * time.Millisecond)
 				}
 				if c.here {
-					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, owner, token)}, nil)
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), owner, token)}, nil)
 					<-got
 				}
 				time.Sleep(c.after)
@@ -243,7 +244,7 @@ func TestTheRetryDelayOfLockDoesNotPaceTryLock(t *testing.T) {
 			return far{m, time.Duration(3-i) * time.Millisecond} // the free one answers first
 		})
 		l.RetryDelay = 30 * time.Minute
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		for i := range 2 { // no two nodes name the same holder
 			l.taken(t, lock, 10*time.Second, func(node int) bool { return node == i })
 			time.Sleep(10 * time.Millisecond) // otherwise it would be the same owner

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -28,7 +29,7 @@ func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 		holder := client()
 		waiters := []*Locker{client(), client(), client(), client()}
 		for round := range 100 {
-			lock := nodescript.Lock{Name: fmt.Sprint(round)}
+			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint(round)})
 			if _, r := holder.Wait(t.Context(), lock, 2*time.Second, nil); r != nil {
 				t.Fatalf("the holder: %+v", r)
 			}
@@ -47,7 +48,7 @@ func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 					served = append(served, i)
 					mu.Unlock()
 					g.End()
-					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, g.Owner, g.Token)}, nil)
+					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token)}, nil)
 				})
 			}
 			wait.Wait()
@@ -63,13 +64,13 @@ type apart struct {
 	t     *testing.T
 	l     *Locker
 	nodes []*away
-	lock  nodescript.Lock
+	lock  *kind.Exclusive
 	born  int64
 }
 
 func newApart(t *testing.T) *apart {
 	l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-	return &apart{t: t, l: l, nodes: nodes, lock: nodescript.Lock{Name: "x", Private: true}, born: l.Fan.StampAt(l.Fan.Now())}
+	return &apart{t: t, l: l, nodes: nodes, lock: kind.NewExclusive(nodescript.Lock{Name: "x", Private: true}), born: l.Fan.StampAt(l.Fan.Now())}
 }
 
 // other gives nodes to another client. Its ticket is younger than all others by the given time.
@@ -79,7 +80,7 @@ func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 		a.t.Fatal(err)
 	}
 	owner = nodescript.NewOwner("other", "client of its own", a.born+younger.Microseconds(), []byte("random"))
-	call := nodescript.AcquireCall(a.lock, owner, stamp, 10*time.Second)
+	call := nodescript.AcquireCall(a.lock.Lock(), owner, stamp, 10*time.Second)
 	a.l.Fan.Send(&fanout.Message{Call: call}, func(node int) bool { return slices.Contains(nodes, node) })
 	synctest.Wait()
 	for _, n := range nodes {
@@ -92,7 +93,7 @@ func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 
 func (a *apart) holder(node int) string {
 	for _, k := range a.nodes[node].Keys() {
-		if k.Name == nodescript.RecordKey(a.lock.Name) {
+		if k.Name == nodescript.RecordKey(a.lock.Name()) {
 			r, _ := nodescript.ParseRecord(k.Text)
 			return r.Owner
 		}
@@ -121,7 +122,7 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 				if mine == "" {
 					t.Fatal("it does not keep its minority beside a younger one")
 				}
-				a.nodes[2].Del(nodescript.RecordKey(a.lock.Name))
+				a.nodes[2].Del(nodescript.RecordKey(a.lock.Name()))
 				a.other(0, 2)
 				late := time.Now().Add(3 * bid.PartEvery)
 				for a.holder(0) == mine { // it may take it again for a moment

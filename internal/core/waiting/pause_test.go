@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -40,7 +41,7 @@ func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.
 		const waiters = 50
 		var wait sync.WaitGroup
 		for i := range waiters {
-			lock := nodescript.Lock{Name: fmt.Sprint(i)}
+			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint(i)})
 			l.taken(t, lock, 10*time.Second, nil)
 			wait.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second+500*time.Millisecond)

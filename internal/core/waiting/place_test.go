@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -68,7 +69,7 @@ func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 }
 
 // waits makes a waiter wait for the lock until stop is called.
-func (l *Locker) waits(t *testing.T, lock nodescript.Lock, ttl time.Duration) (stop func()) {
+func (l *Locker) waits(t *testing.T, lock *kind.Exclusive, ttl time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan struct{})
 	go func() {
@@ -96,7 +97,7 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 		t.Run(fmt.Sprintf("unheard=%t", unheard), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, n := alone(t, 4*time.Second)
-				lock := nodescript.Lock{Name: "x"}
+				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				if _, r := l.Wait(t.Context(), lock, 4*time.Second, func(*Refusal) {}); r != nil {
 					t.Fatalf("the first: %+v", r)
 				}
@@ -127,7 +128,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 		l.Fair = true
 		ended := 0
 		for i := range 20 {
-			lock := nodescript.Lock{Name: fmt.Sprint("x", i)}
+			lock := kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)})
 			g, r := l.Wait(t.Context(), lock, 10*time.Second, func(*Refusal) {})
 			if r != nil {
 				t.Fatalf("the first: %+v", r)
@@ -137,7 +138,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 			n.cut.Store(true)
 			time.Sleep(1700 * time.Millisecond) // it asks, is refused, pauses, asks
 			l.lines.mu.Lock()
-			b := l.lines.byName[lock.Name].first.bid
+			b := l.lines.byName[lock.Name()].first.bid
 			l.lines.mu.Unlock()
 			b.mu.Lock()
 			if b.machine.Over() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -34,7 +35,7 @@ func TestAQuarantineIsWaitedForBesideANodeThatRefuses(t *testing.T) {
 					}
 					l := locker(t, set, time.Second, nodes...)
 					began := time.Now()
-					g, r := l.Wait(t.Context(), nodescript.Lock{Name: "x"}, set.MaxTTL, func(*Refusal) {})
+					g, r := l.Wait(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), set.MaxTTL, func(*Refusal) {})
 					if took := time.Since(began); r != nil || took < set.MaxTTL {
 						t.Fatalf("after %s: %+v, %+v; want the lock, after the quarantine", took, g, r)
 					}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 10 * time.Second
-		l, lock := neighbours(t, 1)[0], nodescript.Lock{Name: "x"}
+		l, lock := neighbours(t, 1)[0], kind.NewExclusive(nodescript.Lock{Name: "x"})
 		owner, token := l.taken(t, lock, ttl, nil)
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -38,7 +39,7 @@ func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 			l.unlock(lock, g, ttl)
 		})
 		time.Sleep(50 * time.Millisecond)
-		l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock, owner, token)}, nil)
+		l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), owner, token)}, nil)
 		all.Wait()
 		synctest.Wait()
 		if g, r := l.Try(t.Context(), lock, ttl); r != nil {
@@ -56,7 +57,7 @@ func TestACallbackThatSleepsDelaysThoseBehindItByAsLongAsItSleeps(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		l, hang := mute(t, timeout, timeout, true)
 		hang(true)
-		lock := nodescript.Lock{Name: "x"}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		var all sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

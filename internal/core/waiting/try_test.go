@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 )
@@ -38,7 +39,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		hung.hangs.Store(true)
 		for _, l := range both { // both have met the nodes
 			for range 3 {
-				l.Try(t.Context(), nodescript.Lock{Name: "other"}, time.Second)
+				l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "other"}), time.Second)
 			}
 		}
 		neither := 0
@@ -46,7 +47,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 			got := make(chan bool, len(both))
 			for _, l := range both {
 				go func() {
-					_, r := l.Try(t.Context(), nodescript.Lock{Name: "x"}, 2*time.Second)
+					_, r := l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
 					got <- r == nil
 				}()
 			}
@@ -111,7 +112,7 @@ func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 				got := make(chan *Refusal, len(both))
 				for _, l := range both {
 					go func() {
-						_, r := l.Try(t.Context(), nodescript.Lock{Name: "x"}, 2*time.Second)
+						_, r := l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), 2*time.Second)
 						got <- r
 					}()
 				}
@@ -134,7 +135,7 @@ func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 func TestAnAttemptThatWaitsForAnswersKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
-		lock := nodescript.Lock{Name: "x", Private: true}
+		lock := kind.NewExclusive(nodescript.Lock{Name: "x", Private: true})
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
 		nodes[1].slow = 300 * time.Millisecond // this includes answers of nodes that may have granted it
 		nodes[2].cut.Store(true)

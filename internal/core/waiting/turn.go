@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
-	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
 // Pauses of a waiter.
@@ -17,7 +17,7 @@ const (
 // waiter returns a new bid of a waiter. It returns an error if no stamp can be drawn. It draws the ticket with the
 // first bid, and the wait keeps it until it has the lock. So an outage of the nodes costs a bid, but not the place in
 // the queue.
-func (l *Locker) waiter(lock nodescript.Lock, ttl time.Duration, ticket *int64) (*bidder, error) {
+func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidder, error) {
 	if *ticket == 0 {
 		stamp, _, err := l.Fan.Stamp()
 		if err != nil {
@@ -36,7 +36,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
-	if l.lines.isNear(b.lock.Name) {
+	if l.lines.isNear(b.lock.Name()) {
 		first = gather // a pass will probably make the question unnecessary
 	} else {
 		l.Fan.Carry(ctx, b, b.join)

@@ -18,7 +18,7 @@ func (a *apart) wants(owner string) {
 		if err != nil {
 			a.t.Error(err)
 		}
-		call := nodescript.ExtendCall(a.lock, owner, token, stamp, stamp, 10*time.Second, a.l.Fan.Set().Window)
+		call := nodescript.ExtendCall(a.lock.Lock(), owner, token, stamp, stamp, 10*time.Second, a.l.Fan.Set().Window)
 		a.l.Fan.Send(&fanout.Message{Call: call}, func(node int) bool { return node == 0 })
 	}
 	stop := a.nodes[0].Subscribe(nodescript.Inbox(nodescript.ClientOf(owner)), func(string) { go extend() })
