@@ -118,6 +118,7 @@ func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
 			f := newLoneFleet(t)
 			defer f.Close(t.Context())
 			_, stamp := f.lock(t)
+			synctest.Wait() // until the workers are idle: otherwise a worker may carry the call
 			call, want := f.acquire(t, "owner"), 10*time.Millisecond
 			if gives {
 				call, want = nodescript.ReleaseCall(lockX, "owner", stamp), 50*time.Millisecond
