@@ -31,10 +31,10 @@
 //	func TestReportRunsOnce(t *testing.T) {
 //		locks := holdfasttest.Client(t, holdfast.Config{})
 //		runs := 0
-//		err := Report(t.Context(), locks, func(ctx context.Context) error {
+//		err := Report(t.Context(), locks, func(context.Context) error {
 //			runs++
 //			// During the work another instance does nothing.
-//			return Report(ctx, locks, func(context.Context) error { runs++; return nil })
+//			return Report(t.Context(), locks, func(context.Context) error { runs++; return nil })
 //		})
 //		if err != nil || runs != 1 {
 //			t.Errorf("%d runs, %v; want one", runs, err)

@@ -27,10 +27,10 @@ func Report(ctx context.Context, locks *holdfast.Client, work func(ctx context.C
 func TestReportRunsOnce(t *testing.T) {
 	locks := holdfasttest.Client(t, holdfast.Config{})
 	runs := 0
-	err := Report(t.Context(), locks, func(ctx context.Context) error {
+	err := Report(t.Context(), locks, func(context.Context) error {
 		runs++
 		// During the work another instance does nothing.
-		return Report(ctx, locks, func(context.Context) error { runs++; return nil })
+		return Report(t.Context(), locks, func(context.Context) error { runs++; return nil })
 	})
 	if err != nil || runs != 1 {
 		t.Errorf("%d runs, %v; want one", runs, err)

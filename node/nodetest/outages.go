@@ -218,9 +218,12 @@ func (s suite) lostReplyIsNotRepeated(t *testing.T) {
 	} {
 		server.MustDo(t, "DEL", "k")
 		proxy.DropReplies(true)
+		dropped := proxy.Lost()
 		lost := make(chan error, 1)
 		go func() { lost <- n.EvalSHA(within(t, grace), []node.Call{call(count)})[0].Err }()
-		redistest.Eventually(t, patience, "the call is executed", func() bool { return server.MustDo(t, "GET", "k") == "1" })
+		redistest.Eventually(t, patience, "the call is executed and its reply lost", func() bool {
+			return server.MustDo(t, "GET", "k") == "1" && proxy.Lost() > dropped
+		})
 		lose()
 		if err := <-lost; err == nil || node.Unsent(err) {
 			t.Errorf("reply %s: %v, unsent %v", how, err, node.Unsent(err))

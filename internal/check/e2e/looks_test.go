@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,11 +108,11 @@ func TestLooksAtAHungNodeDoNotPileUp(t *testing.T) {
 // blip makes every call of these ways fail for a time, as when connections break.
 type blip struct {
 	*flip
-	broken *bool
+	broken *atomic.Bool
 }
 
 func (b *blip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
-	if *b.broken {
+	if b.broken.Load() {
 		replies := make([]node.Reply, len(calls))
 		for i := range replies {
 			replies[i].Err = errors.New("connection lost")
@@ -128,7 +129,8 @@ func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 	for _, looks := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-			broken, pause := false, 10
+			var broken atomic.Bool
+			pause := 10
 			var list []node.Node
 			steady := clock.Monotonic()
 			for i, s := range manyNodes(t, 3, set) {
@@ -172,9 +174,10 @@ func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 				}
 				time.Sleep(time.Duration(pause) * time.Millisecond)
 				if !blipped && time.Since(began) > 2*time.Minute {
-					blipped, broken = true, true
+					blipped = true
+					broken.Store(true)
 					time.Sleep(100 * time.Millisecond)
-					broken = false
+					broken.Store(false)
 				}
 			}
 			if l.Context().Err() != nil {

@@ -22,7 +22,7 @@ type flip struct {
 	to    atomic.Pointer[nodemodel.Node]
 	clock clock.Clock
 	way   atomic.Int64
-	peers func()
+	peers atomic.Pointer[func()] // called before each report of members
 	addr  string
 }
 
@@ -45,8 +45,8 @@ func (f *flip) pass(ctx context.Context) error {
 }
 func (f *flip) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	to := f.to.Load()
-	if text == nodescript.PeersText() && f.peers != nil {
-		f.peers()
+	if tell := f.peers.Load(); text == nodescript.PeersText() && tell != nil {
+		(*tell)()
 	}
 	if err := f.pass(ctx); err != nil {
 		return node.Reply{Err: err}
@@ -168,12 +168,13 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		}
 		for try := range 5 {
 			reported := make(chan struct{}, 1)
-			ofA[1].peers = func() {
+			met := func() {
 				select {
 				case reported <- struct{}{}:
 				default:
 				}
 			}
+			ofA[1].peers.Store(&met)
 			<-reported
 			time.Sleep(20 * time.Millisecond) // node 1 has answered that server 3 is a stranger
 			ofA[2].to.Store(servers[4])

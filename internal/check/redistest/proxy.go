@@ -25,6 +25,7 @@ type Proxy struct {
 	swallow  [2]bool
 	treat    func(command []string) Treatment
 	passed   int64 // commands forwarded
+	lost     int64 // pieces of data dropped
 	closed   bool
 }
 
@@ -69,6 +70,12 @@ func (p *Proxy) BlackHole(on bool) { p.swallowing(on, on) }
 // DropReplies does the same as [Proxy.BlackHole] for replies only. The server executes requests, and their senders get
 // no answer.
 func (p *Proxy) DropReplies(on bool) { p.swallowing(false, on) }
+
+// Lost returns how many pieces of data the proxy has dropped so far.
+func (p *Proxy) Lost() (n int64) {
+	p.set(func() { n = p.lost })
+	return n
+}
 
 // DropRequests does the same as [Proxy.BlackHole] for requests only. No new request arrives. Earlier requests are still
 // answered, and published messages still arrive.

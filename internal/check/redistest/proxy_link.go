@@ -160,7 +160,10 @@ func (p *Proxy) stall(q *pipe) bool {
 func (p *Proxy) swallowed(q *pipe) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q.lost = q.lost || p.swallow[q.direction]
+	if p.swallow[q.direction] {
+		q.lost = true
+		p.lost++
+	}
 	return p.swallow[q.direction]
 }
 

@@ -17,6 +17,7 @@ func newLoneFleet(t *testing.T) *fleet {
 	f := newFleetOf(t, 1)
 	for range seldom {
 		f.answers(nodescript.QuitCall(lockX, "nobody"))
+		synctest.Wait() // until the worker is idle: otherwise the next message does not come alone
 	}
 	return f
 }
@@ -118,6 +119,7 @@ func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
 			f := newLoneFleet(t)
 			defer f.Close(t.Context())
 			_, stamp := f.lock(t)
+			synctest.Wait() // until the worker is idle: otherwise it carries the call
 			call, want := f.acquire(t, "owner"), 10*time.Millisecond
 			if gives {
 				call, want = nodescript.ReleaseCall(lockX, "owner", stamp), 50*time.Millisecond
