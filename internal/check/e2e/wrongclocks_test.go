@@ -238,12 +238,12 @@ func TestARoundTripMayTakeNearlyTwoWindows(t *testing.T) {
 		p.DelayRequests(trip)
 		s.urls = []string{p.URL()}
 		return s.client(func(c *holdfast.Config) {
-			c.Window, c.NodeTimeout, c.MaxTTL, c.TTL = 250*time.Millisecond, timeout, 5*time.Second, 5*time.Second
+			c.Window, c.NodeTimeout, c.MaxTTL, c.TTL = time.Second, timeout, 10*time.Second, 10*time.Second
 		})
 	}
-	t.Run("400ms", func(t *testing.T) {
+	t.Run("1.4s", func(t *testing.T) {
 		t.Parallel()
-		c := behind(400*time.Millisecond, 2*time.Second)
+		c := behind(1400*time.Millisecond, 5*time.Second)
 		lease := lock(t, c, "x")
 		since := lease.Deadline()
 		redistest.Eventually(t, 10*time.Second, "a renewal", func() bool { return lease.Deadline().After(since) })
@@ -251,10 +251,10 @@ func TestARoundTripMayTakeNearlyTwoWindows(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("600ms", func(t *testing.T) {
+	t.Run("2.1s", func(t *testing.T) {
 		t.Parallel()
-		_, err := behind(600*time.Millisecond, 5*time.Second).Mutex("x").TryLock(t.Context())
-		for _, said := range []string{"takes 6", "with Window = 250ms a round trip may take less than 500ms", "set a Window above 3"} {
+		_, err := behind(2100*time.Millisecond, 10*time.Second).Mutex("x").TryLock(t.Context())
+		for _, said := range []string{"takes 2.", "with Window = 1s a round trip may take less than 2s", "set a Window above 1."} {
 			if err == nil || !strings.Contains(err.Error(), said) {
 				t.Errorf("%v: it does not say %q", err, said)
 			}
