@@ -32,6 +32,7 @@ trap 'rm -f "$log" "$log.mutants"' EXIT
 # shellcheck disable=SC2086
 compute() {
 	status=0
+	$low go build -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
 	$low go test -vet=off -short -timeout 30m -skip "$worlds" $second || status=1
 	$low go test -vet=off -short -timeout 30m -run "$virtual" $e2e || status=1
 	$low scripts/sim.sh 100000 || status=1

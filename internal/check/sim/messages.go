@@ -137,6 +137,7 @@ func (w *world) arrived(s *server, p parcel) {
 // drawControls adds frequent faults for control messages only, to one world in eight that has faults. It also adds a
 // loss of memory with a clock that goes back, so that a late admit finds it.
 func (p *Plan) drawControls() {
+	defer p.sparesShared(len(p.Faults))
 	d := dice(luck(p.Seed, 'c', 'm'))
 	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger }) // no node may forget there
 	if len(p.Faults) == 0 || stranger || !d.hit(0.125) {
@@ -173,6 +174,20 @@ func (p *Plan) drawControls() {
 		p.Faults = append(p.Faults,
 			Fault{ID: 3200 + i, Kind: Flush, At: at, Nodes: liars},
 			Fault{ID: 3300 + i, Kind: Blip, At: at + 1 + d.below(p.Window), For: 1 + d.below(min(p.MaxTTL, p.Heal/10)), Nodes: liars, By: -back})
+	}
+}
+
+// sparesShared takes node 0 out of the faults from the index first on, if clients have different lists: see drawSpare.
+func (p *Plan) sparesShared(first int) {
+	if p.Spare == 0 {
+		return
+	}
+	for i := range p.Faults[first:] {
+		if f := &p.Faults[first+i]; f.Nodes&^1 != 0 {
+			f.Nodes &^= 1
+		} else {
+			f.Nodes = 1 << (p.N - 1)
+		}
 	}
 }
 
