@@ -55,7 +55,7 @@ var spoilings = []spoiling{{
 	},
 }, {
 	// The window is longer than the node timeout. A node may grant a request from its frozen time after it thaws.
-	name: "frozen", window: 600 * time.Millisecond, answer: 400 * time.Millisecond, groups: 2, fact: holdfast.ErrUnavailable, says: "timed out",
+	name: "frozen", window: 1200 * time.Millisecond, answer: time.Second, groups: 2, fact: holdfast.ErrUnavailable, says: "timed out",
 	spoil: func(s *set, _ *holdfast.Client, i int, _ string) { s.servers[i].Freeze() },
 	mend: func(s *set, _ *holdfast.Client, which []int) {
 		s.each(which, (*redistest.Server).Thaw)
