@@ -21,7 +21,7 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: 10 * time.Minute, Window: 100 * time.Millisecond})
+	client, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: 10 * time.Minute, Window: 400 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: 10 * time.Minute, Window: 100 * time.Millisecond})
+		c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: 10 * time.Minute, Window: 400 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
