@@ -319,7 +319,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoIsNotExpectedStandsInNoQueue", says: "would decline",
 }, {
 	name: "a hand-off to a bid that is over is not declined", promise: order, file: "internal/core/waiting/decline.go",
-	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_ = fanout.Message{}",
+	old: "b.fan.SendTo(k.Node, &fanout.Message{Call: kind.Decline(k.Of), SendBy: b.fan.Now().Add(b.fan.Set().Claim())})", new: "_, _ = kind.Decline(k.Of), fanout.Message{}",
 	pkg: e2ePkg, check: "TestHandOffsToBidsThatAreOverCostNoClaim", says: "each cost a claim",
 }, {
 	name: "what is handed over between two bids is never answered", promise: order, file: "internal/core/waiting/inbox.go",
