@@ -30,14 +30,6 @@ var inClients = []mutant{{
 	old: "l.recall(r).VotesIn()", new: "r.VotesIn()",
 	pkg: waitPkg, check: "TestAQuarantineIsWaitedForBesideANodeThatRefuses", says: "want the lock, after the quarantine",
 }, {
-	name: "a stranger's vote counts", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
-	pkg: e2ePkg, check: "TestListsThatShareAMajorityHaveOneHolder", says: "two holders",
-}, {
-	name: "a place is free before what its server granted is over", promise: exclusion, file: "internal/core/nodescript/peers.go",
-	old: "return c.Trusted() + c.MaxTTL + 4*c.Window", new: "return c.Trusted() + 2*c.Window",
-	pkg: e2ePkg, check: "TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne", says: "two holders",
-}, {
 	name: "a quorum of N/2", promise: exclusion, file: "internal/core/quorum/validity.go",
 	old: "return n/2 + 1", new: "return max(n/2, 1)",
 	pkg: e2ePkg, check: "TestAcquiredExactlyWhenAMajorityIsFree/taken_by_a_foreign_key.*", says: `acquired with 2 free nodes`,
@@ -226,46 +218,6 @@ var inClients = []mutant{{
 	old: "if !m.again.nodes.Has(node) {", new: "if true || !m.again.nodes.Has(node) {",
 	pkg: waitPkg, check: "TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain", says: "times within a second",
 }, {
-	name: "Reentrant(false) is ignored", promise: noHang, file: "mutex.go",
-	old: "if m.never {", new: "if false {",
-	pkg: e2ePkg, check: "TestALockInsideItselfIsAnErrorAtOnce", says: "want an error that says so, at once",
-}, {
-	name: "an inner Unlock releases the lock", promise: exclusion, file: "handle.go",
-	old: "last = h == f && f.ended && f.below == nil", new: "last = true",
-	pkg: e2ePkg, check: "TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip", says: "lock already given back|the nodes ran",
-}, {
-	name: "goroutines under one lease do not exclude each other", promise: exclusion, file: "handle.go",
-	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
-	pkg: e2ePkg, check: "TestGoroutinesUnderOneLeaseExcludeEachOther", says: "goroutines were inside at once",
-}, {
-	name: "a released handle gives others", promise: exclusion, file: "handle.go",
-	old: "	case l.ended: // its holder", new: "	case false: // its holder",
-	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
-}, {
-	name: "a look takes another server without a greeting", promise: exclusion, file: "internal/core/fanout/voter.go",
-	old: "v.standing.Doubt() // a whole greeting", new: "v.standing.Greeted(v.fan.Now(), h, nil, twin) // a whole greeting",
-	pkg: e2ePkg, check: "TestALookChecksThatANodeIsDurable", says: "less durable than declared",
-}, {
-	name: "a node that a report reached late counts as silent", promise: exclusion, file: "internal/core/nodescript/peers.go",
-	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
-	pkg: e2ePkg, check: "TestALateReportBringsTheObjectionsOfASharedNode", says: "two holders",
-}, {
-	name: "an id that is lost and regained loses its objections", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "changes[i] == m.changes && ", new: "",
-	pkg: e2ePkg, check: "TestAnObjectionOutlastsAnIDThatIsLostAndRegained", says: "two holders",
-}, {
-	name: "a node that cannot be greeted stops the votes of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "!met && !v.unmet.Load()", new: "!met",
-	pkg: e2ePkg, check: "TestANodeThatCannotBeGreetedStopsNobody", says: "no lock for 10 s",
-}, {
-	name: "looks at a hung node pile up", promise: outlives, file: "internal/core/fanout/voter.go",
-	old: "	if next != nil {", new: "	if false {",
-	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
-}, {
-	name: "a vote that counts waits for reports of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "if f.untrusted(node) { // otherwise", new: "if true { // otherwise",
-	pkg: e2ePkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
-}, {
 	name: "who is not the first is told nothing of what the first knows", promise: order, file: "internal/core/waiting/line.go",
 	old: "last := ln.last", new: "last := (*Refusal)(nil)",
 	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
@@ -297,10 +249,6 @@ var inClients = []mutant{{
 	name: "nobody wakes an idle worker when the linger is over", promise: outlives, file: "internal/core/fanout/sender.go",
 	old: "wake := len(s.queue) > 0 && s.held == 0 && s.wakes()", new: "wake := false && s.wakes()",
 	pkg: fanPkg, check: "TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers", says: "was answered after",
-}, {
-	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/voter.go",
-	old: "if step, _ := v.next(); step == quorum.Send {", new: "if v.forgot(); false {",
-	pkg: fanPkg, check: "TestALookAtANodeThatVotesKeepsNothingFromIt", says: "a renewal is answered",
 }, {
 	name: "a node that was doubted while it was asked is not met anew", promise: exclusion, file: "internal/core/quorum/standing.go",
 	old: "if s.step == Greet {", new: "if false {",
@@ -386,25 +334,9 @@ var inClients = []mutant{{
 	old: "s.trip <= share ||", new: "s.trip > 0 ||",
 	pkg: e2ePkg, check: "TestABusyClientToWhomNodesAreFarKeepsItsLeases", says: "names that nobody else wants failed",
 }, {
-	name: "a newcomer's vote does not wait for the objection of a far node", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "\tif begins {", new: "\tif false {",
-	pkg: e2ePkg, check: "TestANewcomersVoteWaitsForTheObjectionOfAFarNode", says: "two holders",
-}, {
 	name: "a driver with fewer connections than a client has calls", promise: told, file: rueidis + "/pool.go",
 	old: "maxLinks = node.MaxCalls", new: "maxLinks = node.MaxCalls / 2",
 	pkg: rueidis, check: "TestConformance/MaxCallsAreSentAtOnce", says: "calls are sent",
-}, {
-	name: "a node that keeps nothing of a report counts as told", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "\t\tif again && f.untrusted(i) {", new: "\t\tif false {",
-	pkg: "internal/check/sim", check: "TestAReportThatANodeDidNotKeepIsRepeated", says: "two holders",
-}, {
-	name: "a holder that rests reports nothing", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "max(time.Minute, f.config.Set.MaxTTL)", new: "time.Minute",
-	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
-}, {
-	name: "a node that comes back is not met by a client that rests", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "} else if me.id == \"\" { // it was away", new: "} else if false { // it was away",
-	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
 	name: "a renewal that came too late is not repeated", promise: told, file: "internal/core/renewal/renew.go",
 	old: "if !r.late() {", new: "if true {",
@@ -417,10 +349,6 @@ var inClients = []mutant{{
 	name: "trust takes a later loss for the one that it was asked about", promise: memory, file: "internal/command/cli/trust.go",
 	old: " || n.Loss != then[i].Loss", new: "",
 	pkg: "internal/command/cli", check: "TestTrustAsksAgainAfterAnotherLoss", says: "asked 1 times",
-}, {
-	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "late || expected == 0 && !begins", new: "late || expected == 0",
-	pkg: "internal/check/sim", check: "TestAClientThatRestedWaitsForObjections", says: "two holders",
 }, {
 	name: "explored: validity counted from the answer, if that is later", promise: told, file: "internal/core/bid/lease.go",
 	old: "deadline := quorum.Deadline(m.sent,", new: "deadline := quorum.Deadline(max(m.sent, now),",

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // These are the rows of the table of promises in docs/protocol.md.
 const (
 	exclusion = "at most one valid lease per name"
@@ -27,8 +29,8 @@ const (
 )
 
 // mutants returns the whole list.
-func mutants() (all []mutant) {
-	return append(append(append(all, onNodes...), admissions...), inClients...)
+func mutants() []mutant {
+	return slices.Concat(onNodes, admissions, inClients, inMembers, inHandles)
 }
 
 // onNodes are weakenings of a voting node.
