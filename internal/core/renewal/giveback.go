@@ -42,7 +42,11 @@ type Pass func(l kind.Kind, g waiting.Grant, highest int64, over clock.Instant) 
 // before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx ended first.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	b := newGiveback(e)
-	e.keeper.fan.Carry(ctx, b, func() { e.release(pass, b) })
+	if send := func() { e.release(pass, b) }; pass == nil {
+		send() // the client closes: the end of ctx must not cut off the call
+	} else {
+		e.keeper.fan.Carry(ctx, b, send)
+	}
 	return b.get(ctx)
 }
 
