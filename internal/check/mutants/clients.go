@@ -48,7 +48,7 @@ var inClients = []mutant{{
 }, {
 	name: "a logger is called by who holds a lock", promise: told, file: "client.go",
 	old: "c.Logger = slog.New(async.Handler(c.Logger.Handler(), log))", new: "_ = slog.New(async.Handler(c.Logger.Handler(), log))",
-	pkg: e2ePkg, check: "TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals", says: "two more TTLs of the lease",
+	pkg: e2ePkg, check: "TestALossIsAnnouncedAlthoughTheLoggerBlocks", says: "Close waits for the logger for ever",
 }, {
 	name: "a lease that a majority forgot is kept", promise: told, file: "internal/core/quorum/renewal.go",
 	old: "case r.forgot >= need:", new: "case r.forgot > r.n:",
