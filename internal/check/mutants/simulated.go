@@ -134,15 +134,12 @@ var inSimulation = []simulated{{
 }, {
 	name: "a look takes another server without a greeting", file: "internal/core/fanout/voter.go",
 	old: "v.standing.Doubt() // a whole greeting", new: "v.standing.Greeted(v.fan.Now(), h, nil, twin) // a whole greeting",
-	unseen: "no world moves an address right before a look; TestALookMeetsAnotherServerAsAGreetingDoes",
 }, {
 	name: "a node that a report reached late counts as silent", file: "internal/core/nodescript/peers.go",
 	old: "r.Value[0] != 'P' && r.Value[0] != 'O':", new: "r.Value[0] != 'P':",
-	unseen: "no world has a way that is long in one direction only; TestALateReportBringsTheObjectionsOfASharedNode",
 }, {
 	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/members.go",
 	old: "changes[i] == m.changes && ", new: "",
-	unseen: "no address leads to another server and back within one report; TestAnObjectionOutlastsAnIDThatIsLostAndRegained",
 }, {
 	name: "a name that a minority keeps counts as kept", file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",

@@ -21,6 +21,7 @@
 //	wide.go      plans of worlds with rare settings, and rare calls in all worlds
 //	hiccup.go    plans of worlds in which an Extend is lost
 //	crowd.go     plans of worlds in which many wait for a lease that must be repaired
+//	strangers.go plans of worlds in which a client meets a server that is no member
 //	fault.go     kinds of faults, and their schedule
 //	world.go     runs a plan
 //	breach.go    the promise that a violation breaks

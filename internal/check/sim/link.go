@@ -43,6 +43,9 @@ func newLink(h *host, index, to int) *link {
 	if f := dice(luck(h.w.plan.Seed, 'f', uint64(h.slot), uint64(h.life))); h.w.plan.Far && to == 0 && f.hit(0.5) {
 		l.way, l.home = f.below(h.w.plan.Window/4), f.below(h.w.plan.Window*9/10)
 	}
+	if h.w.plan.OneWay && to == 0 && !h.visitor && has(h.w.plan.Spare, h.slot) {
+		l.way, l.home = d.between(h.w.plan.Window, h.w.plan.Window*23/20), d.below(h.w.plan.Window/10) // a message takes up to half more
+	}
 	l.twin.Store(-1)
 	return l
 }

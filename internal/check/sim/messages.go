@@ -134,13 +134,14 @@ func (w *world) arrived(s *server, p parcel) {
 	}
 }
 
-// drawControls adds frequent faults for control messages only, to one world in eight that has faults. It also adds a
-// loss of memory with a clock that goes back, so that a late admit finds it.
+// drawControls adds frequent faults for control messages only, to one world in eight that has faults. It adds them to all
+// worlds with hours of idling, because only such worlds are long enough for refreshes. It also adds a loss of memory with
+// a clock that goes back, so that a late admit finds it.
 func (p *Plan) drawControls() {
 	defer p.sparesShared(len(p.Faults))
 	d := dice(luck(p.Seed, 'c', 'm'))
 	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger }) // no node may forget there
-	if len(p.Faults) == 0 || stranger || !d.hit(0.125) {
+	if len(p.Faults) == 0 || stranger || !d.hit(0.125) && !p.Rare.has(LongIdle) {
 		return
 	}
 	liars := uint32(1)<<((p.N-1)/2) - 1

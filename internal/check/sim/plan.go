@@ -19,6 +19,8 @@ type Plan struct {
 	Spare   uint32 // clients whose last node is another server with the same address; 0: none
 	Far     bool   // some clients are far from node 0, which all lists contain
 	Apart   bool   // the lists share only node 0
+	OneWay  bool   // messages of the clients with another list take more than a window to node 0, and its answers do not
+	Replica bool   // there is a server that is no node, because it is a replica; it is the last one
 	Names   []string
 	Clocks  []time.Duration // by how much each node's clock is off; nil: drawn
 	Clients []ClientPlan

@@ -138,12 +138,16 @@ func (w *world) strike(f *Fault) {
 		w.ends.Go(func() { w.visit(f) })
 		return // counted if it comes
 	case Twin:
+		keeps := d.hit(0.5) // subscriptions stay where they are, as after a change of a host name's address
 		hit = w.eachHost(f.Clients, func(h *host) {
 			from, to := first(f.Nodes), first(f.Nodes&(f.Nodes-1))
 			l := h.links[from]
 			away := func(to int32) {
 				l.twin.Store(to)
 				l.led.Store(true)
+				if keeps {
+					return
+				}
 				for _, s := range w.servers {
 					w.hangUpAll(s, func(sub *subscription) bool { return sub.l == l })
 				}

@@ -72,6 +72,11 @@ func Run(p *Plan, trace io.Writer) *Result {
 	for range p.others() {
 		w.servers = append(w.servers, newServer(w, len(w.servers)))
 	}
+	if p.Replica {
+		s := newServer(w, len(w.servers))
+		s.model.Info.Role = "slave"
+		w.servers = append(w.servers, s)
+	}
 	for k := range DeadCall {
 		if p.Rare.has(k) {
 			w.rare(k)

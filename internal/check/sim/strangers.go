@@ -1,0 +1,142 @@
+package sim
+
+import "time"
+
+// Worlds of strangers check the list of members that the nodes keep. A client's majority has a server that is a stranger
+// for the nodes that it shares with a holder. It must not get the holder's name. There are three stories:
+//
+//   - moved: the client has the right list. One of its addresses moves to the stranger, and a look is the first call that
+//     meets the stranger.
+//   - flips: the client's list has the stranger. The stranger's address leads to a replica and back within one report,
+//     with a look each time.
+//   - far: the lists share only node 0. The client's messages to node 0 take more than a window, and the answers do not.
+
+// story is what happens in a world of strangers.
+type story uint8
+
+const (
+	moved story = iota
+	flips
+	far
+)
+
+// hasStrangers reports whether a seed makes such a world.
+func hasStrangers(seed uint64) bool {
+	return !hasLatecomers(seed) && !isTight(seed) && !isHiccup(seed) && !isCrowd(seed) && luck(seed, 's', 't')%32 == 0
+}
+
+// These are the clients of a world of strangers. Client guide has the list with the stranger in story moved, so that the
+// stranger votes.
+const (
+	holder = iota
+	rival
+	guide
+)
+
+// drawStrangers makes the plan of such a world.
+func drawStrangers(seed uint64) *Plan {
+	d := dice(luck(seed, 's', 't', 'p'))
+	w := pick[time.Duration](&d, 50, 100, 250) * time.Millisecond
+	p := &Plan{Seed: seed, N: 3, Window: w, MaxTTL: 8 * w * pick[time.Duration](&d, 2, 4, 5), Names: []string{"name0", "name1"}}
+	p.Slow = w / pick[time.Duration](&d, 25, 50, 100)
+	p.Timeout = 2*w + d.below(w)
+	s := pick(&d, moved, flips, far)
+	p.Spare = 1 << rival
+	switch s {
+	case moved:
+		p.Spare = 1 << guide
+	case flips:
+		p.Replica = true
+	case far:
+		p.Apart, p.OneWay = true, true
+	}
+	half := rightClocks(w)
+	for range p.N + p.others() + 1 {
+		p.Clocks = append(p.Clocks, d.between(-half, half))
+	}
+	if s == far { // the way, and not the clock, makes node 0 refuse the reports
+		p.Clocks[0] = d.between(-half/8, half/8)
+	}
+	for range 3 {
+		p.Clients = append(p.Clients, ClientPlan{TTL: p.MaxTTL, Retry: 50 * time.Millisecond})
+	}
+	p.Clients[rival].Speed, p.Clients[holder].Speed = 1, 1
+
+	locks := time.Second + d.below(time.Second)
+	begins := locks + d.between(p.Timeout, 4*w+p.Timeout) // the nodes know the holder's list
+	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
+	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
+	at := begins
+	// No node hears both the holder and the rival, except in story far. So the place of node 2 is safe for this long only.
+	// The last report that node 1 hears from the holder may be old, and may contain what an older one saw.
+	ends := locks + p.MaxTTL
+	switch s {
+	case moved:
+		for range d.n(4) + 1 {
+			if at > ends-p.Timeout-2*w {
+				break
+			}
+			at = p.drawMove(&d, &wants, at, ends)
+		}
+	case flips:
+		wants.Ops[0] = Op{At: locks / 2, Name: 1, Hold: begins, Wait: true} // it is at work, so it reports
+		workless := Actor{ID: 3, Client: rival}
+		for range d.n(4) + 2 {
+			if at > ends-7*w {
+				break
+			}
+			at = p.drawFlip(&d, &workless, at)
+		}
+		p.Actors = append(p.Actors, workless)
+	case far:
+		wants.Ops = nil
+		for range d.n(30) + 10 {
+			at += d.between(w/4, 2*time.Second)
+			wants.Ops = append(wants.Ops, Op{At: at, Hold: w})
+		}
+	}
+	has.Ops[1].Hold = at + p.MaxTTL - locks
+	leads := Actor{ID: guide, Client: guide, Ops: []Op{{At: locks * 3 / 4, Name: 1, Hold: 1}}}
+	p.Actors = append(p.Actors, has, wants, leads)
+	p.Heal = at + 2*p.MaxTTL
+	if s != far { // the holder has its name on nodes 0 and 2, and the rival asks the nodes 1 and 2
+		p.cutStrangers(1<<1, 1<<holder, locks-w/4, at)
+		p.cutStrangers(1<<0, 1<<rival, begins-w/2, at)
+	}
+	return p
+}
+
+func (p *Plan) cutStrangers(nodes, clients uint32, at, until time.Duration) {
+	at += time.Duration(len(p.Faults)) * time.Microsecond
+	p.Faults = append(p.Faults, Fault{ID: len(p.Faults), Kind: Cut, At: at, For: until - at, Nodes: nodes, Clients: clients})
+}
+
+// drawMove moves the rival's last address to the stranger for a while. The rival looks at the nodes and then tries to
+// lock. It returns the time of the next move.
+func (p *Plan) drawMove(d *dice, wants *Actor, at, ends time.Duration) time.Duration {
+	at += d.below(p.Window)
+	f := Fault{ID: len(p.Faults), Kind: Twin, At: at, For: p.Window + d.below(ends-at-p.Window), Nodes: 1<<(p.N-1) | 1<<p.N, Clients: 1 << rival}
+	p.Faults = append(p.Faults, f)
+	look := at + 1 + d.below(p.Window/8)
+	wants.Ops = append(wants.Ops, Op{At: look, Name: 1, Dead: true, Look: LookAtNodes})
+	for range 3 {
+		look += 4*p.Slow + d.below(p.Window/4)
+		wants.Ops = append(wants.Ops, Op{At: look, Hold: p.Window})
+	}
+	return max(look, at+f.For)
+}
+
+// drawFlip makes the rival's last address lead to the replica for a moment, with a look before and after its end. The
+// rival then tries to lock. It returns the time of the next flip.
+func (p *Plan) drawFlip(d *dice, wants *Actor, at time.Duration) time.Duration {
+	at += d.between(p.Window, 4*p.Window)
+	moment := 4*p.Slow + d.below(p.Window/8)
+	f := Fault{ID: len(p.Faults), Kind: Twin, At: at, For: 2 * moment, Nodes: 1<<(p.N-1) | 1<<(p.N+1), Clients: 1 << rival}
+	p.Faults = append(p.Faults, f)
+	for _, look := range [...]time.Duration{at + moment/2, at + 2*moment + moment/2} {
+		wants.Ops = append(wants.Ops, Op{At: look, Name: 1, Dead: true, Look: LookAtNodes})
+	}
+	next := at + 2*moment + 3*p.Window/2 + d.below(p.Window)
+	wants.Ops = append(wants.Ops, Op{At: next, Hold: p.Window})
+	return next
+}
