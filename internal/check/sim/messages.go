@@ -21,6 +21,7 @@ const (
 	Vouch
 	Inspect
 	Refresh
+	Report // of the members behind a client's list
 	Leave
 	Quit
 	Acquire
@@ -32,7 +33,7 @@ const (
 )
 
 var messageNames = [messages]string{
-	"hello", "admit", "load", "trust", "inspect", "refresh", "leave", "quit", "acquire", "extend", "release", "subscribe", "hand-off",
+	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "subscribe", "hand-off",
 }
 
 // Treatment is how a message is treated.
@@ -72,6 +73,8 @@ func kind(text string, c node.Call) Message {
 		return Inspect
 	case text == nodescript.TrustText():
 		return Vouch
+	case text == nodescript.PeersText():
+		return Report
 	case text != "":
 		return Admit
 	case acquires(c):
