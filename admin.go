@@ -15,7 +15,7 @@ func (c *Client) Admin() *Admin { return &Admin{c} }
 // Nodes asks every node for its vote, as a lock would. It returns the state of each node, in the order of
 // [Config.Nodes]. This call starts the quarantine of a node that no client has met before.
 func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
-	return a.client.standings(a.client.fan.Hail(ctx))
+	return a.client.standings(a.client.fan.AskVotes(ctx))
 }
 
 // Trust leaves an operator's voucher on the nodes. The voucher states that no lock is alive on them, for example
@@ -38,7 +38,7 @@ func (a *Admin) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 		was, known := losses[c.fan.Addr(i)]
 		return len(seen) == 0 || known && was == loss
 	})
-	s := c.standings(c.fan.Hail(ctx))
+	s := c.standings(c.fan.AskVotes(ctx))
 	for i, err := range errs {
 		if err != nil && !s[i].Votes() {
 			s[i].failed(err)

@@ -49,13 +49,13 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 		nodes[2] = hangs
 		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
-		f.Hail(t.Context())
+		f.AskVotes(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
 			t.Fatal(err)
 		}
 		wrong.Store(time.Minute.Microseconds())
 		time.Sleep(time.Second)
-		f.Hail(t.Context())
+		f.AskVotes(t.Context())
 		hangs.now.Store(true)
 		if _, _, err := f.Stamp(); err == nil {
 			t.Fatal("a move by a minute was followed at once")
@@ -91,7 +91,7 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 		hangs := &stuck{Node: nodes[2]}
 		nodes[2] = hangs
 		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
-		f.Hail(t.Context())
+		f.AskVotes(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 		steady := func() clock.Instant { return awake().Add(time.Duration(slept.Load()) * time.Microsecond) }
 		f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: steady, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
-		f.Hail(t.Context())
+		f.AskVotes(t.Context())
 		if _, _, err := f.Stamp(); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 				t.Errorf("%s a stamp is %s off the clocks; %v", when, off, err)
 			}
 			time.Sleep(time.Second)
-			f.Hail(t.Context())
+			f.AskVotes(t.Context())
 		}
 	})
 }
@@ -211,7 +211,7 @@ func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 				slewed := func() clock.Instant { i := steady(); return i + i/1_000_000*clock.Instant(rate) }
 				f := New(Config{Nodes: nodes, Set: set, Timeout: time.Second, Clock: slewed, Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 				defer f.Close(t.Context())
-				f.Hail(t.Context())
+				f.AskVotes(t.Context())
 				for range 3 * 3600 {
 					time.Sleep(time.Second)
 					stamp, _, err := f.Stamp()

@@ -140,7 +140,7 @@ func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 //
 // Hail accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
 // the node may be gone since. Calls to that node go on meanwhile.
-func (f *Fanout) Hail(ctx context.Context) []nodescript.Answer {
+func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	r := newCollector(f.N())
 	f.mu.Lock()
 	for i, v := range f.voters {

@@ -76,9 +76,9 @@ func newFleetOf(t *testing.T, n int) *fleet {
 	f.Fanout = New(Config{
 		Nodes: nodes, Set: f.set, Timeout: time.Second, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler),
 	})
-	f.Hail(t.Context())
+	f.AskVotes(t.Context())
 	time.Sleep(time.Second)
-	for i, a := range f.Hail(t.Context()) {
+	for i, a := range f.AskVotes(t.Context()) {
 		if a.Verdict != nodescript.Done {
 			t.Fatalf("node %d: %+v", i, a)
 		}
@@ -115,7 +115,7 @@ var lockX = nodescript.Lock{Name: "x"}
 func (f *fleet) moved(t *testing.T) {
 	f.ahead.Store(time.Minute.Microseconds())
 	for range 2 {
-		f.Hail(t.Context())
+		f.AskVotes(t.Context())
 		time.Sleep(100 * time.Millisecond)
 	}
 	if _, _, err := f.Stamp(); err == nil {
@@ -223,7 +223,7 @@ func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 				owner, stamp := f.lock(t)
 				well := bad(f)
 				looked := make(chan struct{})
-				go func() { defer close(looked); f.Hail(t.Context()) }()
+				go func() { defer close(looked); f.AskVotes(t.Context()) }()
 				synctest.Wait()
 				well()
 				renewal, sent := f.StampHeld()

@@ -79,7 +79,7 @@ func TestANodeThatFailedIsGreetedBeforeItIsAskedAgain(t *testing.T) {
 				n := &lapse{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)}
 				f := New(Config{Nodes: []node.Node{n}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 				defer f.Close(t.Context())
-				for f.Hail(t.Context())[0].Verdict != nodescript.Done {
+				for f.AskVotes(t.Context())[0].Verdict != nodescript.Done {
 					time.Sleep(10 * time.Millisecond)
 				}
 				ask := func() {

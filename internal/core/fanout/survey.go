@@ -37,7 +37,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	for _, v := range f.voters {
 		v.reconsider()
 	}
-	f.Hail(ctx)
+	f.AskVotes(ctx)
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		v := f.voters[i]
 		v.greeting.Lock() // an admission under way would overwrite the result

@@ -38,9 +38,9 @@ func TestWhatIsSentTogetherGoesInOnePiece(t *testing.T) {
 		p := &pieces{Node: nodemodel.New("model", now, nodemodel.Info{Run: "run", Role: "master"}, set)}
 		f := New(Config{Nodes: []node.Node{p}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: func() uint64 { return 1 }, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
-		for start := time.Now(); f.Hail(t.Context())[0].Verdict != nodescript.Done; time.Sleep(10 * time.Millisecond) {
+		for start := time.Now(); f.AskVotes(t.Context())[0].Verdict != nodescript.Done; time.Sleep(10 * time.Millisecond) {
 			if time.Since(start) > 10*time.Second {
-				t.Fatalf("the node does not vote: %+v", f.Hail(t.Context())[0])
+				t.Fatalf("the node does not vote: %+v", f.AskVotes(t.Context())[0])
 			}
 		}
 		lock := nodescript.Lock{Name: "x"}

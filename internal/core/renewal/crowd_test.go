@@ -67,7 +67,7 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 			Set:   set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer fan.Close(t.Context())
-		if a := fan.Hail(t.Context())[0]; a.Verdict != nodescript.Done {
+		if a := fan.AskVotes(t.Context())[0]; a.Verdict != nodescript.Done {
 			t.Fatalf("the node does not vote: %+v", a)
 		}
 		k := NewKeeper(fan)

@@ -83,7 +83,7 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 			Nodes: nodes, Set: set, Timeout: 5 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer fan.Close(context.Background())
-		fan.Hail(context.Background())
+		fan.AskVotes(context.Background())
 		k := NewKeeper(fan)
 		defer k.Close()
 		now := fan.Now()

@@ -61,7 +61,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				defer fan.Close(t.Context())
 				k := NewKeeper(fan)
 				defer k.Close()
-				fan.Hail(t.Context())
+				fan.AskVotes(t.Context())
 				time.Sleep(time.Second) // it votes
 				if fan.Settle(t.Context()) != nil {
 					t.Fatal("no stamps")

@@ -31,7 +31,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 			Nodes: []node.Node{m}, Set: set, Timeout: time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
 		})
 		defer fan.Close(t.Context())
-		fan.Hail(t.Context())
+		fan.AskVotes(t.Context())
 		k := NewKeeper(fan)
 		var announced, kept atomic.Int64
 		k.Explain = func(_ *Lease, why *LostError) error {

@@ -25,7 +25,7 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 		}
 		l := met(t, locker(t, set, time.Second, nodes...))
 		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 		all = append(all, l)
 	}
 	return all

@@ -137,7 +137,7 @@ func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 			models = append(models, m)
 			return m
 		})
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 		l.Inbox.mu.Lock()
 		l.Inbox.up[0], l.Inbox.up[1] = true, true // as if the third node were down
 		l.Inbox.mu.Unlock()

@@ -61,7 +61,7 @@ func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 			return nodes[len(nodes)-1]
 		})
 		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 		const waiters, seconds, most = 20, 8, 5
 		ctx, cancel := context.WithTimeout(t.Context(), (seconds+1)*time.Second)
 		defer cancel()

@@ -40,7 +40,7 @@ func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, 
 		return nodes[i]
 	})
 	l.Inbox.open(t.Context())
-	l.Fan.Hail(t.Context())
+	l.Fan.AskVotes(t.Context())
 	return l, nodes
 }
 

@@ -41,7 +41,7 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
 		for i, n := range nodes {
 			n.acquire = nodescript.NewScripts(l.Fan.Set(), n.Info.Run).SHA(nodescript.Acquire)
-			if a := l.Fan.Hail(t.Context())[i]; a.Verdict != nodescript.Done || !l.Inbox.listens(i) {
+			if a := l.Fan.AskVotes(t.Context())[i]; a.Verdict != nodescript.Done || !l.Inbox.listens(i) {
 				t.Fatalf("node %d does not vote, or is not heard: %+v", i, a)
 			}
 		}

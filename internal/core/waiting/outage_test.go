@@ -36,7 +36,7 @@ func mute(t *testing.T, timeout, retry time.Duration, met bool) (l *Locker, hang
 	if l.RetryDelay = retry; met {
 		l.Fan.Settle(t.Context())
 		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 	}
 	return l, hang
 }
@@ -116,7 +116,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 		}
 		l := met(t, locker(t, set, timeout, nodes...))
 		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		l.taken(t, lock, 10*time.Second, nil)
 		var all sync.WaitGroup

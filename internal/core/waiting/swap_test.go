@@ -30,7 +30,7 @@ func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, v
 		l := met(t, locker(t, set, askEvery/2, nodes...))
 		l.RetryDelay = askEvery / 10
 		l.Inbox.open(t.Context())
-		l.Fan.Hail(t.Context())
+		l.Fan.AskVotes(t.Context())
 		clients, views = append(clients, l), append(views, views5)
 	}
 	time.Sleep(askEvery)

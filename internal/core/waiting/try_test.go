@@ -32,7 +32,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		hung := &hanging{Node: models[2]}
 		client := func(ways ...time.Duration) *Locker {
 			l := met(t, locker(t, set, 100*time.Millisecond, far{models[0], ways[0]}, far{models[1], ways[1]}, hung))
-			l.Fan.Hail(t.Context())
+			l.Fan.AskVotes(t.Context())
 			return l
 		}
 		both := []*Locker{client(time.Millisecond, 5*time.Millisecond), client(5*time.Millisecond, time.Millisecond)}
