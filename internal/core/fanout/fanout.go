@@ -135,10 +135,10 @@ func (f *Fanout) Together(send func()) {
 // SendTo gives m to one node.
 func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 
-// Hail greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
+// AskVotes greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
 // answered or ctx ends. Done means that the node votes, Unanswered that its answer is missing.
 //
-// Hail accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
+// AskVotes accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
 // the node may be gone since. Calls to that node go on meanwhile.
 func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	r := newCollector(f.N())
