@@ -11,8 +11,8 @@ type fate struct {
 	by    []Kind        // the faults that hit it
 }
 
-// fate draws the fate of a message.
-func (w *world) fate(l *link, s *server, control bool, now time.Duration, d *dice) (f fate) {
+// fate draws the fate of messages of the kinds sent, as bits.
+func (w *world) fate(l *link, s *server, sent uint32, now time.Duration, d *dice) (f fate) {
 	w.mu.Lock()
 	departs := max(now, l.h.held)
 	w.mu.Unlock()
@@ -21,20 +21,20 @@ func (w *world) fate(l *link, s *server, control bool, now time.Duration, d *dic
 		f.lost = d.hit(0.6) // the others wait in a buffer until then
 		f.there += open - departs
 	}
-	if w.strikes(Loss, l, false, control, d) != nil {
+	if w.strikes(Loss, l, false, sent, d) != nil {
 		f.lost, f.by = true, append(f.by, Loss)
 	}
-	if late := w.late(l, false, control, d); late > 0 {
+	if late := w.late(l, false, sent, d); late > 0 {
 		f.there, f.by = f.there+late, append(f.by, Delay)
 	}
-	switch hit := w.strikes(Duplicate, l, false, control, d); {
+	switch hit := w.strikes(Duplicate, l, false, sent, d); {
 	case hit == nil:
 	case hit.Control:
 		f.again, f.by = w.longLate(d), append(f.by, Duplicate)
 	default:
 		f.again, f.by = 1+w.long(d), append(f.by, Duplicate)
 	}
-	if w.strikes(Relay, l, false, control, d) != nil {
+	if w.strikes(Relay, l, false, sent, d) != nil {
 		f.kept, f.there, f.by = true, f.there+min(w.long(d), max(w.plan.Heal-now-f.there, 0)), append(f.by, Relay)
 	}
 	return f
@@ -63,8 +63,8 @@ func (w *world) befalls(f fate, kinds uint32) {
 }
 
 // late returns the extra time that a message takes.
-func (w *world) late(l *link, back, control bool, d *dice) time.Duration {
-	switch f := w.strikes(Delay, l, back, control, d); {
+func (w *world) late(l *link, back bool, sent uint32, d *dice) time.Duration {
+	switch f := w.strikes(Delay, l, back, sent, d); {
 	case f == nil:
 		return 0
 	case f.Control:
@@ -82,16 +82,16 @@ func (w *world) long(d *dice) time.Duration {
 
 // wayBack returns the time that an answer takes.
 func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, bool) {
-	now, control := w.now(), p.control()
+	now, sent := w.now(), p.kinds()
 	back := l.home + d.below(l.home/2+time.Microsecond)
 	f := fate{lost: w.openAgain(l, s, true, now) > now}
-	if w.strikes(Loss, l, true, control, d) != nil {
+	if w.strikes(Loss, l, true, sent, d) != nil {
 		f.lost, f.by = true, append(f.by, Loss)
 	}
-	if late := w.late(l, true, control, d); late > 0 {
+	if late := w.late(l, true, sent, d); late > 0 {
 		back, f.by = back+late, append(f.by, Delay)
 	}
-	w.befalls(f, p.kinds())
+	w.befalls(f, sent)
 	return back, f.lost
 }
 
@@ -115,12 +115,12 @@ func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.
 	return open
 }
 
-// strikes returns the message fault that hits this message, nil if none does.
-func (w *world) strikes(k Kind, l *link, back, control bool, d *dice) *Fault {
+// strikes returns the message fault that hits messages of these kinds, nil if none does.
+func (w *world) strikes(k Kind, l *link, back bool, sent uint32, d *dice) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.active[k] {
-		if f.Back == back && (control || !f.Control) && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
+		if f.Back == back && (!f.Control || sent&control != 0) && (f.Only == 0 || sent&f.Only != 0) && has(f.Nodes, l.to) && has(f.Clients, l.h.slot) && d.hit(f.P) {
 			return f
 		}
 	}

@@ -72,6 +72,7 @@ type Fault struct {
 	P       float64       // probability for each message
 	Back    bool          // for messages: hits answers; else requests
 	Control bool          // for messages: hits control messages only, with long delays
+	Only    uint32        // with Control: hits only these kinds of messages, as bits; 0: all
 	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
 	By      time.Duration // how far a clock moves, or how late a message is; 0: drawn
 }

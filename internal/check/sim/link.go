@@ -82,7 +82,7 @@ func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	l.w.asked(l.h, calls)
 	n := l.sent.Add(1)
 	d := dice(luck(l.w.plan.Seed, 'm', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
-	if len(calls) > 1 && l.w.strikes(Tear, l, false, false, &d) != nil {
+	if len(calls) > 1 && l.w.strikes(Tear, l, false, 0, &d) != nil {
 		l.w.struck(Tear)
 		return l.torn(ctx, calls, n, d)
 	}
@@ -188,7 +188,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 	if p.over != nil {
 		s = p.over.server
 	}
-	f := w.fate(l, s, p.control(), now, &d)
+	f := w.fate(l, s, p.kinds(), now, &d)
 	w.mu.Lock()
 	up, dead := s.up, l.h.dead
 	p.from, p.epoch, p.kept = l, s.epoch, f.kept

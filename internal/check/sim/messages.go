@@ -102,8 +102,8 @@ func (p parcel) kinds() (m uint32) {
 	return m
 }
 
-// control reports whether a parcel contains a control message.
-func (p parcel) control() bool { return p.kinds()&(1<<(Quit+1)-1) != 0 }
+// control has the control messages, as bits.
+const control = uint32(1)<<(Quit+1) - 1
 
 // treated counts a treatment of the messages in a parcel.
 func (w *world) treated(p parcel, how Treatment) {
@@ -157,6 +157,13 @@ func (p *Plan) drawControls() {
 			f.Control = d.hit(0.5)
 		}
 		p.Faults = append(p.Faults, f)
+	}
+	if p.Rare.has(LongIdle) {
+		for i, k := range [...]Kind{Duplicate, Delay, Loss} { // a node is refreshed only once in a long time
+			f := Fault{ID: 3500 + i, Kind: k, Control: true, Only: 1 << Refresh, P: 0.7 - 0.25*float64(i), Nodes: all, Clients: clients, At: p.Heal / 100}
+			f.For = p.Heal * 9 / 10
+			p.Faults = append(p.Faults, f)
+		}
 	}
 	for i := range d.n(4) {
 		f := Fault{ID: 3100 + i, Kind: pick(&d, Flush, ScriptFlush, Restart), At: d.below(p.Heal * 9 / 10), Nodes: 1 << d.n(p.N)}

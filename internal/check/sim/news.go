@@ -38,7 +38,7 @@ func (l *link) Listen(ctx context.Context, channel string, on func(string)) erro
 	n := l.sent.Add(1)
 	d := dice(luck(w.plan.Seed, 's', uint64(l.h.slot), uint64(l.h.life), uint64(l.index), n))
 	s := l.server()
-	f := w.fate(l, s, false, w.now(), &d)
+	f := w.fate(l, s, 0, w.now(), &d)
 	f.again, f.by = 0, slices.DeleteFunc(f.by, func(k Kind) bool { return k != Delay })
 	w.befalls(f, 1<<Listen)
 	if 2*f.there > hungAfter && !f.lost {
@@ -102,7 +102,7 @@ func (sub *subscription) push(m string) {
 	d := dice(luck(sub.seed, sub.sent))
 	now := w.now()
 	w.handed(sub.l.h, m)
-	if w.strikes(News, sub.l, true, false, &d) != nil {
+	if w.strikes(News, sub.l, true, 0, &d) != nil {
 		w.struck(News)
 		w.treatedNews(Missed)
 		return
@@ -115,11 +115,11 @@ func (sub *subscription) push(m string) {
 		}
 		at = max(at, open+d.below(time.Millisecond))
 	}
-	if w.strikes(Duplicate, sub.l, false, false, &d) != nil {
+	if w.strikes(Duplicate, sub.l, false, 0, &d) != nil {
 		w.treatedNews(Repeated)
 		sub.arrive(m, at-now+1+w.long(&d))
 	}
-	if w.strikes(Delay, sub.l, true, false, &d) != nil {
+	if w.strikes(Delay, sub.l, true, 0, &d) != nil {
 		w.struck(Delay)
 		w.treatedNews(Late)
 		at += d.below(4 * w.plan.Window)
