@@ -141,6 +141,12 @@ var inSimulation = []simulated{{
 	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/members.go",
 	old: "changes[i] == m.changes && ", new: "",
 }, {
+	name: "an inner Unlock releases the lock", file: "handle.go",
+	old: "last = h == f && f.ended && f.below == nil", new: "last = true",
+}, {
+	name: "goroutines under one lease do not exclude each other", file: "handle.go",
+	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
+}, {
 	name: "a name that a minority keeps counts as kept", file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
 	unseen: "a client tells the others again until the name is kept there; TestUnlockAtSaysThatAMinorityKeepsTheName",
