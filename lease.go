@@ -39,8 +39,8 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
-	l.first, l.ttl = l, m.ttl
-	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
+	l.first, l.ttl, l.rest = l, m.ttl, &none
+	l.held = m.client.keeper.Keep(ctx, &m.lock, g, m.ttl, l.alarm)
 	return l
 }
 

@@ -19,7 +19,7 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   *kind.Exclusive
+	lock   kind.Exclusive
 	bad    error // the reason why the name cannot be locked, or nil
 }
 
@@ -115,9 +115,12 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	after := func(r *waiting.Refusal) { m.tell(func() error { return m.prefix(m.refused(r)) }) }
-	began := m.client.fan.Now()
-	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
+	want := waiting.Want{Lock: &m.lock, TTL: m.ttl, Through: m.through}
+	if m.listens() {
+		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
+	}
+	began := m.begins()
+	g, r := m.client.locker.WaitFor(ctx, want)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -135,8 +138,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	began := m.client.fan.Now()
-	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	began := m.begins()
+	g, r := m.client.locker.Try(ctx, &m.lock, m.ttl)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -176,7 +179,9 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	if !wait {
 		return nil, m.prefix(held)
 	}
-	m.tell(func() error { return m.prefix(held) })
+	if m.listens() {
+		m.tell(m.prefix(held))
+	}
 	t := l.queue()
 	defer l.leaves(t)
 	for {
@@ -196,12 +201,12 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	}
 }
 
-// tell tells the listeners that a wait goes on. It makes the error only if somebody listens.
-func (m *Mutex) tell(why func() error) {
-	if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
-		return
-	}
-	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why()}
+// listens reports whether anybody wants to know that a wait goes on.
+func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
+
+// tell tells the listeners that a wait goes on, and why.
+func (m *Mutex) tell(why error) {
+	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
 	if m.waiting != nil {
 		m.waiting(e)
@@ -219,6 +224,15 @@ func (m *Mutex) begin(ctx context.Context) error {
 		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
 	}
 	return nil
+}
+
+// begins returns the present instant if somebody wants to know how long the lock took. Else it returns 0: a lock that
+// is free takes so little time that a reading of the clock counts.
+func (m *Mutex) begins() clock.Instant {
+	if m.client.events.Wanted(events.Acquired) {
+		return m.client.fan.Now()
+	}
+	return 0
 }
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }

@@ -170,7 +170,7 @@ var inSimulation = []simulated{{
 	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
 }, {
 	name: "an outage ends waits one after the other", file: "internal/core/waiting/outage.go",
-	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { o.lasts = false; return over, next }",
 }, {
 	name: "a lease does not carry the count of its passes", file: "internal/core/bid/lease.go",
 	old: "Passes: m.passes}", new: "Passes: 0}",
