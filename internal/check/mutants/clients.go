@@ -2,6 +2,10 @@ package main
 
 // inClients are weakenings of the client's reaction to answers.
 var inClients = []mutant{{
+	name: "status counts a node that may have forgotten", promise: memory, file: "status.go",
+	old: "if n.Err != nil || n.forgetful {", new: "if n.Err != nil {",
+	pkg: e2ePkg, check: "TestStatusTakesNoForgetfulNodeForFreedom", says: "want ErrUnavailable",
+}, {
 	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",
 	old: "if answer.Err != nil || len(load) == 0 {", new: "if len(load) == 0 {",
 	pkg: e2ePkg, check: "TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads", says: "scripts were sent behind a request that was refused",

@@ -286,5 +286,11 @@ func (n *Node) inspect(c node.Call) (string, error) {
 	} else if there {
 		kind = "s"
 	}
-	return nodescript.Micros(n.now()) + kind + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record + head(text, 256), nil
+	votes := "-"
+	a, _ := n.remembered()
+	guard, _, _ := n.text(nodescript.GuardKey)
+	if _, run, ok := strings.Cut(guard, " "); ok && run[strings.LastIndex(run, " ")+1:] == n.Info.Run && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
+		votes = "v"
+	}
+	return nodescript.Micros(n.now()) + kind + votes + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record + head(text, 256), nil
 }

@@ -1,8 +1,17 @@
 -- inspect: answers the content of a name's keys on this node. It only reads. Clients send it as text.
 -- KEYS  1 record  2 plain key
--- Returns time kind pttl record-length(6) record plain; kind is - none, s string, or t another type
+-- Returns time kind votes pttl record-length(6) record plain
+-- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node
+-- that does not vote may have forgotten the name. So does one that evicted keys: see evicted.
 local call = redis.call
-call('EXISTS', 'holdfast:node') -- see hello
+local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
+local info = call('INFO', 'server') .. call('INFO', 'stats')
+local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+local votes = '-'
+if type(guard) == 'string' and string.match(guard, ' ([^ ]*)$') == field('run_id')
+  and redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] == field('evicted_keys') then
+  votes = 'v'
+end
 local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
@@ -17,5 +26,5 @@ elseif type(plain) == 'table' then
 end
 local left = call('PTTL', KEYS[2])
 if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
-return now .. kind .. left
+return now .. kind .. votes .. left
   .. string.format('%06d', #record) .. record .. string.sub(plain, 1, 256)
