@@ -200,13 +200,14 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	case errors.As(err, &none):
 		err = l.client.unavailable(l.name, l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
 		doing = what // the error itself names the lock
-	case errors.As(err, new(*LostError)):
-		doing = what // this error also names it
 	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	if errors.As(err, new(*LostError)) {
+		return fmt.Errorf("holdfast: %w", err) // the loss is the fact, whichever call finds it
 	}
 	return fmt.Errorf("holdfast: %s: %w", doing, err)
 }

@@ -5,7 +5,7 @@ type Reason uint8
 
 // Reasons.
 const (
-	ReasonUnanswered Reason = iota // no answer yet
+	ReasonUnanswered Reason = iota // no answer came before the call was decided or ended
 
 	// Answers to an attempt, a renewal or a release.
 	ReasonGranted     // the lock is granted

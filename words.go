@@ -96,7 +96,7 @@ func (n NodeAnswer) said() string {
 
 // reasonWords has the words of each reason for answers that say nothing more.
 var reasonWords = [reasons]string{
-	ReasonUnanswered: "no answer yet",
+	ReasonUnanswered: "not waited for",
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",

@@ -41,6 +41,7 @@ quarantine of a new node.`,
 				return err
 			}
 			defer client.Close()
+			a.hold() // the answers say the same as the library's warnings
 			return a.showStatus(cmd.OutOrStdout(), client, args[0], asJSON)
 		},
 	}

@@ -385,7 +385,7 @@ func (u Unsettled) Error() string {
 	case u.Unread > 0:
 		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
 	case u.Moved == 0:
-		return "it answers, but fewer than a majority of the nodes do, or their clocks differ by more than the window"
+		return "this node is well; too few others answer, or the clocks differ by more than the window"
 	}
 	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
 		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))
