@@ -224,6 +224,9 @@ func TestDoTellsOfALossAndOfWhatFnReturnedInOneLine(t *testing.T) {
 	if !errors.Is(err, holdfast.ErrLost) || !errors.Is(err, context.Canceled) || strings.Contains(fmt.Sprint(err), "\n") {
 		t.Errorf("Do returned %q; want one line that matches ErrLost and what fn returned", err)
 	}
+	if !strings.HasPrefix(fmt.Sprint(err), `holdfast: lock "x" lost: `) {
+		t.Errorf("Do returned %q; want that the loss comes first: nobody called Unlock", err)
+	}
 }
 
 func TestUnlockTwiceAndExtendAfterwards(t *testing.T) {

@@ -233,7 +233,7 @@ func TestAWaitForTheOwnClientSaysSo(t *testing.T) {
 	c := s.ready(s.client(calm))
 	lock(t, c, "x")
 	_, err := c.Mutex("x").TryLock(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "held by this very client") {
+	if err == nil || !strings.Contains(err.Error(), "held by this very client") || !strings.Contains(err.Error(), "the context of its lease") {
 		t.Errorf("without the context of the lease: %v", err)
 	}
 }

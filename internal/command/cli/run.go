@@ -21,10 +21,11 @@ const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 const runHelp = `run waits for the lock NAME, runs COMMAND while it holds the lock, and then
 releases the lock.
 
-It gives up with 69 if no quorum of the nodes answers for a second. After it has
-found that somebody has the lock, it gives up after --ttl instead, if that is
-longer. --wait does not change this. run waits for the end of quarantines, and
-with --through-outages for the end of all outages.
+If no quorum of the nodes answers, run gives up with 69 after a second. If it has
+found before that somebody has the lock, it gives up after --ttl instead, if
+that is longer. --wait can end the wait sooner, and not make it longer. With
+--wait 0 run tries once. run waits for the end of quarantines, and with
+--through-outages for the end of all outages: then only --wait ends the wait.
 
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
