@@ -169,10 +169,13 @@ func (s *LeaseSet) release(ctx context.Context, at time.Time) error {
 	return joined(errs)
 }
 
-// abandon gives back what a failed call has so far. It does not wait for the answers of the nodes.
-func (s *LeaseSet) abandon() {
+// abandon gives back what a failed call has so far. The caller may try again at once, so abandon waits for a majority
+// unless ctx has ended.
+func (s *LeaseSet) abandon(ctx context.Context) {
 	s.end()
-	s.client.giveBackAll(overdue(), s.leases, time.Time{})
+	bounded, cancel := context.WithTimeout(ctx, s.client.config.NodeTimeout)
+	defer cancel()
+	s.client.giveBackAll(bounded, s.leases, time.Time{})
 }
 
 // end ends the set's context, with the cause of a loss if a lease is lost already.

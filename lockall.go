@@ -25,7 +25,8 @@ const mostNames = 256
 //
 // ctx bounds the whole call, not the holding. The errors are those of [Mutex.Lock], and name the lock that was waited
 // for. If a lock that the call already has is lost while it waits for another, the error matches [ErrLost]. After any
-// error the call has no lock. The nodes get the releases in the background.
+// error the call has no lock: it gives back what it has. It waits until a majority confirms that, for up to
+// [Config.NodeTimeout], and not if ctx has ended.
 //
 // The error matches [ErrBadName] if there is no name, if there are more than 256 different names, or if one of them is a
 // bad name.
@@ -71,7 +72,7 @@ func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bo
 	}
 	s := newLeaseSet(c, locks)
 	if err := s.take(ctx, locks, wait); err != nil {
-		s.abandon()
+		s.abandon(ctx)
 		return nil, err
 	}
 	s.enclose(ctx)
@@ -180,14 +181,15 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 	}
 	began, try := s.client.fan.Now(), s.client.locker.TryAll
 	if wait {
-		try = s.client.locker.TakeFirst
+		try = s.client.locker.AskAll
 	}
 	got := try(ctx, kinds, locks[0].ttl)
 	for j, g := range got.Grants {
-		i := asked[j]
-		var err error
-		if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client closes
-			return i, err
+		if i := asked[j]; g.Owner != "" {
+			var err error
+			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client closes
+				return i, err
+			}
 		}
 	}
 	if got.Refusal == nil {

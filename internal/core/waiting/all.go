@@ -8,47 +8,47 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
-// Prefix is the outcome of one attempt to get several names at once.
-type Prefix struct {
-	Grants  []Grant  // of the first names; they belong to the caller
+// Several is the outcome of one attempt to get several names at once.
+type Several struct {
+	Grants  []Grant  // by name; a Grant without an owner is none. They belong to the caller, also after a refusal.
 	At      int      // the index of the first name that was refused
 	Refusal *Refusal // of that name; nil if all names were granted
 }
 
-// TryAll makes one attempt for all names, or a few if nobody has them and others also try. All questions for a node
-// travel in one piece. If a name is refused, TryAll gives back the others in the background. Then only a grant that came
-// too late for another leaves Grants, and the caller gives them back.
+// AskAll makes one attempt for all names. All questions for a node travel in one piece. It gives back in the background
+// what it does not return. It does not repeat a split vote: the caller may wait for that name.
+func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
+	bids, at, r := l.attemptAll(ctx, locks, ttl)
+	return l.outcomes(bids, at, r)
+}
+
+// TryAll does the same as AskAll, but makes a few attempts if nobody has the names and others also try.
 //
-// The whole attempt is repeated after a split vote, and not single names. A node answers all names of a piece at once,
-// so of several callers with the same names one gets a majority for all of them.
-func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Prefix {
+// It repeats the whole attempt, and not single names. A node answers all names of a piece at once, so of several callers
+// with the same names one gets a majority for all of them.
+func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	pause := splitDelay
 	for try := 1; ; try++ {
-		p := l.attemptAll(ctx, locks, ttl, false)
-		if p.Refusal == nil || p.Refusal.Kind != Contended || try == splitTries || ctx.Err() != nil {
-			return p
+		bids, at, r := l.attemptAll(ctx, locks, ttl)
+		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
+			return l.outcomes(bids, at, r)
 		}
+		l.endAll(bids)
 		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
-			return p
+			return Several{At: at, Refusal: r}
 		}
 		pause = min(2*pause, l.RetryDelay, splitMost)
 	}
 }
 
-// TakeFirst makes one attempt for all names as TryAll does, but keeps the names before the first one that was refused.
-// It does not repeat a split vote: the caller waits for that name.
-func (l *Locker) TakeFirst(ctx context.Context, locks []kind.Kind, ttl time.Duration) Prefix {
-	return l.attemptAll(ctx, locks, ttl, true)
-}
-
-// attemptAll asks for all names at once. keep says that the names before the first refused one are kept.
-func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration, keep bool) (p Prefix) {
+// attemptAll asks for all names at once. It returns the bids, the index of the first one that is not won, and why. If it
+// got no stamp to ask with, there are no bids.
+func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) (bids []*bidder, at int, r *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
-		p.Refusal = bid.Refuse(answers, nil, ctx.Err() != nil)
-		return p
+		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
 	ticket := l.Fan.StampAt(l.Fan.Now())
-	bids := make([]*bidder, len(locks))
+	bids = make([]*bidder, len(locks))
 	for i, lock := range locks {
 		bids[i] = newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0)
 	}
@@ -57,33 +57,47 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 			b.begin()
 		}
 	})
-	for p.At < len(bids) {
-		l.decide(ctx, bids[p.At])
-		if p.Refusal = bids[p.At].looks(); p.Refusal != nil {
+	for at < len(bids) {
+		l.decide(ctx, bids[at])
+		if r = bids[at].looks(); r != nil {
 			break
 		}
-		p.At++
+		at++
 	}
-	if p.Refusal != nil && p.Refusal.Doubt && ctx.Err() == nil && !l.stopped() {
-		l.endAll(bids[p.At+1:])
-		bids[p.At].end(false) // see attempt
-		p.Refusal = l.settled(ctx, bids[p.At])
+	if r == nil || ctx.Err() != nil || l.stopped() {
+		return bids, at, r
 	}
-	if kept := bids[:p.At]; p.Refusal != nil && !keep {
-		l.endAll(bids)
-	} else {
-		l.endAll(bids[p.At:])
-		for i, b := range kept {
-			g, late := b.outcome(true)
-			if late != nil {
-				l.endAll(kept[i:])
-				p.At, p.Refusal = i, late
-				break
-			}
-			p.Grants = append(p.Grants, g)
+	// The other answers came in the same pieces. The caller can give back a lease and wait for that. It cannot wait for
+	// the end of a bid.
+	soon, cancel := context.WithTimeout(ctx, l.Fan.Set().Window)
+	defer cancel()
+	for _, b := range bids[at+1:] {
+		l.decide(soon, b)
+	}
+	if r.Doubt {
+		bids[at].end(false) // see attempt
+		r = l.settled(ctx, bids[at])
+	}
+	return bids, at, r
+}
+
+// outcomes takes the leases of the bids that are won, and ends the others.
+func (l *Locker) outcomes(bids []*bidder, at int, r *Refusal) Several {
+	s := Several{Grants: make([]Grant, len(bids)), At: at, Refusal: r}
+	for i, b := range bids {
+		if i == at || b.looks() != nil {
+			continue
+		}
+		g, late := b.outcome(true)
+		switch {
+		case late == nil:
+			s.Grants[i] = g
+		case i < s.At:
+			s.At, s.Refusal = i, late
 		}
 	}
-	return p
+	l.endAll(bids)
+	return s
 }
 
 // endAll gives back several bids. What goes to a node travels in one piece.
