@@ -105,10 +105,13 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	switch {
 	case err == nil:
 		return s.stillHeld(nil)
-	case !wait, ctx.Err() != nil, !errors.Is(err, ErrHeld) && !errors.Is(err, ErrUnavailable):
+	case !wait, !errors.Is(err, ErrHeld) && !errors.Is(err, ErrUnavailable):
 		return err
 	}
 	locks = locks[len(s.leases):] // the set has those before the one that was refused
+	if ctx.Err() != nil {
+		return locks[0].prefix(ended(ctx, err))
+	}
 	if above := locks[0].above(ctx); above != "" {
 		return inOrder(err, above)
 	}

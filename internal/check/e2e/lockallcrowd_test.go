@@ -63,7 +63,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 		var crowd, faults sync.WaitGroup
 		var cs []*holdfast.Client
 		for range clients {
-			cs = append(cs, s.ready(s.client(patient)))
+			cs = append(cs, s.ready(s.client(patient, func(c *holdfast.Config) { c.NodeTimeout = 5 * time.Second })))
 		}
 		caller := func(c *holdfast.Client) {
 			bounded, cancel := context.WithTimeout(t.Context(), patience)
@@ -74,10 +74,11 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 			}
 			defer cancel()
 			some, list := draw(4)
+			on := holdfast.WaitThroughOutages() // this machine may stand still for longer than a call waits
 			var err error
 			switch rand.IntN(10) {
 			case 0, 1:
-				err = c.Mutex(list[0]).Do(bounded, func(ctx context.Context) error {
+				err = c.Mutex(list[0], on).Do(bounded, func(ctx context.Context) error {
 					l, _ := holdfast.FromContext(ctx)
 					some[0].begin(t, l.Fence())
 					defer some[0].end()
@@ -101,7 +102,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 					}
 					took.Add(1)
 					return nil
-				})
+				}, on)
 			}
 			switch {
 			case err == nil:
