@@ -87,8 +87,8 @@ func (s *LeaseSet) Owner(name string) string {
 }
 
 func (s *LeaseSet) lease(name string) *Lease {
-	i, ok := slices.BinarySearchFunc(s.leases, name, func(l *Lease, name string) int { return strings.Compare(l.name, name) })
-	if !ok {
+	i := slices.IndexFunc(s.leases, func(l *Lease) bool { return l.name == name })
+	if i < 0 {
 		return nil
 	}
 	return s.leases[i]

@@ -19,7 +19,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-var setsTaken = flag.Int("holdfast.sets", 2000, "how many sets of locks are taken by a crowd")
+var (
+	setsTaken = flag.Int("holdfast.sets", 2000, "how many sets of locks are taken by a crowd")
+	circle    = flag.Duration("holdfast.circle", time.Minute, "how long a caller of that crowd waits; longer than any wait that is no circle")
+)
 
 // use is the use of one name: it finds two holders, and tokens in the wrong order.
 type use struct {
@@ -47,7 +50,6 @@ func (u *use) end() { u.holders.Add(-1) }
 func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 	inTurn(t, func(t *testing.T, s *set) {
 		const clients, callers, names = 4, 16, 8
-		const patience = 60 * time.Second // far longer than any wait: a circle would last for ever
 		var all [names]*use
 		for i := range all {
 			all[i] = &use{name: fmt.Sprint("x", i)}
@@ -66,7 +68,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 			cs = append(cs, s.ready(s.client(patient, func(c *holdfast.Config) { c.NodeTimeout = 5 * time.Second })))
 		}
 		caller := func(c *holdfast.Client) {
-			bounded, cancel := context.WithTimeout(t.Context(), patience)
+			bounded, cancel := context.WithTimeout(t.Context(), *circle)
 			impatient := rand.IntN(8) == 0
 			if impatient {
 				cancel()
@@ -129,7 +131,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 			for ctx.Err() == nil {
 				_, list := draw(4)
 				p := s.waiter("-keep", "-all", strings.Join(list, ","), "-ttl", "1600ms")
-				p.until(patience, "ready")
+				p.until(time.Minute, "ready")
 				p.tell()
 				<-time.After(rand.N(40 * time.Millisecond)) // it waits for some, or has all
 				p.signal(syscall.SIGKILL)

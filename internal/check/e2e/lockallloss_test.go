@@ -71,7 +71,12 @@ func TestALossWhileOthersAreWaitedForEndsTheCall(t *testing.T) {
 		}()
 		<-waits
 		s.steal("a")
-		err := <-got
+		var err error
+		select {
+		case err = <-got:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the call goes on without a")
+		}
 		var lost *holdfast.LostError
 		if !errors.As(err, &lost) || lost.Name != "a" || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(err.Error(), `while lock "m" was waited for`) {
 			t.Errorf("LockAll: %v; want the loss of a", err)

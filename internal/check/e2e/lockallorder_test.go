@@ -99,6 +99,9 @@ func TestNestedCallersInOppositeOrdersEnd(t *testing.T) {
 		if refused[0] {
 			t.Error("the caller in sorted order was refused")
 		}
+		if t.Failed() {
+			return
+		}
 	}
 }
 

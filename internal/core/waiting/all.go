@@ -52,11 +52,7 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 	for i, lock := range locks {
 		bids[i] = newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0)
 	}
-	l.Fan.Together(func() {
-		for _, b := range bids {
-			b.begin()
-		}
-	})
+	l.Fan.Together(func() { beginAll(bids) })
 	for at < len(bids) {
 		l.decide(ctx, bids[at])
 		if r = bids[at].looks(); r != nil {
@@ -98,6 +94,12 @@ func (l *Locker) outcomes(bids []*bidder, at int, r *Refusal) Several {
 	}
 	l.endAll(bids)
 	return s
+}
+
+func beginAll(bids []*bidder) {
+	for _, b := range bids {
+		b.begin()
+	}
 }
 
 // endAll gives back several bids. What goes to a node travels in one piece.
