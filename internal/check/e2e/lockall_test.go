@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -261,6 +262,38 @@ func TestSeveralLocksComeInTheirTurn(t *testing.T) {
 		}
 		s.forgetAll([]string{"a", "b", "c", "d"})
 	})
+}
+
+// Several clients try for the same locks at the same instant, also with a dead minority. One of them gets all.
+func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5)
+	var clients []*holdfast.Client
+	for range 6 {
+		clients = append(clients, s.ready(s.client(longLived, func(c *holdfast.Config) { c.NodeTimeout = 3 * time.Second })))
+	}
+	s.kill(s.servers[4])
+	for round := range 20 {
+		names := []string{fmt.Sprint("a", round), fmt.Sprint("b", round), fmt.Sprint("c", round)}
+		start, won := make(chan struct{}), atomic.Int32{}
+		var wait sync.WaitGroup
+		for _, c := range clients {
+			wait.Go(func() {
+				<-start
+				switch _, err := c.TryLockAll(t.Context(), names); {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, holdfast.ErrHeld):
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wait.Wait()
+		if n := won.Load(); n != 1 {
+			t.Errorf("round %d: %d of %d clients got the set, want one", round, n, len(clients))
+		}
+	}
 }
 
 func TestWrongNamesForSeveralLocksAreErrors(t *testing.T) {
