@@ -23,10 +23,10 @@ const mostNames = 256
 // names that sort above it, waits in line for that name, and then takes the others in sorted order, each in its turn. So
 // two callers of LockAll cannot wait for each other, whatever names they have in common.
 //
-// ctx bounds the whole call, not the holding. [OnWait] receives the errors of the lock that is waited for. The errors are those of [Mutex.Lock], and name the lock that was waited
-// for. If a lock that the call already has is lost while it waits for another, the error matches [ErrLost]. After any
-// error the call has no lock: it gives back what it has. It waits until a majority confirms that, for up to
-// [Config.NodeTimeout], and not if ctx has ended.
+// ctx bounds the whole call, not the holding. [OnWait] receives the errors of the lock that is waited for. The errors
+// are those of [Mutex.Lock], and name that lock. If a lock that the call already has is lost while it waits for another,
+// the error matches [ErrLost]. After any error the call has no lock: it gives back what it has. It waits until a
+// majority confirms that, for up to [Config.NodeTimeout], and not if ctx has ended.
 //
 // The error matches [ErrBadName] if there is no name, if there are more than 256 different names, or if one of them is a
 // bad name.
