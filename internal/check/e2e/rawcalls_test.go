@@ -200,27 +200,30 @@ func TestANodeWhoseClockLeaptAndCameBackHasForgotten(t *testing.T) {
 // read the guard before the record.
 func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
 	t.Parallel()
-	for what, send := range map[string]func(t *testing.T, c *holdfast.Client, l *holdfast.Lease){
-		"a status":   func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Status(t.Context(), "x") },
-		"an acquire": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Mutex("x").TryLock(t.Context()) },
-		"a release":  func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Unlock(t.Context()) },
-		"UnlockAt": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) {
+	for what, send := range map[string]func(s *set, c *holdfast.Client, l *holdfast.Lease){
+		"a status": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Status(t.Context(), "x") },
+		"an inspect": func(s *set, _ *holdfast.Client, _ *holdfast.Lease) { // without the other requests of a status
+			s.dial(0).Eval(t.Context(), nodescript.InspectText(), nodescript.InspectCall(nodescript.Lock{Name: "x"}))
+		},
+		"an acquire": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Mutex("x").TryLock(t.Context()) },
+		"a release":  func(_ *set, _ *holdfast.Client, l *holdfast.Lease) { l.Unlock(t.Context()) },
+		"UnlockAt": func(_ *set, _ *holdfast.Client, l *holdfast.Lease) {
 			l.UnlockAt(t.Context(), time.Now().Add(time.Second))
 		},
-		"an extend":      func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
-		"a first client": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
+		"an extend":      func(_ *set, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
+		"a first client": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newSet(t, 1, redistest.WithClock(), redistest.Args("--enable-debug-command", "yes"))
-			node := s.servers[0]
+			srv := s.servers[0]
 			c := s.ready(s.client(quarantined))
 			l := lock(t, c, "x", holdfast.WithTTL(3*time.Second))
-			node.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
-			node.Step(3 * time.Hour)
-			send(t, c, l)
-			node.ResetClock()
-			if there := node.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
+			srv.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+			srv.Step(3 * time.Hour)
+			send(s, c, l)
+			srv.ResetClock()
+			if there := srv.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
 				t.Errorf("the guard is there after %s while the clock was 3 h ahead", what)
 			}
 		})

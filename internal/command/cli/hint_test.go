@@ -20,7 +20,7 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	}}
 	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []holdfast.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), name: "x", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		if held != nil {
 			w.refused(held)
 		}
@@ -50,7 +50,7 @@ func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 			t.Errorf("the library's hint for %s is %q", n, un.Hint())
 		}
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), name: "x", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		w.refused(un)
 		w.lines.Wait(async.Forever)
 		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == holdfast.CauseNew) {
@@ -83,7 +83,7 @@ func TestTheHintToVouchFitsTheCause(t *testing.T) {
 	} {
 		un := &holdfast.UnavailableError{Name: "x", Nodes: c.nodes}
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), name: "x", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		w.refused(un)
 		w.lines.Wait(async.Forever)
 		for what, said := range map[string]string{"library": un.Hint(), "command": (&settings{nodes: nodeList{"redis://a"}}).nodesHint(c.nodes), "wait": out.String()} {
