@@ -83,6 +83,9 @@ func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
 // Over reports whether the bid has ended.
 func (m *Machine) Over() bool { return m.state == over }
 
+// Won reports whether the bid is won, and the caller has not taken the lease yet.
+func (m *Machine) Won() bool { return m.state == won }
+
 // Got reports whether the bid has the lease or had it.
 func (m *Machine) Got() bool { return m.taken }
 
