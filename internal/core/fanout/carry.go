@@ -162,10 +162,12 @@ func (c *carrier) cut(s *sender, ctx context.Context) bool {
 }
 
 // cutOff answers a message whose call was cut off. That says nothing about the node. But a node that hangs must not
-// look healthy because all its callers are impatient, so the node is met again.
+// look healthy because all its callers are impatient, so the node is asked whether it still votes, and the next callers
+// leave their messages to the workers. Calls go on meanwhile: nobody loses a lease because somebody is impatient.
 func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
-		s.voter.doubt()
+		s.alone.Store(0)
+		s.fan.wait.Go(func() { s.voter.askVote() })
 	}
 	m.answer(s.index, a)
 	if m.Persist != 0 {
