@@ -141,18 +141,20 @@ func (l *Lease) next() {
 	}
 }
 
-// wants notes the TTL that this handle needs, and returns the longest one of all handles.
-func (l *Lease) wants(ttl time.Duration) (longest time.Duration, err error) {
+// wants notes the TTL that this handle needs. The lease gets the longest one of all handles, under the lock of first: a
+// handle that comes or goes at the same moment sets it too.
+func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
-		return 0, err
+		return err
 	}
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
 	if l.ended {
-		return 0, ErrReleased
+		return ErrReleased
 	}
 	l.ttl = ttl
-	return l.first.longest(), nil
+	l.held.SetTTL(l.first.longest())
+	return nil
 }
 
 // longest returns the longest TTL that a handle in use needs. l is the first handle, and its lock is held.

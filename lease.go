@@ -127,11 +127,10 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
 	}
-	longest, err := l.wants(ttl)
-	if err != nil {
+	if err := l.wants(ttl); err != nil {
 		return l.wrap(ctx, "extend", err)
 	}
-	return l.wrap(ctx, "extend", l.held.Extend(ctx, longest))
+	return l.wrap(ctx, "extend", l.held.Renew(ctx))
 }
 
 // Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request.
