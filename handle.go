@@ -195,6 +195,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) 
 	last = h == f && f.ended && f.below == nil
 	if !last {
 		l.held.SetTTL(f.longest())
+		l.held.KeepUntil(f.until)
 	}
 	if l.cancel != nil && !last { // otherwise the context ends with the lease
 		l.cancel(ErrReleased)
