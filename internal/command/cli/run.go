@@ -29,7 +29,9 @@ with --through-outages for the end of all outages.
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
 --at-least and --grace have no effect. With --no-reentry it exits with 75
-instead, also if --skip-ok is given.
+instead, also if --skip-ok is given. It also exits with 75 outside the process
+group of the outer run's COMMAND (setsid, timeout without --foreground, set -m):
+nobody would end its command with the lock.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
@@ -43,6 +45,7 @@ in its environment:
   HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
                    innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
+  HOLDFAST_GROUP   the process group of COMMAND
 
 If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
 because logs and crash reports show the environment of a command. If COMMAND
@@ -177,12 +180,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	case errors.As(err, &outer) && !f.noReentry:
 		client.Close()
 		dog.Dismiss()
-		select {
-		case got := <-sig.ch:
-			return nil, signalled(got)
-		default:
-		}
-		return nil, a.reenter(outer, path, command, err)
+		return nil, a.reenter(outer, path, command, sig, err)
 	case err != nil:
 		return nil, err
 	}
