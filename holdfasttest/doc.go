@@ -15,7 +15,7 @@
 //		"github.com/holdfast-go/holdfast/holdfasttest"
 //	)
 //
-//	// Report must not run twice at a time, on however many machines.
+//	// Report must not run on two machines at the same time.
 //	func Report(ctx context.Context, locks *holdfast.Client, work func(ctx context.Context) error) error {
 //		ran := false
 //		err := locks.Mutex("nightly-report").TryDo(ctx, func(ctx context.Context) error {

@@ -17,7 +17,8 @@ import (
 func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(slow, func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute })) // no renewal meanwhile
+	// No renewal comes during the test.
+	c := s.ready(s.client(slow, func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute }))
 	lease := lock(t, c, "x")
 	defer lease.Unlock(t.Context())
 	redistest.Eventually(t, 5*time.Second, "the lease on all nodes", func() bool {
@@ -190,7 +191,8 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(slow, func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute })) // no renewal meanwhile
+	// No renewal comes during the test.
+	c := s.ready(s.client(slow, func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute }))
 	lease := lock(t, c, "x")
 	defer lease.Unlock(t.Context())
 	redistest.Eventually(t, 5*time.Second, "the lease on all nodes", func() bool {

@@ -109,7 +109,7 @@ func (f *Fanout) untrusted(node int) bool {
 // Otherwise it returns the reason. Misconfigured: a node has other members. Quarantined: the server waits until its
 // place is free. Failed: no majority took a report.
 func (f *Fanout) member(node int) nodescript.Answer {
-	if f.untrusted(node) { // if the vote counts already, no caller waits for a report
+	if f.untrusted(node) { // otherwise the vote counts already, and no caller waits for a report
 		f.reportUntilTrusted(node)
 	}
 	f.mu.Lock()
@@ -291,7 +291,7 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 		me.becomes(p.ID)
 		me.seen = sent
 		f.members.wakeMet()
-	} else if me.id == "" { // the server was away, and keeps reports only after the client met it
+	} else if me.id == "" { // it was away; the server keeps reports only after the client met it
 		f.wait.Go(func() { v.admitted() })
 	}
 	if sent >= f.members.known[i].sent {

@@ -72,7 +72,7 @@ func (s *sender) take(batch []*Message, back, spare bool) []*Message {
 	return batch
 }
 
-// dequeue moves up to largestBatch messages from the queue to batch. s.mu is held.
+// dequeue moves up to largestBatch messages from the queue to batch. The caller holds s.mu.
 func (s *sender) dequeue(batch []*Message) []*Message {
 	n := min(len(s.queue), largestBatch)
 	batch = append(batch, s.queue[:n]...)
@@ -82,7 +82,7 @@ func (s *sender) dequeue(batch []*Message) []*Message {
 	return batch
 }
 
-// leave notes that another pipeline leaves, with n messages. s.mu is held.
+// leave notes that another pipeline leaves, with n messages. The caller holds s.mu.
 func (s *sender) leave(n int) {
 	if n > 1 {
 		s.alone.Store(0)
