@@ -15,9 +15,9 @@ import (
 // docs is the address of the documents. A user of the module or of the command has no copy of them at hand.
 const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
 
-// Hint returns what a person can do, if the answers of the nodes do not say it: how long a quarantine lasts, what
-// belongs to a configuration, or what may be wrong with an address. It returns "" for any other answers. Error contains
-// the hint.
+// Hint returns advice for a person where the answers of the nodes contain none: how long to wait for the end of a
+// quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" for any other
+// answers. The text of Error contains the hint.
 func (e *UnavailableError) Hint() string {
 	for _, hint := range []func() string{e.settingsHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
 		if h := hint(); h != "" {

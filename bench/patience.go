@@ -30,8 +30,8 @@ const (
 	settle = 4500 * time.Millisecond
 	// every is the time between two readings of the counters.
 	every = 100 * time.Millisecond
-	// echo is the time for which calls count as a consequence of a renewal. It begins ahead earlier than the renewal is
-	// noted, because the holder notices it after the nodes.
+	// Calls within a span of length echo count as a consequence of a renewal. The span begins 50 ms (ahead) before the
+	// holder notes the renewal, because the nodes see it first.
 	echo  = 300 * time.Millisecond
 	ahead = 50 * time.Millisecond
 	// drained bounds the wait of the waiters after the holder has released the lock.

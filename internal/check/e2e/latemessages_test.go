@@ -187,7 +187,7 @@ func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
 	}
 	s.servers[2].Step(0)
 	lease := lock(t, holder, "x")      // nodes 0 and 2 grant the lease
-	s.servers[2].Step(2 * time.Second) // a life that was too short would have ended by then
+	s.servers[2].Step(2 * time.Second) // after this step, a key with too short an expiry is gone
 	_, _ = other.Status(t.Context(), "x")
 	s.servers[2].Step(0)
 	nobodyElse(t, other, "x", lease)

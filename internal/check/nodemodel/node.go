@@ -110,8 +110,8 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust and admit. Only trust needs memory;
-// the others and loads do not. The loads follow the answer at once. Use [Node.Load] if time passes between them.
+// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust and admit. A node whose memory is full
+// refuses only trust. It loads the scripts in load directly after the answer. Use [Node.Load] if time passes in between.
 func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if err := ctx.Err(); err != nil {
 		return node.Reply{Err: node.NotSent(err)}

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// These are the red cases of the queue. An owner that hears "it is yours" must be next, alive, and not yet a holder.
-// Nothing in the queue may prevent a release.
+// Each of these cases breaks a rule of the queue if a script is weakened. The rules: an owner that hears "it is yours" is
+// next, alive, and not yet a holder; and nothing in the queue prevents a release.
 
 // ann, bob and cid are owners of the clients a, b and c.
 const (

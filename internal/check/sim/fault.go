@@ -43,7 +43,7 @@ const (
 	Stranger                // a client with another configuration comes
 	Voucher                 // nodes lose their memory while no lock is alive, and an operator vouches for that
 	Twin                    // an address of a client leads to the server of another node
-	Latecomers              // FLUSHALL, and then the requests to admit the node that were sent before it come again
+	Latecomers              // a FLUSHALL; requests of admission that were sent before it then arrive once more
 	Crossing                // as Latecomers with their scripts, after a restart that keeps the guard but no locks
 	kinds
 )

@@ -195,8 +195,8 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	d.deadline(g, at)
 	d.wg.Go(func() {
 		for last := at; ; {
-			// A client renews a lease when two thirds of it are left. A quarter of the remaining time is often enough
-			// for the watchdog, and seldom enough to cost nothing.
+			// A client renews a lease when two thirds of it are left. A pause of a quarter of the remaining time is short enough
+			// for the watchdog to see each renewal, and long enough to cost nothing.
 			if !d.pause(min(max(last.Sub(clock.Host())/4, time.Millisecond), time.Second)) {
 				return
 			}

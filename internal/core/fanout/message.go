@@ -39,7 +39,8 @@ type Message struct {
 // nodes, as for a node that was not reached.
 func (m *Message) Drop() { m.dropped.Store(true) }
 
-// repeat returns the message to send after m failed. To is not in it, because it has had its answer.
+// repeat returns the message to send after m failed. It has no receiver for the first answer, because the receiver of m
+// already has an answer: the failure.
 func (m *Message) repeat() *Message {
 	return &Message{Call: m.Call, Persist: m.Persist, To: m.Again, Again: m.Again, Tag: m.Tag}
 }
