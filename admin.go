@@ -13,7 +13,7 @@ type Admin struct{ client *Client }
 func (c *Client) Admin() *Admin { return &Admin{c} }
 
 // Nodes asks every node for its vote, as a lock would. It returns the state of each node, in the order of
-// [Config.Nodes]. This call starts the quarantine of a node that no client has met before.
+// [Config.Nodes]. It starts the quarantine of a node that no client has met before.
 func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
 	return a.client.standings(a.client.fan.AskVotes(ctx))
 }
@@ -23,11 +23,10 @@ func (a *Admin) Nodes(ctx context.Context) []NodeAnswer {
 // node afterwards.
 //
 // Trust also gives this client's configuration to the nodes. From then on the nodes refuse clients with another
-// configuration, and these lose their locks. After a false voucher two owners can hold one lock.
+// configuration, and those clients lose their locks. After a false voucher two owners can hold one lock.
 //
-// seen is the result of [Admin.Nodes] at the time when the operator decided. A node that has lost its memory since
-// then gets no voucher, because a lock may have been alive when it did. Without seen, Trust vouches for the state that
-// it finds.
+// seen is the result of [Admin.Nodes] on which the operator decided. A node that has lost its memory since then gets no
+// voucher, because a lock may have been alive at that loss. Without seen, Trust vouches for the present state.
 func (a *Admin) Trust(ctx context.Context, seen ...NodeAnswer) []NodeAnswer {
 	c := a.client
 	losses := map[string]string{}

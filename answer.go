@@ -11,33 +11,34 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// NodeAnswer is the answer of one node: to an attempt, about a lock, or about itself. Reason is its meaning as a code.
-// The other fields have its numbers and values. A field is zero if it does not belong to the reason.
+// NodeAnswer is the answer of one node: to an attempt, about a lock, or about itself. Reason is the meaning of the
+// answer as a code. The other fields have its numbers and values. A field that does not belong to the reason is zero.
 type NodeAnswer struct {
-	Node   string // its address, without password
+	Node   string // the node's address, without password
 	Reason Reason
-	Cause  Cause  // why, if the reason has several causes
-	Value  string // what the reason or cause is about: a setting of the server, the address of another node, or a key
+	Cause  Cause // the cause, for a reason that has several causes
+	// Value belongs to the reason or the cause: a setting of the server, the address of another node, or a key.
+	Value string
 
-	Owner     string        // of the lock: "label~client~random", or a foreign value
+	Owner     string        // owner of the lock: "label~client~random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
-	Fence     int64         // the owner's fencing token, from Client.Status; 0 if Foreign
-	Until     time.Time     // end of the lock unless it is renewed, from Client.Status; zero if never
-	ExpiresIn time.Duration // time to the end of the lock, from an attempt; negative if never
+	Fence     int64         // fencing token of Owner, from Client.Status; 0 if Foreign
+	Until     time.Time     // end of the lock unless it is renewed, from Client.Status; zero: it never ends
+	ExpiresIn time.Duration // time to the end of the lock, from an attempt; negative: it never ends
 
 	VotesIn     time.Duration // time until a quarantined node votes again
-	Took        time.Duration // from the call to the answer, or to the end of the wait for it
+	Took        time.Duration // time from the call to the answer, or to the end of the wait for an answer
 	Seen        time.Time     // the time of the token that a node has seen
-	Offset      time.Duration // how far its clock is from the majority's; it votes up to Window
+	Offset      time.Duration // difference of the node's clock from the majority's clocks; the node votes up to Window
 	OffsetKnown bool
 
 	Settings []Difference // the settings that differ
 	Lists    *Lists       // the lists of nodes that differ
 
 	Version string // such as "Redis 7.0.15", from Admin.Nodes
-	RunID   string // the server's incarnation, from Admin.Nodes
+	RunID   string // id of the server's incarnation, from Admin.Nodes
 
-	// Loss names the loss of memory of a node that does not vote, from Admin.Nodes. Each loss has another name. It is
+	// Loss names the loss of memory of a node that does not vote, from Admin.Nodes. Each loss has its own name. It is
 	// "" if the node votes.
 	Loss string
 
@@ -48,8 +49,8 @@ type NodeAnswer struct {
 	forgetful bool             // Client.Status: the node does not vote, so it may have forgotten the holder
 }
 
-// Difference is a setting for which a node and this client have different values. A value is "" if its side does not
-// have the setting.
+// Difference is a setting for which a node and this client have different values. A value is "" if the node or the
+// client does not have the setting.
 type Difference struct {
 	Setting      string // such as "max-ttl"
 	Node, Client string
@@ -58,7 +59,7 @@ type Difference struct {
 // Lists are two lists of a node set's servers.
 type Lists struct {
 	Node, Client []Server
-	Kept         time.Duration // how long the node keeps a server that nobody sees
+	Kept         time.Duration // time for which the node keeps a server that no client sees
 }
 
 // Server is one server of a list.
@@ -70,7 +71,7 @@ type Server struct {
 // Votes reports whether the node votes.
 func (n NodeAnswer) Votes() bool { return n.Reason == ReasonVotes }
 
-// Held reports whether the node has the lock for an owner, or a claim of an owner.
+// Held reports whether the node stores the lock for an owner, or a claim of an owner.
 func (n NodeAnswer) Held() bool { return n.Reason == ReasonHeld || n.Reason == ReasonOffered }
 
 // Reachable reports whether the node answered.
@@ -83,7 +84,7 @@ func (n NodeAnswer) Reachable() bool {
 }
 
 // LogValue returns the answer as attributes of a log record: node, reason and cause as codes, votes_in, and said, which
-// has the words for people.
+// has words for people.
 func (n NodeAnswer) LogValue() slog.Value { return slog.GroupValue(n.attrs()...) }
 
 func (n NodeAnswer) attrs() []slog.Attr {
@@ -97,8 +98,8 @@ func (n NodeAnswer) attrs() []slog.Attr {
 	return append(attrs, slog.String("said", n.Said()))
 }
 
-// answer returns the public form of a node's answer. offset is how far the node's clock is from the majority's, 0 if
-// unknown.
+// answer returns the public form of a node's answer. offset is the difference of the node's clock from the majority's,
+// 0 if unknown.
 func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAnswer {
 	n := NodeAnswer{Node: c.fan.Addr(i), Reason: verdictReasons[a.Verdict], Offset: offset, Err: a.Err}
 	n.Cause, n.Value = causeOfAnswer(a)
@@ -133,7 +134,7 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 	return n
 }
 
-// verdictReasons has the reason of each verdict. For Failed the reason depends on the error: see failed.
+// verdictReasons has the reason of each verdict. For Failed, failed finds the reason in the error.
 var verdictReasons = [...]Reason{
 	nodescript.Unanswered: ReasonUnanswered, nodescript.Granted: ReasonGranted, nodescript.Extended: ReasonExtended,
 	nodescript.Repaired: ReasonRepaired, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
@@ -151,12 +152,12 @@ func causeOfAnswer(a nodescript.Answer) (Cause, string) {
 	return Cause(a.Cause.String()), a.Value()
 }
 
-// late distinguishes a wrong clock from a call that came late, and from a client that does not know the time.
+// late distinguishes three cases: a wrong clock, a call that came late, and a client that does not know the time.
 func (n *NodeAnswer) late(a nodescript.Answer, window time.Duration) {
 	switch {
 	case a.Cause == nodescript.Inexact:
 		n.unsettle(quorum.Unsettled{Off: a.Evidence.Off, Window: window})
-	case n.Offset.Abs() < a.Took/2: // such a call of a client with right stamps arrives Took/2 late
+	case n.Offset.Abs() < a.Took/2: // a call of a client with right stamps arrives about Took/2 late
 		n.Reason, n.Took = ReasonLate, a.Took
 	case n.Offset.Abs() < 10*time.Millisecond:
 		n.Reason = ReasonLate
@@ -199,7 +200,7 @@ func servers(peers []nodescript.Peer) []Server {
 	return list
 }
 
-// failed sets the reason of a node that could not be asked.
+// failed sets the reason for a node that could not be asked.
 func (n *NodeAnswer) failed(err error) {
 	var unsettled quorum.Unsettled
 	var overdue fanout.Overdue
@@ -230,7 +231,8 @@ func (n *NodeAnswer) failed(err error) {
 	}
 }
 
-// answers makes the public form of the answers about a name, with its prefix. settling is why no stamp could be drawn.
+// answers returns the public form of the answers about a name (with its prefix). settling is the reason why no stamp
+// could be drawn, or nil.
 func (c *Client) answers(name string, answers []nodescript.Answer, settling error) []NodeAnswer {
 	nodes := make([]NodeAnswer, len(answers))
 	for i, a := range answers {

@@ -21,32 +21,32 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Client takes and keeps locks on one node set. Make one per process and share it: it is safe for concurrent use. Its
-// goroutines grow with the number of nodes and not with the number of locks. Only [New] makes a usable Client; a zero
-// Client, Mutex or Lease does not work.
+// Client takes and keeps locks on one node set. It is safe for concurrent use, so make one per process and share it.
+// The number of its goroutines grows with the number of nodes and not with the number of locks. Only [New] makes a
+// usable Client. A zero Client, Mutex or Lease does not work.
 type Client struct {
 	config Config
-	id     string // distinguishes this client's inbox from others
+	id     string // distinguishes this client's inbox from those of other clients
 	fan    *fanout.Fanout
 	locker *waiting.Locker
 	keeper *renewal.Keeper
 	events events.Stream
-	log    *async.Queue // where calls of the Logger run
+	log    *async.Queue // runs the calls of the Logger
 
 	closing sync.Once
-	times   nodescript.Times // of Config.TTL
+	times   nodescript.Times // the times of Config.TTL
 	closed  atomic.Bool
-	stop    chan struct{} // closed by Close: waits end
+	stop    chan struct{} // closed by Close, and then all waits end
 
-	mu     sync.RWMutex   // orders the start of a call and Close
-	taking sync.WaitGroup // calls that may yet make a lease
+	mu     sync.RWMutex   // orders the starts of calls and Close
+	taking sync.WaitGroup // counts calls that may still make a lease
 }
 
 // logPatience is the time for which Close waits for a Logger that blocks.
 const logPatience = time.Second
 
-// New returns a client. It does not use the network; the first lock does. An error names the field of c, its value and
-// its bound. After an error the nodes stay open, and the caller closes them. A client closes its own nodes.
+// New returns a client. New does not use the network; the first lock does. An error names the field of c, its value and
+// its bound. After an error the caller must close the nodes. Otherwise Close of the client closes them.
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -84,8 +84,8 @@ func New(c Config) (*Client, error) {
 // an error if a majority of the nodes did not confirm the release of a lease. If a handle of a lease was ended by
 // [Lease.UnlockAt], the nodes keep the name taken until that instant.
 //
-// Close does not wait for the work under those leases. That work would run beside the work of the next holder, so end
-// it first.
+// Close does not wait for the work under those leases. End that work first, because it would otherwise run beside the
+// work of the next holder.
 //
 // Close waits for the answers of the nodes for up to twice [Config.NodeTimeout]. On a node that did not get the
 // release, the lease ends with its TTL. Close waits one more second for a [Config.Logger] that blocks.
@@ -102,7 +102,7 @@ func (c *Client) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*c.config.NodeTimeout)
 		defer cancel()
 		c.awaitTaking()
-		c.keeper.Close() // first: from now on the keeper ends each new lease itself
+		c.keeper.Close() // closed first, so that it ends each new lease itself
 		held := c.keeper.Held()
 		failed := make([]error, len(held))
 		var wait sync.WaitGroup
@@ -115,10 +115,10 @@ func (c *Client) Close() error {
 		}
 		wait.Wait()
 		c.fan.Close(ctx)
-		c.log.Wait(logPatience) // a test's log, for example, must not be written after the test
+		c.log.Wait(logPatience) // wait for the Logger: a test's log, for example, must not be written after the test
 		n := 0
 		for _, e := range failed {
-			if e != nil && !errors.Is(e, ErrReleased) { // Unlock was faster
+			if e != nil && !errors.Is(e, ErrReleased) { // not an error if Unlock was faster
 				n++
 				err = e
 			}
@@ -130,8 +130,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// enter begins a call that may make a lease; taking.Done ends the call. It reports false if the client is closed:
-// nobody would release a lease that Close does not see.
+// enter begins a call that may make a lease. taking.Done ends the call. enter reports false if the client is closed,
+// because nobody would release a lease that Close does not see.
 func (c *Client) enter() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -142,8 +142,9 @@ func (c *Client) enter() bool {
 	return true
 }
 
-// awaitTaking waits for the calls that began before Close. The wait is bounded, because an OnWait that calls Close
-// would wait for itself. The bound is half of Close's time: the other half is for the release of the held leases.
+// awaitTaking waits for the calls that began before Close. The wait has a bound, because an OnWait that calls Close
+// would otherwise wait for itself. The bound is half of the time for Close. The other half is for the release of the
+// held leases.
 func (c *Client) awaitTaking() {
 	patience := time.NewTimer(c.config.NodeTimeout)
 	defer patience.Stop()
@@ -183,8 +184,8 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	return m
 }
 
-// random fills text, whose length is a multiple of 4, with random letters. Their source is seeded by the runtime from
-// the system's source. That is enough for ids that must not occur twice.
+// random fills text, whose length is a multiple of 4, with random letters. The runtime seeds their source from the
+// system's source. That is good enough for ids that must not occur twice.
 func random(draw func() uint64, text []byte) []byte {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], draw())

@@ -111,7 +111,7 @@ const (
 	defaultRetryDelay  = 100 * time.Millisecond
 	largestMaxTTL      = nodescript.GuardKept / 2
 	largestN           = 31
-	ttlWindows         = 8 // TTL ≥ 8 W: four windows are margin
+	ttlWindows         = 8 // TTL ≥ 8 W, because the margin takes four windows
 )
 
 // withDefaults replaces zero values with the defaults.
@@ -150,7 +150,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// check is validate without the prefix.
+// check does the work of validate, and returns errors without the prefix.
 func (c Config) check() error {
 	switch {
 	case len(c.Nodes) == 0:

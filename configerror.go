@@ -10,11 +10,11 @@ import (
 type ConfigError struct {
 	Field string // such as "MaxTTL"
 
-	format string // in it the names of fields are in braces
+	format string // text with the names of fields in braces
 	args   []any
 }
 
-// badField makes the error of a field. In format the names of all fields are in braces.
+// badField returns the error of a field. In format the names of all fields are in braces.
 func badField(field, format string, args ...any) error {
 	return &ConfigError{Field: field, format: format, args: args}
 }
@@ -30,7 +30,7 @@ func (e *ConfigError) Named(name func(field string) string) string {
 	return fmt.Errorf(strings.NewReplacer(pairs...).Replace(e.format), e.args...).Error()
 }
 
-// Unwrap returns the error that e was made of, nil if there is none.
+// Unwrap returns the error that e wraps, or nil.
 func (e *ConfigError) Unwrap() error { return errors.Unwrap(fmt.Errorf(e.format, e.args...)) }
 
 // configFields are the fields that errors name.

@@ -79,8 +79,8 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// A command that runs tests finds them in the folder that it names, and ends by itself. Otherwise go test says "no
-// tests to run" and passes.
+// A command that runs tests finds them in its folder, and ends by itself. Otherwise go test says "no tests to run" and
+// passes.
 func TestCommandsInDocumentsFindTheirTests(t *testing.T) {
 	t.Parallel()
 	names, text := tests(t)

@@ -43,7 +43,8 @@ var (
 	// ErrBadName means that nothing can ever be locked under this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
-	// ErrBadTTL: no lock of this client can have this TTL; the error names the bounds. Evidence: [*ConfigError].
+	// ErrBadTTL means that no lock of this client can have this TTL. The error names the bounds. Evidence:
+	// [*ConfigError].
 	ErrBadTTL = errors.New("bad TTL")
 )
 
@@ -55,19 +56,19 @@ type HeldError struct {
 	// empty if nobody holds the lock and several clients took votes from each other.
 	Holders []Holder
 
-	// ExpiresIn is the time after which the last holder's lease ends if it is not renewed, counted from when the error
-	// was made. It is negative if the lock never ends (a foreign key without expiry).
+	// ExpiresIn is the time from the making of this error to the end of the last holder's lease, if the lease is not
+	// renewed. It is negative if the lock never ends (a foreign key without expiry).
 	ExpiresIn time.Duration
 
-	// Place is the place of a waiting Lock in the queue: 1 is next, and 0 means that it is not in the queue, as for
-	// TryLock. Goroutines of one client that wait for one name have one place among the clients, and wait behind each
+	// Place is the place of a waiting Lock in the queue. 1 is next. 0 means that the call is not in the queue, as for
+	// TryLock. Goroutines of one client that wait for one name share one place among the clients, and wait behind each
 	// other.
 	Place int
 
 	// Nodes has the answer of each node, in the order of [Config.Nodes].
 	Nodes []NodeAnswer
 
-	cause error // the reason why the wait ended: nil, or causeOf
+	cause error // the reason why the wait ended: nil, or the result of causeOf
 }
 
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
@@ -85,7 +86,7 @@ func (e *HeldError) Error() string {
 // cause.
 func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 
-// UnavailableError has the reason of each node why there was no quorum. It matches [ErrUnavailable].
+// UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
@@ -114,7 +115,7 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// unavailable returns the error of a call that had no quorum.
+// unavailable returns the error of a call that did not get a quorum.
 func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
 	e := &UnavailableError{Name: name, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
@@ -123,8 +124,8 @@ func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError 
 	return e
 }
 
-// trustCommand vouches for the nodes with this client's configuration. It does not name the nodes: their URLs may
-// contain users and passwords, which the client does not know.
+// trustCommand returns the command that vouches for the nodes with this client's configuration. It does not contain the
+// nodes' URLs, because these may contain users and passwords, which the client does not know.
 func (c *Client) trustCommand() string {
 	command := fmt.Sprintf("holdfast nodes trust --max-ttl %s --window %s --cluster %s", c.config.MaxTTL, c.config.Window, c.config.Cluster)
 	if c.config.Durable {
@@ -169,8 +170,8 @@ func ended(ctx context.Context, last error) error {
 	return cause
 }
 
-// causeOf returns why ctx ended. The error's text is that of the cause. The error also matches ctx's Err, because a
-// caller that checks for context.Canceled does not know which cause somebody else gave.
+// causeOf returns the reason why ctx ended. The error has the text of the cause. It also matches ctx's Err, because a
+// caller that checks for context.Canceled does not know the cause that somebody else gave.
 func causeOf(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -184,7 +185,7 @@ type contextError struct{ err, cause error }
 func (e contextError) Error() string   { return e.cause.Error() }
 func (e contextError) Unwrap() []error { return []error{e.err, e.cause} }
 
-// checkName returns why name cannot be locked, an error that matches ErrBadName, or nil.
+// checkName returns the reason why name cannot be locked, or nil. The error matches ErrBadName.
 func checkName(name string) error {
 	if err := nodescript.CheckName(name); err != nil {
 		return badName{err}
@@ -192,12 +193,12 @@ func checkName(name string) error {
 	return nil
 }
 
-// badName has all the words of the error: ErrBadName adds none.
+// badName has the whole text of the error. ErrBadName adds no words.
 type badName struct{ error }
 
 func (badName) Is(target error) bool { return target == ErrBadName }
 
-// badTTL is the same for ErrBadTTL.
+// badTTL does the same as badName for ErrBadTTL.
 type badTTL struct{ error }
 
 func (badTTL) Is(target error) bool { return target == ErrBadTTL }

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// giveBackAll releases several leases, or keeps their names until at, and returns the result of each. The releases for a
-// node travel in one piece.
+// giveBackAll releases several leases, or keeps their names until at. It returns the result of each. The releases for a
+// node travel in one pipeline.
 func (c *Client) giveBackAll(ctx context.Context, leases []*Lease, at time.Time) []error {
 	errs := make([]error, len(leases))
 	var free []*renewal.Lease

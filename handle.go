@@ -16,26 +16,27 @@ type handle struct {
 	above *handle // the handle whose context took this one; nil for the first
 	ttl   time.Duration
 
-	values context.Context // of the call that took this handle or set; nil for the first that is in no set
+	// values is the context of the call that took this handle or set. It is nil for a first handle that is in no set.
+	values context.Context
 
-	// mu of first guards these fields of every handle of the chain.
+	// The mu of first guards these fields of every handle in the chain.
 	mu    sync.Mutex
 	below *handle
 	ended bool
 	*rest
 }
 
-// rest has the fields that a lease does not need without a handle, a Context or an UnlockAt. Most leases have none of
-// these. The lock of first guards the fields, too.
+// rest has the fields that a lease needs only for a handle, a Context or an UnlockAt. Most leases have none of these.
+// The lock of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait until below is free, in the order in which they came
-	until time.Time // of first: the latest instant of an UnlockAt; zero if there is none
+	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
 
 	inner  context.Context         // ends with the handle; nil until Context is called
 	cancel context.CancelCauseFunc // ends inner
 }
 
-// none is the rest of a lease that needs none. Nobody writes to it.
+// none is the rest of a lease that needs none of its fields. Nobody writes to none.
 var none rest
 
 // needs makes room for the fields of rest. The lock of first is held.
@@ -45,7 +46,8 @@ func (l *handle) needs() {
 	}
 }
 
-// turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
+// turn is a call that waits for a place below a handle. came is closed when the call has the place, or can no longer
+// get it.
 type turn struct{ came chan struct{} }
 
 // over reports whether the handle was released. A nil handle was not.
@@ -71,7 +73,7 @@ func (l *Lease) end() error {
 	return nil
 }
 
-// work returns the context of the handle without its own value.
+// work returns the context of the handle, without the handle itself as a value.
 func (l *Lease) work() context.Context {
 	inner := l.ownContext()
 	if l.values == nil {
@@ -80,7 +82,7 @@ func (l *Lease) work() context.Context {
 	return valued{inner, l.values}
 }
 
-// ownContext returns the context that ends with the handle and has no values of a caller. It does not refer to l.
+// ownContext returns the context that ends with the handle and has no values of a caller. It has no reference to l.
 func (l *Lease) ownContext() context.Context {
 	held := l.held.Context()
 	l.first.mu.Lock()
@@ -95,10 +97,11 @@ func (l *Lease) ownContext() context.Context {
 	return l.inner
 }
 
-// valued is a context with the values of another one, which takes no part in its end.
+// valued is a context with the values of another context, which does not end it.
 type valued struct {
 	context.Context
-	values context.Context // of context.WithoutCancel: it has no value for the key by which contexts find their parent
+	// values comes from context.WithoutCancel, so it has no value for the key by which contexts find their parent.
+	values context.Context
 }
 
 func (v valued) Value(key any) any {
@@ -116,7 +119,7 @@ func (l *Lease) outer() context.Context {
 	return l.held.Context()
 }
 
-// take returns a handle below l, or nil if there is one already. A call that waits passes its turn.
+// take returns a handle below l, or nil if there is one already. after is the turn of a call that has waited.
 func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Lease, error) {
 	if err := l.held.End(); err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 	return lease, nil
 }
 
-// queue adds a call to those that wait for a place below l.
+// queue adds a call to the calls that wait for a place below l.
 func (l *Lease) queue() *turn {
 	t := &turn{make(chan struct{})}
 	l.first.mu.Lock()
@@ -206,8 +209,8 @@ func (l *handle) longest() (ttl time.Duration) {
 	return ttl
 }
 
-// endHandle ends the handle, and reports whether it was the last one in use. keep is the time for which the handles want
-// the name kept: 0 or less if the name is free at once.
+// endHandle ends the handle. last is true if it was the last handle in use. keep is the time for which the handles want
+// the name kept, 0 or less if it is free at once.
 func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err error) {
 	over := l.held.End()
 	f := l.first
@@ -216,7 +219,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	if l.ended {
 		return false, 0, ErrReleased
 	}
-	if over != nil { // by a loss, or by Close
+	if over != nil { // the lease ended by a loss or by Close
 		return false, 0, over
 	}
 	l.ended = true
@@ -240,7 +243,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 		l.held.SetTTL(f.longest())
 		l.held.KeepUntil(f.until)
 	}
-	if l.cancel != nil && !last { // otherwise the context ends with the lease
+	if l.cancel != nil && !last { // the end of the lease ends this context otherwise
 		l.cancel(ErrReleased)
 	}
 	if !f.until.IsZero() {

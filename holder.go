@@ -9,11 +9,11 @@ import (
 
 // Holder has a lock, or a claim to it.
 type Holder struct {
-	// Owner is "label~client~random" for a client of Holdfast, with "~left" behind it if Left. It is any value if
-	// Foreign: "" for a foreign key that is no string or is empty.
+	// Owner is "label~client~random" for a client of Holdfast, and ends in "~left" if Left. It is any value if Foreign,
+	// and "" for a foreign key that is empty or not a string.
 	Owner string
 
-	// Foreign is true if the holder is not a client of Holdfast: another Redlock library, or a person, set a value
+	// Foreign is true if the holder is not a client of Holdfast. Another Redlock library or a person then set a value
 	// under the plain key.
 	Foreign bool
 
@@ -21,15 +21,15 @@ type Holder struct {
 	// [Config.PollGap]. The lock is then not renewed.
 	Left bool
 
-	// Own is true if the holder is this very client. A call that waits for it without the context of its lease waits for
-	// its own process. Only a [HeldError] knows this.
+	// Own is true if the holder is this client. A call that waits for the holder without the context of its lease waits
+	// for its own process. Only a [HeldError] has this information.
 	Own bool
 
-	// Offered is true if the holder has only a claim: the lock was handed to it, the first in line, and is reserved
-	// until it takes it, for a second at most. Only [Client.Status] knows this.
+	// Offered is true if the holder has only a claim. The lock was handed to it, the first in line, and is reserved for
+	// it for a second at most. Only [Client.Status] has this information.
 	Offered bool
 
-	// These fields are only in a [Status].
+	// A [HeldError] does not have these fields; only a [Status] does.
 	Fence int64     // the fencing token; 0 if Foreign or Offered
 	Since time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
 	Until time.Time // end of the lock unless it is renewed; zero if never
@@ -49,7 +49,7 @@ func (h Holder) String() string {
 	return nodescript.Label(h.Owner)
 }
 
-// noText is the holder where the plain key has another type, such as Redisson's hash, or an empty value.
+// noText is the name of a holder whose plain key is empty or has another type, such as Redisson's hash.
 const noText = "a foreign key without a text value"
 
 // firstOf returns the first holder, or a zero one.

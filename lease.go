@@ -32,7 +32,7 @@ type Lease struct {
 	own  handle // handle of the Lease that took the lock
 	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
 
-	unlocked atomic.Bool // by its holder and not by Close
+	unlocked atomic.Bool // true if its holder released it, and not Close
 
 	once sync.Once
 	ctx  context.Context // made at the first call of Context
@@ -48,13 +48,13 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	return l
 }
 
-// alarm reports the lease if it becomes garbage. It returns a function that cancels this. Until this is called the
-// keeper holds a reference.
+// alarm makes the client report the lease if it becomes garbage. It returns a function that cancels this. Until that
+// function is called the keeper holds a reference.
 func (l *Lease) alarm(held *renewal.Lease) func() {
 	return runtime.AddCleanup(l, leak.report, leak{events: &l.client.events, held: held}).Stop
 }
 
-// leak is what is known of a lease that became garbage.
+// leak has the facts about a lease that became garbage.
 type leak struct {
 	events *events.Stream
 	held   *renewal.Lease
@@ -93,8 +93,9 @@ func (l *Lease) String() string {
 
 // Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. Send it
 // with every write, and let the resource refuse a token below the highest that it has seen. That protects the resource
-// from a holder that was paused past its deadline; no lock can warn such a holder in time. The token fits an SQL
+// from a holder that was paused past its deadline. No lock can warn such a holder in time. The token fits an SQL
 // BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
+//
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
@@ -104,11 +105,11 @@ func (l *Lease) Fence() int64 { return l.held.Token() }
 // The context has the values of the context that Lock got. It does not end with that context, which bounds only the
 // wait. For work that ends with both use [Mutex.Do] or [Mutex.TryDo].
 //
-// [Mutex.Lock] with this context, or with one made from it, returns a handle of this lease. So a function that needs the
-// lock can take it whether or not its caller has it.
+// [Mutex.Lock] with this context, or with a context made from it, returns a handle of this lease. So a function that
+// needs the lock can take it whether or not its caller has it.
 func (l *Lease) Context() context.Context {
-	// The value lies outside the cancellation. The keeper refers to the inner context only: a reference to the Lease
-	// would keep it from ever becoming garbage.
+	// The value is outside the cancellation. The keeper refers to the inner context only, because a reference to the
+	// Lease would keep it from ever becoming garbage.
 	l.once.Do(func() { l.ctx = context.WithValue(l.work(), leaseKey{}, l) })
 	return l.ctx
 }
@@ -154,12 +155,12 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // If other handles of the lease are in use, Unlock ends only this handle, and returns nil at once.
 func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.Time{}) }
 
-// UnlockAt ends the lease now, but keeps the name taken on the nodes until at: at most MaxTTL from now, by the nodes'
+// UnlockAt ends the lease now, but keeps the name taken on the nodes until at, for MaxTTL at most, by the nodes'
 // clocks. By another clock the name may be free up to 1.5 × Window earlier. The process may exit meanwhile.
 //
-// With it a scheduled job runs once although the clocks of machines differ. An instant in the past is the same as
-// Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and an error says so. The
-// other errors are those of Unlock, but ErrUnavailable says that too few nodes keep the name.
+// With UnlockAt a scheduled job runs only once although the clocks of machines differ. With an instant in the past it
+// does the same as Unlock. If at is too far ahead, the lease still ends, the name stays taken for MaxTTL, and the error
+// says so. The other errors are those of Unlock, but ErrUnavailable says that too few nodes keep the name.
 //
 // If other handles of the lease are in use, the name is kept when the last of them is released, until the latest instant
 // that any handle asked for.
@@ -167,7 +168,8 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 	return l.client.unlockAt(fmt.Sprintf("%q", l.name), at, func(at time.Time) error { return l.release(ctx, at) })
 }
 
-// unlockAt has release keep names until at, or for MaxTTL if that is sooner. An error says that.
+// unlockAt calls release with at, or with MaxTTL from now if that is sooner. In that case it returns an error that says
+// so.
 func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time) error) error {
 	d, most := time.Until(at), c.config.MaxTTL
 	if d <= most {
@@ -177,7 +179,7 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) { // a more important fact than a bad argument
 		return err
 	}
-	// The lease ends although the argument is bad: after a deferred call nobody would release it.
+	// The lease ends although the argument is bad. If UnlockAt was deferred, nobody else would release the lease.
 	far := fmt.Errorf("holdfast: unlock %s at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
 		names, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
 	if err != nil {

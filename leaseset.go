@@ -17,15 +17,15 @@ import (
 type LeaseSet struct {
 	client *Client
 	locks  []*Mutex // sorted by name
-	leases []*Lease // of the first locks, and of all when the call is done
+	leases []*Lease // leases of the first locks; of all locks when the call is done
 
-	inner  context.Context // ends with the first lease
+	inner  context.Context // ends when the first lease ends
 	cancel context.CancelCauseFunc
-	stops  []func() bool // end the watch of each lease
+	stops  []func() bool // end the watches of the leases
 	ctx    context.Context
 
-	unlocked atomic.Bool // by its holder and not by Close
-	unsure   []*Lease    // whose release too few nodes confirmed
+	unlocked atomic.Bool // true if its holder released it, and not Close
+	unsure   []*Lease    // leases whose release too few nodes confirmed
 }
 
 type leaseSetKey struct{}
@@ -36,14 +36,14 @@ func newLeaseSet(c *Client, locks []*Mutex) *LeaseSet {
 	return s
 }
 
-// add adds a lease. Its end ends the set's context.
+// add adds a lease. The end of this lease ends the set's context.
 func (s *LeaseSet) add(l *Lease) {
 	own, cancel := l.ownContext(), s.cancel // a reference to s would keep its leases from becoming garbage
 	s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))
 	s.leases = append(s.leases, l)
 }
 
-// enclose puts the leases inside each other, and around the set's context. The outermost is in ctx.
+// enclose nests the leases and puts them around the set's context. The outermost lease is in ctx.
 func (s *LeaseSet) enclose(ctx context.Context) {
 	values := context.WithoutCancel(ctx)
 	for _, l := range s.leases {
@@ -68,8 +68,8 @@ func (s *LeaseSet) Names() []string {
 	return names
 }
 
-// Fence returns the fencing token of a lock: see [Lease.Fence]. Each lock has its own. It returns 0 for a name that is
-// not in the set: every token is greater.
+// Fence returns the fencing token of a lock: see [Lease.Fence]. Each lock has its own token. Fence returns 0 for a name
+// that is not in the set. Every token is greater than 0.
 func (s *LeaseSet) Fence(name string) int64 {
 	if l := s.lease(name); l != nil {
 		return l.Fence()
@@ -77,8 +77,8 @@ func (s *LeaseSet) Fence(name string) int64 {
 	return 0
 }
 
-// Owner returns the random id under which the nodes store a lock, or "" for a name that is not in the set. Each lock has
-// its own.
+// Owner returns the random id under which the nodes store a lock, or "" for a name that is not in the set. Each lock
+// has its own id.
 func (s *LeaseSet) Owner(name string) string {
 	if l := s.lease(name); l != nil {
 		return l.Owner()
@@ -99,8 +99,8 @@ func (s *LeaseSet) lease(name string) *Lease {
 // locks stay held until Unlock. After Unlock its cause is [ErrReleased].
 //
 // The context has the values of the context that LockAll got, and does not end with it: see [Lease.Context]. It belongs
-// to every lock of the set: a lock that is taken with it and has a name of the set is a handle. Goroutines that use it
-// for one name wait for each other.
+// to every lock of the set. A call with this context that takes a name of the set returns a handle. Goroutines that use
+// it for one name wait for each other.
 func (s *LeaseSet) Context() context.Context { return s.ctx }
 
 // Deadline returns the earliest deadline of the leases: see [Lease.Deadline].
@@ -169,8 +169,8 @@ func (s *LeaseSet) release(ctx context.Context, at time.Time) error {
 	return joined(errs)
 }
 
-// abandon gives back what a failed call has so far. The caller may try again at once, so abandon waits for a majority
-// unless ctx has ended.
+// abandon gives back all locks that a failed call has so far. It waits for a majority unless ctx has ended, because the
+// caller may try again at once.
 func (s *LeaseSet) abandon(ctx context.Context) {
 	s.end()
 	bounded, cancel := context.WithTimeout(ctx, s.client.config.NodeTimeout)
@@ -178,7 +178,7 @@ func (s *LeaseSet) abandon(ctx context.Context) {
 	s.client.giveBackAll(bounded, s.leases, time.Time{})
 }
 
-// end ends the set's context, with the cause of a loss if a lease is lost already.
+// end ends the set's context. If a lease is lost already, the cause is that loss.
 func (s *LeaseSet) end() {
 	why := s.over()
 	if why == nil {
@@ -190,7 +190,7 @@ func (s *LeaseSet) end() {
 	}
 }
 
-// over returns the end of the first lease that is over, or nil.
+// over returns the cause of the end of the first lease that has ended, or nil.
 func (s *LeaseSet) over() error {
 	for _, l := range s.leases {
 		if err := l.end(); err != nil {
@@ -202,7 +202,7 @@ func (s *LeaseSet) over() error {
 
 func (s *LeaseSet) subject() string { return "locks " + s.listed() }
 
-// listed returns the names for an error: all of them if they are few.
+// listed returns the names for an error: all of them if there are few.
 func (s *LeaseSet) listed() string {
 	const most = 4
 	var b strings.Builder
@@ -219,7 +219,7 @@ func (s *LeaseSet) listed() string {
 	return b.String()
 }
 
-// givenBack reports whether the set or one of its leases was released by its holder.
+// givenBack reports whether the holder released the set or one of its leases.
 func (s *LeaseSet) givenBack() bool {
 	return s.unlocked.Load() || slices.ContainsFunc(s.leases, (*Lease).givenBack)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // mostNames is the largest number of names that one call locks together. The questions for so many names fit into one
-// pipeline to each node: see largestBatch in package fanout. More of them would keep a node busy for too long, and the
+// pipeline to each node: see largestBatch in package fanout. More names would keep a node busy for too long, and the
 // last stamps of the call could leave the window before a node reads them.
 const mostNames = 256
 
@@ -99,7 +99,7 @@ func (c *Client) locks(names []string, opts []Option) ([]*Mutex, error) {
 	return locks, nil
 }
 
-// take takes all locks. After an error the set has some of them, and the caller abandons it.
+// take takes all locks. After an error the set has some of the locks, and the caller abandons the set.
 func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	err := s.tryAll(ctx, locks, wait)
 	switch {
@@ -108,7 +108,7 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	case !wait, !errors.Is(err, ErrHeld) && !errors.Is(err, ErrUnavailable):
 		return err
 	}
-	locks = locks[len(s.leases):] // the set has those before the one that was refused
+	locks = locks[len(s.leases):] // the set has the locks before the refused one
 	if ctx.Err() != nil {
 		return locks[0].prefix(ended(ctx, err))
 	}
@@ -131,8 +131,8 @@ func (s *LeaseSet) take(ctx context.Context, locks []*Mutex, wait bool) error {
 	return s.stillHeld(nil)
 }
 
-// tryAll asks for all locks at once. It adds what it got to the set. If wait is true and a lock is refused, these are
-// the locks before that one.
+// tryAll asks for all locks at once. It adds the locks that it got to the set. If wait is true and a lock is refused,
+// it adds only the locks before that one.
 func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error {
 	if err := locks[0].begin(ctx); err != nil {
 		return locks[0].prefix(err)
@@ -159,8 +159,8 @@ func (s *LeaseSet) tryAll(ctx context.Context, locks []*Mutex, wait bool) error 
 	return err
 }
 
-// handles takes a handle for each lock that ctx holds, until one is refused. It returns the indices of the others, and
-// of the lock that was refused.
+// handles takes a handle for each lock that ctx holds, until a handle is refused. It returns the indices of the locks
+// that ctx does not hold, and the index of the refused lock.
 func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (others []int, refused int, err error) {
 	for i, m := range locks {
 		l := m.mine(ctx)
@@ -175,8 +175,8 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 	return others, len(locks), nil
 }
 
-// askAll asks the nodes for the locks with the indices asked. It returns the index of the first one that was refused,
-// and why.
+// askAll asks the nodes for the locks with the indices asked. It returns the index of the first refused lock, and the
+// reason.
 func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, asked []int, wait bool) (int, error) {
 	kinds := make([]kind.Kind, len(asked))
 	for j, i := range asked {
@@ -203,7 +203,7 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 	return i, err
 }
 
-// await waits for one more lock. It gives up as soon as a lock of the set is lost.
+// await waits for one more lock. It returns early if a lock of the set is lost.
 func (s *LeaseSet) await(ctx context.Context, m *Mutex) error {
 	wait, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -218,7 +218,7 @@ func (s *LeaseSet) await(ctx context.Context, m *Mutex) error {
 	return err
 }
 
-// stillHeld returns an error if a lock of the set is over. m is the lock that was waited for, or nil.
+// stillHeld returns an error if a lock of the set has ended. m is the lock that the caller waited for, or nil.
 func (s *LeaseSet) stillHeld(m *Mutex) error {
 	why := s.over()
 	switch {

@@ -9,12 +9,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// logs has [Config.Logger] listen to the events that no error reports.
+// logs subscribes [Config.Logger] to the events that no error reports.
 func (c *Client) logs() {
 	log := c.config.Logger
 	c.events.On(events.NodeState, c.logNode)
 	c.events.On(events.Lost, func(e *events.Event) {
-		// Thousands of leases may be lost together, and none may wait for the text of another.
+		// Thousands of leases may be lost together, and no loss may wait for the text of another one.
 		name, owner, token, err := c.unprefixed(e.Name), e.Owner, e.Token, e.Err
 		c.log.Do(func() {
 			why := err.Error()
@@ -47,5 +47,5 @@ func (c *Client) logNode(e *events.Event) {
 	c.config.Logger.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-// unprefixed returns the name of a lock as callers know it.
+// unprefixed returns the name of a lock without the prefix, as callers know it.
 func (c *Client) unprefixed(name string) string { return strings.TrimPrefix(name, c.config.Prefix) }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// LostError says how a lock was lost, as far as the nodes answered. It matches [ErrLost].
+// LostError describes how a lock was lost, by the answers of the nodes. It matches [ErrLost].
 type LostError struct {
 	Name string
 
@@ -35,7 +35,7 @@ func (e *LostError) Nodes() []NodeAnswer {
 
 func (e *LostError) Error() string { return fmt.Sprintf("lock %q lost: %s", e.Name, e.why()) }
 
-// why is the error without the lock's name.
+// why returns the error's text without the lock's name.
 func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	switch {
@@ -65,8 +65,8 @@ func (e *LostError) why() string {
 // Unwrap makes the error match ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// lost returns the public error of a loss. The lease's context ends after lost returns, and thousands of leases may be
-// lost together. So lost formats no text.
+// lost returns the public error of a loss. The lease's context ends only after lost returns, and thousands of leases
+// may be lost together. So lost formats no text.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, answers: why.Answers}
 	if why.Gone {
@@ -75,7 +75,7 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	return e
 }
 
-// taker returns the owner that most nodes name among those that no longer have the lease.
+// taker considers the nodes that no longer have the lease. It returns the owner that most of them name.
 func taker(answers []nodescript.Answer) (owner string, foreign bool) {
 	type who struct {
 		owner   string

@@ -109,9 +109,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(ctx, began, g, r)
 }
 
-// mine returns the innermost lease of this lock among the leases of ctx, or nil. Leases of other locks may lie in
-// between. The same name of another client does not count, because it may be on other nodes: a program that moves from
-// one node set to another holds both.
+// mine returns the innermost lease of this lock among the leases of ctx, or nil. ctx may have leases of other locks in
+// between. The same name of another client does not count, because it may be on other nodes. For example, a program
+// that moves from one node set to another holds both.
 func (m *Mutex) mine(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
 		if l.client == m.client && l.name == m.name {
@@ -121,7 +121,7 @@ func (m *Mutex) mine(ctx context.Context) *Lease {
 	return nil
 }
 
-// under returns a handle of a lease that the caller's context belongs to. wait says that the call may wait for a
+// under returns a handle of a lease to which the caller's context belongs. wait says that the call may wait for a
 // handle of another goroutine.
 func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) {
 	if m.never {
@@ -167,10 +167,10 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	}
 }
 
-// listens reports whether anybody wants to know that a wait goes on.
+// listens reports whether any listener wants to know that a wait goes on.
 func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
 
-// tell tells the listeners that a wait goes on, and why.
+// tell informs the listeners that a wait goes on, with the reason why.
 func (m *Mutex) tell(why error) {
 	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
@@ -192,8 +192,8 @@ func (m *Mutex) begin(ctx context.Context) error {
 	return nil
 }
 
-// begins returns the present instant if somebody wants to know how long the lock took. Else it returns 0: a lock that
-// is free takes so little time that a reading of the clock counts.
+// begins returns the present instant if a listener wants to know how long the lock took. Otherwise it returns 0,
+// because a free lock takes so little time that reading the clock would matter.
 func (m *Mutex) begins() clock.Instant {
 	if m.client.events.Wanted(events.Acquired) {
 		return m.client.fan.Now()

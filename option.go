@@ -13,15 +13,15 @@ type Option interface{ apply(*options) }
 type options struct {
 	ttl     time.Duration
 	through bool            // the wait goes on during outages
-	never   bool            // a lease of the same lock in the context is an error
-	waiting events.Listener // receives the failed attempts of a wait; nil: nobody
+	never   bool            // Lock fails if the context has a lease of the same lock
+	waiting events.Listener // receives the failed attempts of a wait; nil: no listener
 }
 
 type option func(*options)
 
 func (f option) apply(o *options) { f(o) }
 
-// set makes o the settings of a lock. ttl is the client's. A nil option changes nothing.
+// set sets o to the settings of a lock. ttl is the client's TTL. A nil option changes nothing.
 func (o *options) set(ttl time.Duration, list []Option) {
 	o.ttl = ttl
 	for _, opt := range list {

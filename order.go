@@ -8,9 +8,9 @@ import (
 
 // above returns the name of a lock that ctx holds and that forbids to wait for m, or "".
 //
-// Such a lock has a name that sorts above m's. If its holder waited for m, another caller that waits for it under m
-// would never get it, and neither would this one. A wait for a handle of a lease is a wait among callers under that
-// lease. They share the leases outside it, and the leases of its set, so these do not count.
+// Such a lock has a name that sorts above m's. Its holder must not wait for m. Another caller may hold m and wait for
+// that lock, and then neither caller would ever get its lock. A wait for a handle of a lease is a wait among callers
+// under that lease. These callers share the leases outside it and the leases of its set, so those leases do not count.
 func (m *Mutex) above(ctx context.Context) string {
 	own := m.mine(ctx)
 	for l, ok := FromContext(ctx); ok && l != own; l, ok = FromContext(l.outer()) {
@@ -22,7 +22,7 @@ func (m *Mutex) above(ctx context.Context) string {
 	return ""
 }
 
-// inOrder returns the error of a lock that was not waited for, because ctx holds the lock above.
+// inOrder returns the error of a lock for which the call did not wait, because ctx holds the lock above.
 func inOrder(err error, above string) error {
 	if !errors.Is(err, ErrHeld) {
 		return err
@@ -30,7 +30,7 @@ func inOrder(err error, above string) error {
 	return orderError{err, above}
 }
 
-// orderError has the error of the lock that was not waited for, and the name of the lock that forbids to wait.
+// orderError has the error of the lock for which the call did not wait, and the name of the lock that forbids the wait.
 type orderError struct {
 	held  error
 	above string

@@ -16,10 +16,10 @@ const (
 	ReasonNotHeld     // the release found no lease
 	ReasonHeld        // Owner has the lock
 	ReasonOffered     // the lock is reserved for Owner, who has not taken it yet
-	ReasonLost        // the lease is gone; Owner has the lock, if that is not empty
+	ReasonLost        // the lease is gone; Owner has the lock, if Owner is not empty
 	ReasonStale       // the node has seen a later token
-	ReasonFutureToken // the node has seen a token from the future: Seen
-	ReasonCorrupt     // the key Value, which keeps the record of the name, holds something else
+	ReasonFutureToken // the node has seen a token from the future; Seen is its time
+	ReasonCorrupt     // the record's key (Value) contains something else
 
 	// Answers to [Client.Status] and [Admin.Nodes].
 	ReasonFree       // nobody has the lock
@@ -27,24 +27,24 @@ const (
 	ReasonVotes      // the node votes
 
 	// Answers of a node that does not vote.
-	ReasonOffClock      // its clock is off by Offset
-	ReasonLate          // the call arrived too late; Took is how long it took, if that is known
-	ReasonUnsettled     // the client does not know the nodes' time well enough: Cause
-	ReasonRestarting    // it is being admitted again
-	ReasonChallenged    // it lost its memory while it was admitted
-	ReasonQuarantined   // it may have forgotten locks, and votes again after VotesIn: Cause
-	ReasonMisconfigured // it has other settings, or another list of nodes: Cause
-	ReasonUnfit         // its server cannot keep locks: Cause
-	ReasonDuplicate     // it is the same server as the node Value
-	ReasonVoidVoucher   // it lost its memory, or its configuration changed, after the voucher was made
+	ReasonOffClock      // the node's clock is off by Offset
+	ReasonLate          // the call arrived too late; Took is its duration, if known
+	ReasonUnsettled     // the client does not know the nodes' time well enough; Cause says why
+	ReasonRestarting    // the node is being admitted again
+	ReasonChallenged    // the node lost its memory while it was admitted
+	ReasonQuarantined   // the node may have forgotten locks, and votes again after VotesIn; Cause says why
+	ReasonMisconfigured // the node has other settings, or another list of nodes; Cause says which
+	ReasonUnfit         // the node's server cannot keep locks; Cause says why
+	ReasonDuplicate     // the node is the same server as the node Value
+	ReasonVoidVoucher   // the node lost its memory, or its configuration changed, after the voucher was made
 
 	// No answer, or an unexpected one. Err says more.
-	ReasonRefused      // nothing listens at its address
+	ReasonRefused      // nothing listens at the node's address
 	ReasonTimedOut     // no answer in time; Took is the node timeout, if that was the limit
 	ReasonDisconnected // the connection was lost
-	ReasonServerError  // the server answered with an error: Cause is its code, such as "NOPERM"
-	ReasonNoScripts    // the server knows no EVAL: it is a Sentinel or a proxy
-	ReasonUnreadable   // the answer is not one of Holdfast's
+	ReasonServerError  // the server answered with an error; Cause is its code, such as "NOPERM"
+	ReasonNoScripts    // the server knows no EVAL, because it is a Sentinel or a proxy
+	ReasonUnreadable   // the answer does not have the form of Holdfast's answers
 	ReasonFailed       // any other error
 	reasons
 )

@@ -21,8 +21,8 @@ type Status struct {
 	// Holders are the holders of the lock: one for an exclusive lock. It is empty if Held is false.
 	Holders []Holder
 
-	// Nodes has what each node stores, in the order of Config.Nodes: free, held, offered, or why the node could not be
-	// asked.
+	// Nodes has the answer of each node, in the order of Config.Nodes: free, held, offered, or the reason why the node
+	// could not be asked.
 	Nodes []NodeAnswer
 }
 
@@ -111,7 +111,7 @@ func (s *Status) judge() (known bool) {
 	return s.Held || len(s.Nodes)-unknown >= majority && most+unknown < majority
 }
 
-// holder returns what the nodes say about an owner that a majority names. Some nodes may still have a claim of the
+// holder returns the facts of the nodes about an owner that a majority names. Some nodes may still have a claim of the
 // owner. The owner has a lease if a majority says so.
 func (s *Status) holder(owner string, majority int) Holder {
 	h, leases, fence := Holder{Owner: owner}, 0, int64(0)
@@ -136,7 +136,7 @@ func (s *Status) holder(owner string, majority int) Holder {
 	return h
 }
 
-// viewOf returns the answer for what a node stores.
+// viewOf returns the public answer for a node's view of a lock.
 func viewOf(v nodescript.View) NodeAnswer {
 	switch {
 	case v.Live() && (v.Kind == '-' || v.Plain == v.Record.Owner):

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A TTL that no lock can have: the error names the lock and the bounds, and matches a fact.
+// No lock of a client can have this TTL. The error names the lock and the bounds, and matches a fact.
 func TestABadTTLIsAFactAndNamesItsLock(t *testing.T) {
 	t.Parallel()
 	c, err := holdfast.New(holdfast.Config{Nodes: nowhere(t, 1)})

@@ -94,7 +94,7 @@ func (n NodeAnswer) said() string {
 	return fmt.Sprintf("unknown reason %d", n.Reason)
 }
 
-// reasonWords has the words of each reason for answers that say nothing more.
+// reasonWords has the words of each reason, for answers that have no more to say.
 var reasonWords = [reasons]string{
 	ReasonUnanswered: "not waited for",
 
@@ -217,7 +217,7 @@ func byWhom(owner string, foreign bool) string {
 	return "by " + nodescript.Label(owner)
 }
 
-// forHowLong returns "" for an answer that has Until instead.
+// forHowLong returns the time to the end of the lock in words. It returns "" for an answer that has Until instead.
 func (n NodeAnswer) forHowLong() string {
 	switch {
 	case n.ExpiresIn < 0:
@@ -228,7 +228,7 @@ func (n NodeAnswer) forHowLong() string {
 	return " for up to " + forPeople(n.ExpiresIn)
 }
 
-// Said returns who has the lock and for how long: "held by web-3/4711 for up to 8s".
+// Said returns the holder and the remaining time in words: "held by web-3/4711 for up to 8s".
 func (e *HeldError) Said() string {
 	if len(e.Holders) == 0 {
 		return "others are taking it at this moment"

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// silent is a node that never gets a request.
+// silent is a node that the test never asks.
 type silent struct{ node.Node }
 
 func (silent) Addr() string { return "redis://a:1/0" }
@@ -33,7 +33,7 @@ func asker(t testing.TB) *Client {
 	return c
 }
 
-// publicCauses are the causes of reason.go, by the reason that they belong to.
+// publicCauses are the causes of reason.go, by their reason.
 var publicCauses = map[Reason][]Cause{
 	ReasonQuarantined: {
 		CauseNew, CauseRestarted, CauseGuard, CauseEvicted, CauseCopied, CauseClockBack, CauseBootClock, CauseConfiguration,
@@ -71,7 +71,7 @@ func anyAnswers() (all []nodescript.Answer) {
 	return all
 }
 
-// Every code has words, and an answer leads to it.
+// Every code has words, and some answer has this code.
 func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	c := asker(t)
 	if len(verdictReasons) != int(nodescript.Failed)+1 {
@@ -101,7 +101,7 @@ func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	}
 }
 
-// The causes of nodescript and the public causes are the same. Each has words.
+// The causes of nodescript and the public causes are the same. Each cause has words.
 func TestEveryCauseHasWords(t *testing.T) {
 	known := map[Cause]bool{}
 	for reason, list := range publicCauses {

@@ -8,13 +8,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/events"
 )
 
-// holding is what work runs under: a [Lease] or a [LeaseSet].
+// holding is a held [Lease] or [LeaseSet], under which work runs.
 type holding interface {
 	Context() context.Context
 	Unlock(ctx context.Context) error
-	subject() string // the locks, in an error
-	givenBack() bool // by their holder, and not by Close
-	unconfirmed()    // tells the listeners that too few nodes confirmed a release
+	subject() string // the names of the locks, for an error
+	givenBack() bool // true if its holder released it, and not Close
+	unconfirmed()    // informs the listeners that too few nodes confirmed a release
 }
 
 // run runs fn under a holding, and then releases it.
@@ -47,7 +47,7 @@ func notConfirmed(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// besides returns fact, followed in the same line by the error of the work under the lock.
+// besides returns fact, followed by the error of the work under the lock in the same line.
 func besides(fact, work error) error {
 	if work == nil {
 		return fact

@@ -16,12 +16,12 @@ import (
 // patience bounds calls that have no other bound.
 const patience = 5 * time.Second
 
-// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this one, so the wait would never end,
-// and a later try does not help.
+// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this run, so the wait would never
+// end. A later try does not help either.
 var errSelf = errors.New("this command already runs under this lock")
 
-// ownRun returns the lock and its owner if an outer run holds it, else "". An outer run is a holdfast run under which
-// this process was started.
+// ownRun returns the lock and its owner if an outer run holds the lock, else "". An outer run is a holdfast run under
+// which this process was started.
 func ownRun(err error) (name, owner string) {
 	var held *holdfast.HeldError
 	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
@@ -36,7 +36,7 @@ type selfHeld struct{ name, owner string }
 func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
 func (e selfHeld) Unwrap() error { return errSelf }
 
-// acquire takes the locks as the flags say. Its errors are of type *failure and have an exit code.
+// acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
 	w := &waiter{talker: a.talker, through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -91,13 +91,14 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	return h, nil
 }
 
-// neverTried reports whether a wait ended before its first attempt. Its error then contains nothing about the lock.
+// neverTried reports whether a wait ended before its first attempt. The error of such a wait has no information about
+// the lock.
 func neverTried(err error) bool {
 	return !errors.Is(err, holdfast.ErrHeld) && !errors.Is(err, holdfast.ErrUnavailable)
 }
 
-// outageLimit returns the limit that ended a wait without a quorum, as text. It adds how to wait longer, if that may
-// help.
+// outageLimit returns the limit that ended a wait without a quorum, as text. If a longer wait may help, the text says
+// how to wait longer.
 func (a *app) outageLimit(f runFlags, w *waiter, err error) string {
 	limit := time.Second
 	if w.met {
@@ -141,7 +142,7 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.Is(err, errSelf):
-		return &failure{code: exitHeld, err: err} // --skip-ok does not apply: this job can never run
+		return &failure{code: exitHeld, err: err} // --skip-ok does not apply, because this job can never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
 			a.note("%s: skipped", trimmed(err))
@@ -149,12 +150,12 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 		}
 		hint := ""
 		var held *holdfast.HeldError
-		// Waiting does not help if the lock has no expiry: it ends only when somebody deletes it.
+		// Waiting does not help if the lock has no expiry, because it ends only when somebody deletes it.
 		if f.wait.given && f.wait.value == 0 && (!errors.As(err, &held) || held.ExpiresIn >= 0) {
 			hint = "without --wait 0 it waits"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
-	case errors.Is(err, holdfast.ErrLost): // one of several locks, while others were waited for
+	case errors.Is(err, holdfast.ErrLost): // one of several locks was lost during the wait for another one
 		return &failure{code: exitLost, err: fmt.Errorf("%w; nothing was run", err)}
 	case errors.As(err, &un):
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un), ended: ended}
@@ -237,8 +238,8 @@ func sameSettings(n holdfast.NodeAnswer) string {
 	return strings.Join(all, ", and ") + ".\n"
 }
 
-// trustCommand returns the command that vouches for the nodes with these settings. It does not name the nodes, because
-// their URLs may contain passwords.
+// trustCommand returns the command that vouches for the nodes with these settings. It does not contain the nodes' URLs,
+// because these may contain passwords.
 func (s *settings) trustCommand() string {
 	command := "holdfast nodes trust"
 	if s.maxTTL.given {
@@ -259,18 +260,18 @@ func (s *settings) trustCommand() string {
 // placeless reports whether a node waits for its place among the members. No voucher shortens that wait.
 func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
 
-// waiter prints for whom a run waits. It prints a line for each change, not for each attempt.
+// waiter prints the holder for whom a run waits. It prints a line for each change, and not for each attempt.
 type waiter struct {
 	*talker
 	give    context.CancelCauseFunc // ends the wait
 	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
-	nodes   map[string]refusalOf    // the last printed answer of each node that does not vote
-	met     bool                    // somebody has held the lock during this wait
+	nodes   map[string]refusalOf    // last printed answer of each node that does not vote
+	met     bool                    // another owner has held the lock during this wait
 	through bool                    // the wait goes on during outages
-	hint    bool                    // no hint to vouch any more: it was printed, or would be wrong because a lock is alive
+	hint    bool                    // print no hint to vouch: it was printed, or a lock is alive
 }
 
-// refused prints news of a failed attempt. Lock calls it after each attempt.
+// refused prints the news of a failed attempt. Lock calls it after each attempt.
 func (w *waiter) refused(err error) {
 	var held *holdfast.HeldError
 	var un *holdfast.UnavailableError
@@ -282,13 +283,13 @@ func (w *waiter) refused(err error) {
 			return
 		}
 		switch {
-		// The first waiter in line waits only for the holder. The others also wait for the waiters before them.
+		// The first waiter in line waits only for the holder. The other waiters also wait for the waiters before them.
 		case held.Place > 1 && w.change(fmt.Sprint(held.Name, held.Holder().Owner, held.Place)):
 			w.note("waiting for %q: %s in line behind %s", held.Name, ordinal(held.Place), held.Holder().String())
 		case held.Place <= 1 && w.change("held "+held.Name+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
-	// Without a quarantine Lock gives up within a second, and its error says the same.
+	// Without a quarantine Lock gives up within a second, and its error has the same information.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
 		if w.change("quorum " + un.Name) {
 			w.note("waiting for %q: no quorum of %s", un.Name, countNodes(len(un.Nodes)))
@@ -333,14 +334,14 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// change notes what the run waits for, and reports whether that has changed.
+// change notes the reason of the wait, and reports whether it has changed.
 func (w *waiter) change(what string) bool {
 	changed := w.said != what
 	w.said = what
 	return changed
 }
 
-// refusalOf is a node's answer without its times. Two equal answers are printed only once.
+// refusalOf is a node's answer without its times. Of two equal answers only the first is printed.
 type refusalOf struct {
 	reason holdfast.Reason
 	cause  holdfast.Cause
@@ -374,8 +375,8 @@ func countNodes(n int) string {
 	return strconv.Itoa(n) + " nodes"
 }
 
-// trimmed returns the text of an error of the library without the prefix "holdfast: ". Each line of the command begins
-// with that prefix anyway.
+// trimmed returns the text of an error of the library without the prefix "holdfast: ". The command adds this prefix to
+// each line anyway.
 func trimmed(err error) string { return strings.TrimPrefix(err.Error(), "holdfast: ") }
 
 // forPeople rounds a duration to a precision that a person reads at a glance.

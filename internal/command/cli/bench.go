@@ -104,17 +104,17 @@ func (f benchFlags) check() error {
 type bench struct {
 	*app
 	flags   benchFlags
-	prefix  string // of all locked names
+	prefix  string // prefix of all locked names
 	client  *holdfast.Client
 	gauge   *gauge
 	started time.Time
 
-	one, many *cycles // nil: the phase did not begin
+	one, many *cycles // nil: the phase has not begun
 	relay     *relay
 	standing  []holdfast.NodeAnswer // the nodes' answers at the end
 }
 
-// measure runs the measurement and prints the results, also if an error or a signal ended it.
+// measure runs the measurement and prints the results, even if an error or a signal ended it.
 func (a *app) measure(out io.Writer, f benchFlags) error {
 	b := &bench{app: a, flags: f, prefix: "holdfast-bench/" + strings.ToLower(rand.Text()[:10]) + "/", started: time.Now()}
 	client, err := b.open()
@@ -126,7 +126,7 @@ func (a *app) measure(out io.Writer, f benchFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := sig.interrupt(cancel)
-	a.hold() // the table reports nodes that do not vote
+	a.hold() // because the table shows nodes that do not vote
 	err = b.run(ctx)
 	b.gauge.begin(noPhase)
 	if b.one != nil {
@@ -232,7 +232,7 @@ func (b *bench) close(clients ...*holdfast.Client) {
 	wait.Wait()
 }
 
-// stand asks the nodes for their present state, also after an interrupt.
+// stand asks the nodes for their present state, even after an interrupt.
 func (b *bench) stand() []holdfast.NodeAnswer {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -65,12 +65,12 @@ func TestTheFirstToAnswerMakeTheMajority(t *testing.T) {
 	g.begin(phaseOne)
 	for i := range 10 {
 		op := strconv.Itoa(i)
-		answer(g, 3, op, errors.New("refused")) // no answer
+		answer(g, 3, op, errors.New("refused")) // the node did not answer
 		answer(g, 4, op, nil)
-		answer(g, 4, op, nil) // sent again: still one vote
+		answer(g, 4, op, nil) // the command was sent again, but it is still one vote
 		answer(g, i%2, op, nil)
 		answer(g, 2, op, nil)
-		answer(g, 1-i%2, op, nil) // late
+		answer(g, 1-i%2, op, nil) // this answer is late
 		answer(g, 3, op, nil)
 	}
 	answer(g, 0, "undecided", nil)
@@ -88,7 +88,7 @@ func TestTheFirstToAnswerMakeTheMajority(t *testing.T) {
 	}
 }
 
-// A node that never answers must not make the bench's memory grow. Its late answers must not count.
+// A node that never answers must not make the bench's memory grow. Late answers of it must not count.
 func TestBallotsAreBounded(t *testing.T) {
 	g := newGauge(3)
 	g.begin(phaseOne)
@@ -104,7 +104,7 @@ func TestBallotsAreBounded(t *testing.T) {
 		answer(g, 2, strconv.Itoa(i), nil)
 	}
 	list := g.figures()
-	// Clearing may come between two answers to one operation. This operation is then not decided.
+	// The ballots may be cleared between two answers to one operation. Such an operation is then not decided.
 	if g.decided < n-3 || list[0].inMajority != 1 || list[1].inMajority != 1 || list[2].inMajority != 0 {
 		t.Errorf("%d of %d decided; %g, %g, %g", g.decided, n, list[0].inMajority, list[1].inMajority, list[2].inMajority)
 	}
@@ -166,11 +166,11 @@ func TestHandOffsAreToWhomStoodInLine(t *testing.T) {
 		r.gives(from)
 		r.has(to, time.Now(), counts)
 	}
-	r.has(0, time.Now(), true) // not from another client
+	r.has(0, time.Now(), true) // its own turn, so no hand-off from another client
 	pass(0, 1, true)           // it asked too late to be in the queue
 	r.stands(0)
-	pass(1, 0, false) // its first turn
-	pass(0, 0, true)  // to itself
+	pass(1, 0, false) // its first turn does not count
+	pass(0, 0, true)  // the client got the lock from itself
 	r.gives(0)
 	r.stands(1) // after the release
 	r.has(1, time.Now(), true)
@@ -180,7 +180,7 @@ func TestHandOffsAreToWhomStoodInLine(t *testing.T) {
 	r.stands(2)
 	pass(1, 2, true)
 	r.stands(0)
-	r.stands(0) // it asked again
+	r.stands(0) // the client asked again
 	pass(2, 0, true)
 	if len(r.handed) != 2 || r.took < r.handed[0]+r.handed[1] {
 		t.Errorf("%v in %s, want two", r.handed, r.took)

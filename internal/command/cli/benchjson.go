@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// measuredJSON is the output of bench --json. The rules are those of json.go. A phase that did not begin is null. The
-// figures of a phase without samples are null too.
+// measuredJSON is the output of bench --json. It follows the rules of json.go. A phase that did not begin is null. The
+// figures of a phase without samples are also null.
 
 type measuredJSON struct {
 	Host       *string           `json:"host"` // the host on which bench ran
 	CPUs       int               `json:"cpus"`
 	Started    *string           `json:"started"`
-	Prefix     string            `json:"prefix"` // of the locked names
+	Prefix     string            `json:"prefix"` // prefix of the locked names
 	TTLMS      int64             `json:"ttl_ms"`
 	DurationMS int64             `json:"duration_ms"` // the requested time of a phase
 	Quorum     int               `json:"quorum"`
@@ -33,7 +33,7 @@ type cyclesJSON struct {
 
 type handOffJSON struct {
 	Waiters   int         `json:"waiters"`
-	TookMS    float64     `json:"took_ms"` // from the first hand-off to the last
+	TookMS    float64     `json:"took_ms"` // time from the first hand-off to the last
 	HandOffs  int         `json:"hand_offs"`
 	PerSecond float64     `json:"hand_offs_per_s"`
 	Time      samplesJSON `json:"time"`
@@ -49,13 +49,13 @@ type samplesJSON struct {
 
 type measureNodeJSON struct {
 	Node     string  `json:"node"`
-	Admitted bool    `json:"admitted"` // it votes, at the end
-	Reason   *string `json:"reason"`   // the code of the reason why it does not vote
-	Cause    *string `json:"cause"`    // the code of the reason's cause
-	Said     *string `json:"said"`     // both in words
+	Admitted bool    `json:"admitted"` // true: the node votes at the end
+	Reason   *string `json:"reason"`   // code of the reason why the node does not vote
+	Cause    *string `json:"cause"`    // code of the reason's cause
+	Said     *string `json:"said"`     // reason and cause in words
 	Version  *string `json:"version"`
 	// InMajority is the share of operations in which the node was among the first quorum to answer: 0 to 1. It counts
-	// the locks and unlocks that were made one at a time.
+	// the locks and unlocks of the phase one_at_a_time.
 	InMajority *float64     `json:"in_majority"`
 	Calls      int          `json:"calls"`
 	Failed     int          `json:"failed"`

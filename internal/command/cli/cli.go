@@ -20,7 +20,7 @@ import (
 type app struct {
 	args     []string
 	settings settings
-	signals  signals // of run; its channel is nil before run begins
+	signals  signals // for run; the channel is nil before run begins
 	*talker
 }
 
@@ -97,8 +97,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// configure is the PreRunE of the commands that use the user's nodes, and of no others. The other commands ignore the
-// environment: help and completion must not complain about it.
+// configure is the PreRunE of the commands that use the user's nodes, and only of those. The other commands ignore the
+// environment, so that help and completion do not complain about it.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if err := a.settings.environ(cmd.Root().PersistentFlags()); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// help is cobra's help command, except for the exit code if the topic does not exist.
+// help is cobra's help command, with another exit code if the topic does not exist.
 func help() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -159,7 +159,7 @@ func unknown(cmd *cobra.Command, args []string) error {
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {
-		// Most likely the flag is the command's own: holdfast run nightly ls -l
+		// Most likely the flag belongs to the command: holdfast run nightly ls -l
 		return usage(errNoDashes, "write "+runForm+": the arguments after the -- belong to the command")
 	}
 	var bad *pflag.InvalidValueError

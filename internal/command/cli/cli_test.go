@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The test binary acts as holdfast if a script calls it by that name. It does so too if such a holdfast starts itself.
+// The test binary acts as holdfast if a script calls it by that name. It also does so if such a holdfast starts itself.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "holdfast" {
 		// A shell without job control starts background jobs with INT and QUIT ignored. Programs that the scripts start
@@ -50,7 +50,7 @@ func TestNameAndCommandAreSplitAtTheDashes(t *testing.T) {
 		{[]string{"x", "ls", "-l"}, 1, "x", "ls"},
 		{[]string{"x", "ls", "--", "y"}, 1, "x", "ls"},
 		{[]string{"-x", "--", "ls"}, 0, "-x", "ls"},
-		{[]string{"", "ls"}, 1, "", "ls"}, // the library refuses it, with a reason
+		{[]string{"", "ls"}, 1, "", "ls"}, // the library refuses this name, with a reason
 		{[]string{"x", "ls"}, -1, "", ""},
 		{[]string{"x"}, -1, "", ""},
 		{[]string{"x"}, 1, "", ""},

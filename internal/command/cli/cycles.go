@@ -13,7 +13,7 @@ import (
 // errPhaseOver ends a lock attempt that continues long after the end of its phase.
 var errPhaseOver = errors.New("the phase is over")
 
-// cycles is the result of goroutines that lock and unlock, each its own name.
+// cycles is the result of goroutines that lock and unlock. Each uses a name of its own.
 type cycles struct {
 	goroutines   int
 	took         time.Duration
@@ -21,7 +21,7 @@ type cycles struct {
 }
 
 // stretch is the time of one phase. After over ends, no new operation begins. wait limits the operations that have
-// begun. give limits releases, and no interrupt ends it.
+// begun. give limits the releases, and an interrupt does not end it.
 type stretch struct{ over, wait, give context.Context }
 
 func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {
@@ -78,7 +78,7 @@ func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 	return nil
 }
 
-// worst returns the error that caused the others. The others say only that they were cancelled.
+// worst returns the error that caused the other errors. The others say only that their operations were cancelled.
 func worst(errs []error) error {
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 	for _, err := range errs {

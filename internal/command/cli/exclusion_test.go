@@ -20,10 +20,10 @@ import (
 
 // step is the shell script that runs under the lock. It adds one to a file by reading, adding and writing, and leaves a
 // trace. At its start it checks whether the previous step is still alive and has not noted its end. A zombie does not
-// count as alive: where nobody reaps orphans, zombies stay.
+// count as alive, because zombies stay where nobody reaps orphans.
 //
-// The file contains the count and the list of counted increments. A run that was ended may have counted before. The run
-// that repeats it must not count twice.
+// The file contains the count and the list of counted increments. A run that was killed may have counted its increment
+// before. The run that repeats it must not count twice.
 const step = `
 before=$(cat inside 2>/dev/null) && [ -n "$before" ] && grep -q ') [^ZX] ' "/proc/$before/stat" 2>/dev/null && echo "$HOLDFAST_FENCE entered beside $before" >> overlaps
 echo $$ > inside
@@ -46,7 +46,7 @@ type field struct {
 
 	mu      sync.Mutex
 	running map[int]*exec.Cmd // by worker: the present run
-	kills   int64             // this many holders must be killed before the workers end
+	kills   int64             // number of holders that must be killed before the workers end
 	killed  atomic.Int64
 	aborted atomic.Int64 // runs that ended by a signal, or with 69 or 76; they may have counted, and are repeated
 	done    atomic.Int64
@@ -93,8 +93,8 @@ func (f *field) read(name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// work raises the counter n times as one of the workers. It repeats a run that was killed or lost its nodes. It also
-// repeats the last run, which counts once, until enough holders were killed.
+// work raises the counter n times as one of the workers. It repeats a run that was killed or lost its nodes. After its
+// last increment it repeats the last run, which counts only once, until enough holders were killed.
 func (f *field) work(worker, n int) {
 	for made := 0; made < n || f.killed.Load() < f.kills; {
 		c := f.command("run", "counter", "--", "sh", "step", fmt.Sprintf("%d.%d", worker, min(made, n-1)))
@@ -157,7 +157,7 @@ func TestSixteenProcessesCountTo3200(t *testing.T) {
 	t.Parallel()
 	f, each := newField(t), 200
 	if testing.Short() {
-		each = 12 // 192
+		each = 12 // 192 increments in all
 	}
 	var wait sync.WaitGroup
 	for worker := range 16 {
@@ -187,7 +187,7 @@ func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
 	f.verdict(16 * each)
 }
 
-// killHolders kills the run that holds the lock with SIGKILL, now and then.
+// killHolders now and then kills the run that holds the lock, with SIGKILL.
 func (f *field) killHolders(stop chan struct{}) {
 	for {
 		select {
@@ -236,7 +236,7 @@ func (f *field) killNodes(stop chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(3 * time.Second): // the time of their quarantine: at most two nodes are missing
+		case <-time.After(3 * time.Second): // by then their quarantine is over, so at most two nodes are missing
 		}
 	}
 }

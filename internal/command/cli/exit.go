@@ -3,7 +3,7 @@ package cli
 import "errors"
 
 // These are the exit codes. The codes from 64 to 78 come from sysexits.h, where people look them up. The codes 126, 127
-// and 128 + n are those of a shell.
+// and 128 + n are the codes of a shell.
 const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
@@ -15,7 +15,7 @@ const (
 	exitLost          = 76  // EX_PROTOCOL: the lock was lost while the command ran
 	exitNotExecutable = 126 // the command cannot be run
 	exitNotFound      = 127 // there is no such command
-	exitSignal        = 128 // + n: ended by signal n
+	exitSignal        = 128 // 128 + n: ended by signal n
 )
 
 const exitCodesHelp = `Exit codes of holdfast run:
@@ -48,10 +48,10 @@ with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
 broken, holdfast dev if it could not start, and holdfast nodes trust if its
 question was answered with no.`
 
-// failure is an error that has an exit code and says what the user can do.
+// failure is an error that has an exit code and a hint for the user.
 type failure struct {
 	code int
-	err  error // nil: there is no message
+	err  error // nil: no message
 	hint string
 
 	ended string // the limit that ended a wait, "" if there is none
@@ -66,7 +66,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// exit returns a failure that was already explained or needs no explanation.
+// exit returns a failure without a message, because it was already explained or needs no explanation.
 func exit(code int) error {
 	if code == exitOK {
 		return nil

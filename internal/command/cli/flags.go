@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first.
-// If it replaced them, a node set could become smaller without notice. An empty list is an error: probably somebody
-// forgot to set a variable, and the default node would be wrong.
+// nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first
+// one. If it replaced them, a node set could become smaller without notice. An empty list is an error, because a
+// variable was probably not set, and the default node would be wrong.
 type nodeList []string
 
 func (l *nodeList) String() string { return strings.Join(*l, ",") }
@@ -41,7 +41,7 @@ func (l *nameList) Set(name string) error {
 	return nil
 }
 
-// duration is a flag with a duration. Its errors say which values are allowed.
+// duration is a flag with a duration. Its errors name the allowed values.
 type duration struct {
 	value time.Duration
 	zero  bool // 0 is allowed
@@ -74,8 +74,8 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// wellFormed matches a duration in the syntax of time.ParseDuration. If such a text is refused, its value is too large:
-// ParseDuration's error does not distinguish these cases.
+// wellFormed matches a duration in the syntax of time.ParseDuration. If ParseDuration refuses such a text, the value is
+// too large. ParseDuration's error does not distinguish the two cases.
 var wellFormed = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 var errNoMeaning = errors.New("has no meaning here")

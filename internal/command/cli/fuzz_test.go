@@ -19,7 +19,7 @@ import (
 )
 
 // harmless returns a holdfast that stops before a command does anything. It reads arguments, flags and settings, and
-// makes a client that does not use the network.
+// makes a client, which does not use the network.
 func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
 	a = &app{talker: newTalker(out)}
@@ -55,7 +55,7 @@ func harmless(t *testing.T) (a *app, root *cobra.Command, out *bytes.Buffer) {
 	return a, root, out
 }
 
-// refusedArguments runs the arguments and returns why they are refused. It also checks the text of the refusal.
+// refusedArguments runs the arguments and returns the refusal, or nil. It also checks the text of the refusal.
 func refusedArguments(t *testing.T, args []string) *failure {
 	a, root, out := harmless(t)
 	a.args = args
@@ -125,7 +125,7 @@ func FuzzFlagValues(f *testing.F) {
 	})
 }
 
-// Any text in --nodes gives a client, or an error that names the URL. It never causes a panic.
+// Any text in --nodes leads to a client, or to an error that names the URL. It never causes a panic.
 func FuzzNodes(f *testing.F) {
 	for _, s := range []string{"", ",", "redis://a", "redis://a,redis://a", "redis://a redis://b", "redis://a,,redis://b\n", "x", "redis://u:p@h:1,x", "unix:///a?db=1", "redis://[::1]:5", "\x00"} {
 		f.Add(s)
@@ -155,7 +155,7 @@ func FuzzNodes(f *testing.F) {
 	})
 }
 
-// No piece of a password is shown, even if the password contains a comma, a space or any other character.
+// No piece of a password is printed, even if the password contains a comma, a space or any other character.
 func FuzzNodesPassword(f *testing.F) {
 	for _, s := range []string{"", "1,", "1/", "1?", ",", " ", ":", "1,a://", "1#", "redis://", "unix:///", "1,redis://h/", "1\n"} {
 		f.Add(s, s)

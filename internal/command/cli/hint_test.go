@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The hint to vouch for nodes in quarantine causes two holders if a lock is alive. A wait that met a holder does not
-// show the hint.
+// The hint to vouch for nodes in quarantine may lead to two holders if a lock is alive. So a wait that met a holder
+// does not show the hint.
 func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	quarantined := &holdfast.UnavailableError{Name: "x", Nodes: []holdfast.NodeAnswer{
 		{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second},
@@ -33,7 +33,7 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	}
 }
 
-// A node that waits for its place among the members votes no sooner if somebody vouches for it.
+// A voucher does not shorten the quarantine of a node that waits for its place among the members. So there is no hint.
 func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 	place := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CausePlace, VotesIn: 6700 * time.Millisecond}
 	unused := holdfast.NodeAnswer{Node: "b", Reason: holdfast.ReasonQuarantined, Cause: holdfast.CauseNew, VotesIn: 9 * time.Second}
@@ -139,7 +139,7 @@ func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 	}
 }
 
-// The reason of a loss is a sentence, which may have quotes in it.
+// The reason of a loss is a sentence, which may contain quotes.
 func TestTheReasonOfALossIsNotQuoted(t *testing.T) {
 	var out bytes.Buffer
 	talk := newTalker(&out)

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Text from a node does nothing to the terminal. JSON reads back unchanged.
+// Text from a node must not control the terminal. In JSON it must read back unchanged.
 func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 	const forged = "web\x1b[2K\r\u009b31m\u202e\nholdfast: granted~c~1"
 	s := &holdfast.Status{Name: "x", Held: true, Holders: []holdfast.Holder{{Owner: forged, Until: time.Now().Add(time.Minute)}}, Nodes: []holdfast.NodeAnswer{

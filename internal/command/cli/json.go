@@ -21,15 +21,15 @@ type lockJSON struct {
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
 	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
 	Foreign     *bool          `json:"foreign"`
-	Left        *bool          `json:"left"`    // the owner has ended its lease; the name stays taken
-	Offered     *bool          `json:"offered"` // nobody has the name yet: it is reserved for owner, the first waiter
+	Left        *bool          `json:"left"`    // the owner has ended its lease, and the name stays taken
+	Offered     *bool          `json:"offered"` // nobody has the name yet; it is reserved for owner, the first waiter
 	Holder      *string        `json:"holder"`
 	Owner       *string        `json:"owner"`
 	Fence       *int64         `json:"fence"`
 	Since       *string        `json:"since"`
 	Until       *string        `json:"until"`
 	ExpiresInMS *int64         `json:"expires_in_ms"`
-	Holders     []holderJSON   `json:"holders"` // all holders; the fields above are those of the first
+	Holders     []holderJSON   `json:"holders"` // all holders; the fields above describe the first one
 	Nodes       []lockNodeJSON `json:"nodes"`
 }
 
@@ -104,9 +104,9 @@ type nodeJSON struct {
 	Reachable bool     `json:"reachable"`
 	Admitted  bool     `json:"admitted"`
 	VotesInMS *int64   `json:"votes_in_ms"`
-	Reason    *string  `json:"reason"` // the code of the reason why it does not vote; null if it votes
-	Cause     *string  `json:"cause"`  // the code of the reason's cause
-	Said      *string  `json:"said"`   // both in words
+	Reason    *string  `json:"reason"` // code of the reason why the node does not vote; null if it votes
+	Cause     *string  `json:"cause"`  // code of the reason's cause
+	Said      *string  `json:"said"`   // reason and cause in words
 	OffsetMS  *float64 `json:"offset_ms"`
 	Version   *string  `json:"version"`
 	RunID     *string  `json:"run_id"`
@@ -137,7 +137,8 @@ func standingJSON(list []holdfast.NodeAnswer) nodesJSON {
 	return j
 }
 
-// refusalJSON returns why a node does not vote: reason, cause and words. All are null if it votes.
+// refusalJSON returns the reason why a node does not vote, its cause, and both in words. All are null if the node
+// votes.
 func refusalJSON(n holdfast.NodeAnswer) (reason, cause, said *string) {
 	if n.Votes() {
 		return nil, nil, nil
@@ -160,7 +161,7 @@ func printJSON(out io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
-	// JSON leaves some characters that a terminal obeys. They are written as escapes, which read back the same.
+	// JSON leaves some characters that control a terminal. They are written as escapes, which read back the same.
 	var shown strings.Builder
 	for _, r := range b.String() {
 		if r >= 0x7f && r <= 0xffff && !strconv.IsPrint(r) {
@@ -177,8 +178,8 @@ func printJSON(out io.Writer, v any) error {
 
 func reason(err error) string { return node.Reason(err) }
 
-// failed returns the error of a node in words. For a corrupt record these are the words of the answer, because they say
-// what to do.
+// failed returns the error of a node in words. For a corrupt record it returns the words of the answer, because they
+// contain an advice.
 func failed(n holdfast.NodeAnswer) string {
 	if n.Reason == holdfast.ReasonCorrupt {
 		return n.Said()

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// held is what acquire gets: the lease of one lock, or the set of several.
+// held is the result of acquire: the lease of one lock, or the set of several leases.
 type held interface {
 	Context() context.Context
 	Deadline() time.Time
@@ -21,7 +21,7 @@ type held interface {
 	UnlockAt(ctx context.Context, at time.Time) error
 }
 
-// calls returns the calls that take these locks. Several locks are one set.
+// calls returns the calls that take these locks. Several locks are taken as one set.
 func calls(c *holdfast.Client, names []string, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
 	if len(names) > 1 {
 		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
@@ -34,7 +34,8 @@ func calls(c *holdfast.Client, names []string, options []holdfast.Option) (lock,
 		func(ctx context.Context) (held, error) { return unlessFailed(m.TryLock(ctx)) }
 }
 
-// unlessFailed returns h, or nil with the error. Without it h would be an interface with a nil pointer.
+// unlessFailed returns h, or nil with the error. Otherwise a failed call would return an interface that has a nil
+// pointer.
 func unlessFailed[H held](h H, err error) (held, error) {
 	if err != nil {
 		return nil, err
@@ -42,17 +43,17 @@ func unlessFailed[H held](h H, err error) (held, error) {
 	return h, nil
 }
 
-// holding is everything under which the command of a run runs: what this run holds, and what an outer run holds for it.
+// holding has all locks under which the command of a run runs: the locks of this run, and those of outer runs.
 type holding struct {
 	held
-	names []string // of held
-	all   []lockOf // NAME, and then the names of --also in the order of the command line
+	names []string // names of the locks in held
+	all   []lockOf // NAME, and then the names of --also, in the order of the command line
 }
 
 // lockOf is one lock as the command sees it in its environment.
 type lockOf struct{ name, owner, fence string }
 
-// newHolding returns what the command runs under. outer has the locks that an outer run holds, by name.
+// newHolding returns the holding of a run. outer has the locks that outer runs hold, by name.
 func newHolding(h held, names []string, outer map[string]lockOf) *holding {
 	mine := &holding{held: h}
 	for _, name := range names {
@@ -102,7 +103,7 @@ func unique(names []string) (list []string) {
 	return list
 }
 
-// named matches the variables that say which locks the innermost run has.
+// named matches the variables that name the locks of the innermost run.
 var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_OWNER$`)
 
 // inherited returns the environment of this process without those variables of an outer run.
@@ -123,7 +124,7 @@ func inherited(passNodes bool) (env []string) {
 	return env
 }
 
-// naming returns those variables for locks: NAME, and then the names of --also.
+// naming returns these variables for locks: NAME, and then the names of --also.
 func naming(all []lockOf) []string {
 	env := []string{"HOLDFAST_NAME=" + all[0].name, "HOLDFAST_FENCE=" + all[0].fence, "HOLDFAST_OWNER=" + all[0].owner}
 	for i, l := range all[1:] {

@@ -17,7 +17,7 @@ const (
 	phaseHandOff
 	phases
 
-	noPhase = -1 // before, between and after the phases: nothing is counted
+	noPhase = -1 // before, between and after the phases, when nothing is counted
 )
 
 // meter is a node that reports its traffic to a gauge. It does not change the traffic.
@@ -36,7 +36,7 @@ func (m *meter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// operations returns the number of locks and unlocks in calls. One call carries several operations. Each operation
+// operations returns the number of locks and unlocks in calls. One call may have several operations. Each operation
 // names a record and the lock itself.
 func operations(calls []node.Call) (n int) {
 	for _, c := range calls {
@@ -45,7 +45,7 @@ func operations(calls []node.Call) (n int) {
 	return n
 }
 
-// Eval implements [node.Node]. A node that is down gets only greetings, so its failures are counted here.
+// Eval implements [node.Node]. A node that is down gets only greetings, so Eval also counts failures.
 func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	r := m.gauge.sent(m.index, 0)
 	reply := m.Node.Eval(ctx, text, call, load...)
@@ -56,7 +56,7 @@ func (m *meter) Eval(ctx context.Context, text string, call node.Call, load ...s
 // reading is the measurement of one node in one phase.
 type reading struct {
 	calls     int             // operations sent
-	pipelines int             // the pipelines that contained them
+	pipelines int             // pipelines that contained these operations
 	failed    int             // calls and greetings without an answer, or with an error
 	said      string          // the last error
 	trips     []time.Duration // one per pipeline that was answered completely
@@ -71,7 +71,7 @@ type gauge struct {
 	readings [phases][]reading // by node
 	ballots  map[string]ballot // by arguments, which are the same on all nodes for one operation
 	decided  int               // operations that a majority of the nodes answered in phaseOne
-	among    []int             // by node: the decided operations in which it was among the first to answer
+	among    []int             // by node: decided operations in which the node was among the first to answer
 }
 
 // ballot is the set of nodes that have answered one operation.
@@ -105,8 +105,8 @@ func (g *gauge) begin(phase int) {
 	g.phase = phase
 }
 
-// sent counts a pipeline. It returns the reading for its answer, nil if the answer does not count. An answer belongs to
-// the phase in which its call was sent.
+// sent counts a pipeline. It returns the reading for the answer, or nil if the answer does not count. An answer belongs
+// to the phase in which its call was sent.
 func (g *gauge) sent(index, calls int) *reading {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,8 +134,8 @@ func (g *gauge) answered(index int, r *reading, took time.Duration, calls []node
 			whole = false
 			continue
 		}
-		// Only the phase with one operation at a time counts. With many at once, the first answer shows only which
-		// queue is shorter. Counting would also cost time that the bench measures.
+		// Only the phase with one operation at a time counts. With many at once, the first answer only shows which
+		// queue is shorter. Counting would also take time from the measurement.
 		if r == &g.readings[phaseOne][index] {
 			g.vote(index, calls[i])
 		}
@@ -163,8 +163,8 @@ func (r *reading) fail(err error) {
 // vote notes that a node has answered an operation. The caller holds g.mu.
 func (g *gauge) vote(index int, call node.Call) {
 	if len(g.ballots) >= mostBallots {
-		// Operations come one at a time, so all except the last are decided. A late answer to a cleared operation
-		// cannot decide it again: its remaining answers are at most a minority.
+		// Operations come one at a time, so all except the last one are decided. A late answer cannot decide a cleared
+		// operation again, because its missing answers are a minority at most.
 		clear(g.ballots)
 	}
 	key := strings.Join(call.Args, "\x00")
@@ -189,11 +189,11 @@ type nodeFigures struct {
 	failed     int
 	calls      int
 	said       string  // the last error
-	inMajority float64 // the share of the decided operations; see gauge.among
+	inMajority float64 // share of the decided operations: see gauge.among
 	known      bool    // at least one operation was decided
 }
 
-// figures returns a copy, because more answers may arrive.
+// figures returns a copy of the results, because more answers may arrive.
 func (g *gauge) figures() []nodeFigures {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -36,7 +36,7 @@ of this command.`,
 	return cmd
 }
 
-// withNodes opens a client that does not log facts that the command prints anyway.
+// withNodes calls f with a client that does not log facts that the command prints anyway.
 func (a *app) withNodes(f func(*holdfast.Client) error) error {
 	client, err := a.settings.open(a.talker, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *app) showNodes(out io.Writer, list []holdfast.NodeAnswer, asJSON bool) 
 	return a.quorumOf(list)
 }
 
-// nodesHint distinguishes the same errors as unavailableHint.
+// nodesHint returns the hint of unavailableHint for these answers.
 func (s *settings) nodesHint(list []holdfast.NodeAnswer) string {
 	return s.unavailableHint(&holdfast.UnavailableError{Nodes: list})
 }

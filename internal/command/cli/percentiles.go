@@ -44,7 +44,7 @@ func figure(d time.Duration) string {
 	return fmt.Sprintf("%.2fs", d.Seconds())
 }
 
-// rounded removes the digits that were not measured, for JSON.
+// rounded removes digits that are below the precision of the measurement, for JSON.
 func rounded(v float64, digits int) float64 {
 	p := math.Pow10(digits)
 	return math.Round(v*p) / p

@@ -9,22 +9,22 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// relay runs clients that take turns on one name. Each turn uses another client, so the lock goes over the nodes.
-// Within one client it would be passed inside the process.
+// relay runs clients that take turns on one name. Each turn uses another client, because a lock is passed inside the
+// process within one client. So each hand-off goes over the nodes.
 //
-// A holder releases the lock when another client waits in the queue. Otherwise the lock would often be free before the
-// other client asks. The bench would then measure a plain lock.
+// A holder releases the lock only when another client waits in the queue. Otherwise the lock would often be free before
+// the other client asks, and the bench would measure a plain lock.
 type relay struct {
 	clients int
-	took    time.Duration   // from the first counted hand-off to the last
-	handed  []time.Duration // from one client's call of Unlock to another client's return of Lock
+	took    time.Duration   // time from the first counted hand-off to the last
+	handed  []time.Duration // time from one client's call of Unlock to another client's return of Lock
 
 	mu       sync.Mutex
-	refused  []time.Time // by client: the time since which it waits; zero if it does not wait
+	refused  []time.Time // by client: instant since which it waits; zero: it does not wait
 	arrived  chan struct{}
-	first    time.Time // the begin of the first counted hand-off
-	released time.Time // the time of the last call of Unlock
-	by       int       // the client of that call
+	first    time.Time // begin of the first counted hand-off
+	released time.Time // instant of the last call of Unlock
+	by       int       // client of that call
 }
 
 func newRelay(clients int) *relay {
@@ -61,7 +61,7 @@ func (r *relay) turns(s stretch, client int, m *holdfast.Mutex) error {
 		if err != nil {
 			return err
 		}
-		// A client's first turn does not count: it also subscribes, which is no part of a hand-off.
+		// A client's first turn does not count, because it also subscribes, which is no part of a hand-off.
 		r.has(client, time.Now(), turn > 0)
 		r.hold(s.over)
 		r.gives(client)
@@ -117,7 +117,7 @@ func (r *relay) awaited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, since := range r.refused {
-		if !since.IsZero() { // never the holder's own
+		if !since.IsZero() { // never the holder's own entry
 			return true
 		}
 	}

@@ -147,7 +147,7 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 	form := "the form is " + runForm
 	switch {
 	case dash == 0 && len(args) > 2 && args[1] == "--":
-		return args[0], args[2:], nil // -- NAME -- COMMAND: for a name that begins with -
+		return args[0], args[2:], nil // -- NAME -- COMMAND: this form is for a name that begins with -
 	case len(args) == 0 || dash == 0:
 		return "", nil, usage(errors.New("there is no name"), form)
 	case dash < 0 && len(args) > 1:
@@ -162,9 +162,9 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 	return args[0], args[1:], nil
 }
 
-// runUnder runs command under the locks. The first is NAME. It returns the command if it started.
+// runUnder runs command under the locks. The first name is NAME. It returns the command if it started.
 func (a *app) runUnder(names []string, command []string, f runFlags) (*childprocess.Child, error) {
-	// This check comes before the lock: no waiter should wait for a run that cannot start.
+	// This check comes before the lock, because no waiter should wait for a run that cannot start.
 	if err := childprocess.Supported(); err != nil {
 		return nil, notStarted(err)
 	}
@@ -218,7 +218,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	return c, a.giveBack(h, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
 }
 
-// acquireAll takes the locks that no outer run holds. If there are none, the result holds nothing itself.
+// acquireAll takes the locks that no outer run holds. If outer runs hold all locks, the held of the result is nil.
 func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, sig *signals) (*holding, error) {
 	outer := map[string]lockOf{}
 	for want := unique(names); len(want) > 0; {
@@ -240,8 +240,8 @@ func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, si
 	return newHolding(nil, names, outer), nil
 }
 
-// until returns a function that returns the earliest deadline. If a lease ended early, the function returns an instant
-// long ago.
+// until returns a function that returns the earliest deadline. If a lease has ended early, that function returns an
+// instant long ago.
 func until(h held) func() time.Time {
 	return func() time.Time {
 		if h.Context().Err() != nil {
@@ -251,26 +251,25 @@ func until(h held) func() time.Time {
 	}
 }
 
-// late releases locks whose command could not begin in time, because this process or the host was paused. The case
-// looks like a loss, because another client may have had the lock since.
+// late releases locks whose command could not begin in time, because this process or the host was paused. late treats
+// this as a loss, because another client may have had the lock since.
 func (a *app) late(h *holding) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_ = h.Unlock(ctx) // the error says that a lease was lost
+	_ = h.Unlock(ctx) // the error only says that a lease was lost
 	return &failure{
 		code: exitLost, err: fmt.Errorf("lock %s: %w; nothing was run", quotedAll(h.names), childprocess.ErrLate),
 		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
 	}
 }
 
-// interrupted ends holdfast by INT if INT ended the command, the wait or the stay on a terminal. A shell script that
-// runs holdfast should then end too. The exit code 130 would not tell the script. The cleanup is complete at this
-// point.
+// interrupted ends holdfast by INT if INT ended the command, the wait, or the stay on a terminal. A shell script that
+// runs holdfast should then end too, and the exit code 130 would not tell the script. All cleanup is complete here.
 func (a *app) interrupted(c *childprocess.Child, err error) {
 	f := asFailure(err)
 	if c != nil && c.Exit().Code() == f.code {
 		if c.Exit().Signal == 0 {
-			return // the exit code is the command's own
+			return // this exit code comes from the command itself
 		}
 		c.Relay()
 	}
@@ -281,7 +280,7 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 	}
 }
 
-// supervise returns when no process of the command's group is alive. It reports whether the lock was lost before that.
+// supervise returns when no process of the command's group is alive. lost says whether the lock was lost before that.
 func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) (lost bool) {
 	over := h.Context()
 	select {
@@ -334,11 +333,11 @@ const noFence = "-"
 // of them, but never too few.
 func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 
-// outerOwners returns the owners of the locks under which this process was started, the innermost last. An owner
-// contains no spaces: see [holdfast.Config.Label].
+// outerOwners returns the owners of the locks under which this process was started. The innermost lock is last. An
+// owner contains no spaces: see [holdfast.Config.Label].
 func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
 
-// outerFences returns the tokens of those locks, in the same order.
+// outerFences returns the tokens of these locks, in the same order.
 func outerFences() []string { return strings.Fields(os.Getenv("HOLDFAST_FENCES")) }
 
 func notStarted(err error) error {
@@ -356,7 +355,7 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock releases the locks at once. An error is only reported, because a lock ends with its TTL.
+// unlock releases the locks at once. It only reports an error, because the lock ends with its TTL anyway.
 func (a *app) unlock(h held) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -22,16 +22,16 @@ import (
 // patienceInTests limits every wait of a script.
 const patienceInTests = 20 * time.Second
 
-// commands are the commands of scripts beside those of testscript.
+// commands are the commands of scripts beside those of testscript. ID names a process in the background.
 //
-//	exits CODE COMMAND…     runs it; stdout and stderr are compared as after exec
-//	start ID COMMAND…       runs it in the background, with output in ID.out and ID.err
-//	start -unread ID …      the same, but its stderr is a pipe that is full
+//	exits CODE COMMAND…     runs the command; stdout and stderr are compared as after exec
+//	start ID COMMAND…       runs the command in the background, with output in ID.out and ID.err
+//	start -unread ID …      the same, but stderr is a pipe that is full
 //	read ID                 reads that pipe from now on, into ID.err
-//	signal ID SIGNAL        sends it a signal
-//	finish ID CODE          waits for its end
+//	signal ID SIGNAL        sends a signal to the process
+//	finish ID CODE          waits for the end of the process
 //	await FILE REGEXP       waits until a line of the file matches
-//	gone FILE               waits until the process whose id is in the file is gone
+//	gone FILE               waits until the process whose id is in the file has ended
 //	timer                   starts the clock
 //	timer MIN MAX           fails unless that much time has passed
 //	json PATH REGEXP        fails unless the last stdout is one JSON document with a matching value
@@ -53,7 +53,7 @@ type state struct {
 func setUp(env *testscript.Env) error {
 	s := &state{t: env.T().(testing.TB), running: map[string]*exec.Cmd{}, unread: map[string]*os.File{}}
 	env.Values["state"] = s
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default it sleeps as long as a script's whole TTL
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default the race detector sleeps as long as a script's whole TTL
 	env.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 	// Short times keep quarantines short. The settings of other programs must not reach the script.
 	env.Setenv("HOLDFAST_MAX_TTL", "2s")
@@ -217,7 +217,7 @@ func timerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// jsonCommand looks a value up: nodes.0.calls is the key calls of the first of nodes.
+// jsonCommand looks up a value. For example, nodes.0.calls is the key calls of the first element of nodes.
 func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) == 2, "json PATH REGEXP")
 	re, err := regexp.Compile("^(?:" + args[1] + ")$")
@@ -248,12 +248,12 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// redisCommand runs redis-server processes:
+// redisCommand runs redis-server processes. N is their number, and I are indices.
 //
-//	redis start N           starts N that vote, as HOLDFAST_NODES and NODE0, NODE1…
-//	redis start N new       starts N for which nobody has vouched
+//	redis start N           starts N servers that vote, as HOLDFAST_NODES and NODE0, NODE1…
+//	redis start N new       starts N servers for which nobody has vouched
 //	redis kill|restart|freeze|thaw I…
-//	redis do I COMMAND…     its reply is the script's stdout
+//	redis do I COMMAND…     runs the command; its reply is the script's stdout
 //	redis await I REPLY COMMAND…   waits until the command has this reply
 func redisCommand(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, len(args) >= 2, "redis start|kill|restart|freeze|thaw|do …")

@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// defaultNode is the node that is used without --nodes. A test replaces it by one on a free port.
+// defaultNode is the node of a command without --nodes. A test replaces it by a node on a free port.
 var defaultNode = "redis://127.0.0.1:6379"
 
 // settings has the values of the global flags, which describe the node set. A flag that is not given takes its value
-// from the environment variable in variables, if it has one.
+// from its environment variable in variables, if there is one.
 type settings struct {
 	nodes       nodeList
 	maxTTL      duration
@@ -30,7 +30,7 @@ type settings struct {
 	quiet       bool
 }
 
-// variables has the environment variable of each flag that has one.
+// variables has the environment variables of the flags that have one.
 var variables = map[string]string{
 	"nodes": "HOLDFAST_NODES", "max-ttl": "HOLDFAST_MAX_TTL", "window": "HOLDFAST_WINDOW",
 	"cluster": "HOLDFAST_CLUSTER", "durable": "HOLDFAST_DURABLE", "quiet": "HOLDFAST_QUIET",
@@ -51,7 +51,7 @@ func (s *settings) register(f *pflag.FlagSet) {
 func (s *settings) environ(f *pflag.FlagSet) error {
 	for flag, variable := range variables {
 		value, ok := os.LookupEnv(variable)
-		// An empty HOLDFAST_NODES is an error. With the default node each machine would lock only against itself.
+		// An empty HOLDFAST_NODES is an error. With the default node each machine would exclude only itself.
 		if !ok || f.Changed(flag) || value == "" && flag != "nodes" {
 			continue
 		}
@@ -63,7 +63,7 @@ func (s *settings) environ(f *pflag.FlagSet) error {
 	return nil
 }
 
-// keptBack returns the hint for a run whose outer run emptied HOLDFAST_NODES, or "".
+// keptBack returns the hint for a run whose outer run has emptied HOLDFAST_NODES, or "".
 func keptBack(variable, value string) string {
 	if variable != nodesVariable || value != "" || len(outerOwners()) == 0 {
 		return ""
@@ -104,7 +104,7 @@ func (s *settings) windowOrDefault() time.Duration {
 	return 250 * time.Millisecond
 }
 
-// open makes a client. It does not use the network. change may change the settings; it may be nil.
+// open makes a client. It does not use the network. change may change the settings. It may be nil.
 func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Client, error) {
 	nodes, err := rueidisnode.Open(s.urls()...)
 	if err != nil {
@@ -134,7 +134,7 @@ var flagsOf = map[string]string{
 	"Cluster": "--cluster",
 }
 
-// inFlags returns an error of the library with the names of flags in place of the fields of Config.
+// inFlags returns an error of the library with the names of flags instead of the fields of Config.
 func inFlags(err error) error {
 	var bad *holdfast.ConfigError
 	if !errors.As(err, &bad) {

@@ -11,20 +11,20 @@ import (
 )
 
 // signals are the signals that run receives from its start to its end. They first end the wait for the lock, then go to
-// the command, then end the stay. One channel serves all three, so that no signal is lost between them.
+// the command, and then end the stay. One channel serves all three, so that no signal is lost in between.
 type signals struct{ ch chan os.Signal }
 
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 16)}
 	notify(s.ch, childprocess.Ending)
-	// The reader of stderr may go away. A write without a reader must not end holdfast while a command runs. Ignoring
-	// SIGPIPE is no solution: the command would inherit that.
+	// The reader of stderr may go away. A write without a reader must not end holdfast while a command runs. To ignore
+	// SIGPIPE would be wrong, because the command would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s
 }
 
-// notify leaves out signals that were ignored when holdfast started. Under nohup, HUP is for neither holdfast nor the
-// command. The same is true for Ctrl-C and a script's background job.
+// notify leaves out signals that were ignored when holdfast started. For example, under nohup HUP must end neither
+// holdfast nor the command. The same applies to Ctrl-C and a background job of a script.
 func notify(ch chan os.Signal, list []os.Signal) {
 	for _, sig := range list {
 		if !signal.Ignored(sig) {
@@ -33,7 +33,7 @@ func notify(ch chan os.Signal, list []os.Signal) {
 	}
 }
 
-// interrupt makes a signal cancel, until stop is called. stop returns the failure of the signal, or nil.
+// interrupt makes a signal call cancel, until stop is called. stop returns the failure for the signal, or nil.
 func (s *signals) interrupt(cancel context.CancelCauseFunc) (stop func() error) {
 	quit, result := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -56,7 +56,7 @@ func signalled(sig os.Signal) *failure {
 	return &failure{code: exitSignal + int(sig.(syscall.Signal)), err: fmt.Errorf("ended by signal: %s", sig)}
 }
 
-// forward sends the signals to a command, with those of job control.
+// forward sends the signals to a command. It adds the signals of job control.
 func (s *signals) forward() <-chan os.Signal {
 	notify(s.ch, childprocess.JobControl)
 	return s.ch

@@ -23,21 +23,21 @@ import (
 // talker prints messages on stderr. Each line begins with "holdfast: ". It is safe for concurrent use.
 //
 // A queue writes the lines in order, on its own goroutine, because stderr may block: a full pipe, or a terminal after
-// Ctrl-S. That must not delay the end of a command or the release of a lock. say and finish wait for a bounded time,
-// and tell does not wait.
+// Ctrl-S. A blocked stderr must not delay the end of a command or the release of a lock. say and finish wait for a
+// bounded time, and tell does not wait.
 type talker struct {
 	out     io.Writer // only the queue writes to it
 	lines   async.Queue
 	stuck   atomic.Bool // a line was not written in time
 	verbose bool
-	quiet   bool // no notes, and no warnings of the library
+	quiet   bool // print no notes, and no warnings of the library
 
 	mu      sync.Mutex
-	waiting bool // the run waits for the lock; warnings go to kept
+	waiting bool // the run waits for the lock, so warnings go to kept
 	kept    []warning
 }
 
-// courtesy is the time for which say waits until its line is written. So the line normally comes before the command's
+// courtesy is the time for which say waits until its line is written. So the line usually comes before the command's
 // next output.
 const courtesy = 50 * time.Millisecond
 
@@ -51,12 +51,12 @@ func newTalker(out io.Writer) *talker {
 
 // warning is a warning of the library that resume may print.
 type warning struct {
-	node, line string    // the node that it is about, and its text
-	over       time.Time // when it becomes untrue by itself; zero: never
+	node, line string    // the node of the warning, and its text
+	over       time.Time // instant at which the warning becomes untrue by itself; zero: never
 }
 
 // say writes a message, with the prefix before each of its lines. It waits up to courtesy until the message is written.
-// If that was too short, later calls do not wait until stderr has taken all lines.
+// If that was too short, later calls do not wait before stderr has taken all lines.
 func (t *talker) say(format string, args ...any) {
 	flows := !t.stuck.Load() || t.lines.Wait(0)
 	t.tell(format, args...)
@@ -65,7 +65,7 @@ func (t *talker) say(format string, args ...any) {
 	}
 }
 
-// tell does the same as say, but does not wait. It is for callers that must signal a process without delay.
+// tell does the same as say, but does not wait. Use it where a process must be signalled without delay.
 func (t *talker) tell(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
 func (t *talker) write(text string) {
@@ -96,8 +96,9 @@ func (t *talker) ask(question string) {
 	t.lines.Wait(async.Forever)
 }
 
-// finish returns when all lines are written. At this point holdfast holds no lock and may wait for its reader, as any
-// program does. Signals end it. If a signal has already ended the run, or is pending, finish waits for a second at most.
+// finish returns when all lines are written. holdfast holds no lock by then, so it may wait for its reader as any
+// program does, and signals end it. If a signal has already ended the run, or is pending, finish waits for a second at
+// most.
 func (t *talker) finish(code int, pending <-chan os.Signal) {
 	if t.lines.Wait(courtesy) {
 		return
@@ -141,7 +142,7 @@ func (t *talker) fail(f *failure) {
 	case len(un.Nodes) == 1: // without the library's hint, because f.hint names flags instead of fields
 		t.say("lock %q: no quorum of 1 node: %s%s", un.Name, un.Nodes[0], f.limit())
 	default:
-		// Each node has its own line, because five answers in one line are hard to read.
+		// Each node has its own line, because five answers in one line would be hard to read.
 		t.say("lock %q: no quorum of %d nodes%s", un.Name, len(un.Nodes), f.limit())
 		for _, n := range un.Nodes {
 			if n.Reason != holdfast.ReasonDone && n.Reason != holdfast.ReasonGranted {
@@ -161,7 +162,7 @@ func (t *talker) hold() {
 	t.waiting = !t.verbose
 }
 
-// resume prints the kept warnings that are still true, and all later ones.
+// resume prints the kept warnings that are still true. From then on warnings are printed at once.
 func (t *talker) resume() {
 	t.mu.Lock()
 	t.waiting = false
@@ -172,7 +173,7 @@ func (t *talker) resume() {
 	}
 	t.kept = nil
 	t.mu.Unlock()
-	t.lines.Wait(courtesy) // so that they come before the command's output
+	t.lines.Wait(courtesy) // so that the warnings come before the command's output
 }
 
 // logger returns the Logger for the library.
@@ -197,7 +198,7 @@ type handler struct {
 	attrs  []slog.Attr
 }
 
-// Enabled accepts INFO, because the record "node votes again" ends a warning.
+// Enabled accepts INFO, because the record "node votes again" makes a warning untrue.
 func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *handler) Handle(_ context.Context, r slog.Record) error {

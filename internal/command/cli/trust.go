@@ -56,21 +56,21 @@ again. In a script it does not ask.`,
 	return cmd
 }
 
-// vouch vouches for the nodes that do not vote, if ask returns true. A nil ask means that no question is needed.
+// vouch vouches for the nodes that do not vote, if ask returns true. A nil ask means that vouch does not ask.
 func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) bool) error {
 	ctx := context.Background()
 	list := client.Admin().Nodes(ctx)
 	for ask != nil && len(waitingOf(list)) > 0 {
 		for _, n := range list {
 			if vouchable(n) {
-				a.say("node %s", n) // also with --quiet, because the question is about it
+				a.say("node %s", n) // also with --quiet, because the question is about this node
 			}
 		}
 		if !ask(len(waitingOf(list))) {
 			return &failure{code: exitDeclined, err: errors.New("nothing was vouched for")}
 		}
-		// The answer covers only the nodes as they were printed. A node that has restarted since may have forgotten a
-		// lock, and Trust would vouch for it too.
+		// The operator's answer covers only the nodes as they were printed. A node that has restarted since may have
+		// forgotten a lock, and Trust would vouch for that node too.
 		now := client.Admin().Nodes(ctx)
 		if !worse(list, now) {
 			break
@@ -80,7 +80,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	}
 	waiting := waitingOf(list)
 	stuck := false
-	places := map[string]bool{} // nodes that wait for their place, and were printed
+	places := map[string]bool{} // printed nodes that wait for their place
 	for _, n := range list {
 		switch {
 		case n.Votes() || vouchable(n):
@@ -117,7 +117,7 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 		if !waiting[n.Node] || places[n.Node] {
 			continue
 		}
-		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // otherwise a later line gives the reason
+		if ask == nil && (n.VotesIn > 0 || n.Votes()) { // otherwise a later line has the reason
 			a.note("node %s", before[i])
 		}
 		switch {
@@ -157,8 +157,8 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 	return a.quorumOf(list)
 }
 
-// vouchable reports whether a voucher can make the node vote. A node that answers with an error, such as WRONGPASS, must
-// be repaired first.
+// vouchable reports whether a voucher can make the node vote. A node that answers with an error, such as WRONGPASS,
+// must be repaired first.
 func vouchable(n holdfast.NodeAnswer) bool {
 	return n.Reachable() && !n.Votes() && !placeless(n) && node.Code(n.Err) == ""
 }
@@ -174,8 +174,8 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	return waiting
 }
 
-// worse reports whether the operator's answer about the nodes then does not cover the nodes now. That is so if a node
-// needs a voucher now and did not then, or if it has restarted or lost its memory since.
+// worse reports whether the operator's answer about the nodes in then does not cover the nodes in now. That is so if a
+// node needs a voucher now and did not need one then, or if it has restarted or lost its memory since.
 func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {

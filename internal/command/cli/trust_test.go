@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Nodes restart empty while an operator thinks. Trust must not act on more than it asked about.
+// Nodes restart empty while an operator thinks. Trust must not vouch for nodes that were not in the question.
 func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	t.Parallel()
 	servers := redistest.StartN(t, 3)
@@ -50,8 +50,8 @@ func TestTrustAsksAgainIfAnotherNodeRestartsMeanwhile(t *testing.T) {
 	}
 }
 
-// While the operator thinks, the nodes begin to vote, a lock is taken, and they lose their memory again without a
-// restart. The answer to the first question does not cover that lock.
+// While the operator thinks, the nodes begin to vote, a client takes a lock, and the nodes lose their memory again
+// without a restart. The answer to the first question does not cover that lock.
 func TestTrustAsksAgainAfterAnotherLoss(t *testing.T) {
 	t.Parallel()
 	servers := redistest.StartN(t, 3)

@@ -52,7 +52,7 @@ func readCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 }
 
-// notRead blocks each writer until it is closed.
+// notRead blocks each writer until goOn is closed.
 type notRead struct {
 	goOn chan struct{}
 	said bytes.Buffer
@@ -63,7 +63,7 @@ func (n *notRead) Write(p []byte) (int, error) {
 	return n.said.Write(p)
 }
 
-// testdata/script/unread.txtar shows the same for whole runs.
+// Messages without a reader must not delay holdfast. testdata/script/unread.txtar tests the same for whole runs.
 func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
 	out := &notRead{goOn: make(chan struct{})}
 	talk := newTalker(out)
@@ -77,7 +77,7 @@ func TestNothingThatIsSaidWaitsForItsReaders(t *testing.T) {
 		talk.hold()
 		talk.logger().Warn("kept")
 		talk.resume()
-		talk.finish(exitSignal+int(syscall.SIGTERM), nil) // a run that was told to end ends
+		talk.finish(exitSignal+int(syscall.SIGTERM), nil) // a run that a signal ended must end
 	}()
 	expectClosed(t, done)
 	close(out.goOn)

@@ -138,8 +138,8 @@ func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 // AskVotes greets every node and asks for its vote. It sends no other message. It returns each node's answer as soon as
 // all have answered or ctx ends. Done means that the node votes. Unanswered means that the answer is missing.
 //
-// AskVotes accepts an earlier refusal for as long as a lock does. But it asks a node again that voted for the last
-// call, because the node may be gone since then. Calls to that node continue during the question.
+// AskVotes asks each node anew, even if the node voted or refused a moment ago. Calls to a voting node continue during
+// the question.
 func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	r := newCollector(f.N())
 	f.mu.Lock()

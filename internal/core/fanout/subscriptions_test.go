@@ -54,8 +54,8 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
-// listening returns a fan-out that subscribes on a node. up receives true when the subscription works, and false when
-// it breaks.
+// listening makes a fan-out that subscribes on a node. up receives true when the subscription works, and false when it
+// breaks.
 func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }

@@ -57,7 +57,8 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 	})
 }
 
-// either takes two answers from each node. At least one of them must say that the node released the lease.
+// either takes the answers to the leave and to the release. It gives b one answer per node: Done if one of the two is
+// Done, else the second one.
 type either struct {
 	b *giveback
 
