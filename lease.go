@@ -44,7 +44,7 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
 	l.handle = &l.own
 	l.first, l.ttl, l.rest = l.handle, m.ttl, &none
-	l.held = m.client.keeper.Keep(ctx, &m.lock, g, m.ttl, l.alarm)
+	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
 	return l
 }
 

@@ -18,7 +18,7 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   kind.Exclusive
+	lock   *kind.Exclusive
 	bad    error // the reason why the name cannot be locked, or nil
 }
 
@@ -81,7 +81,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	want := waiting.Want{Lock: &m.lock, TTL: m.ttl, Through: m.through}
+	want := waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through}
 	if m.listens() {
 		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
 	}
@@ -105,7 +105,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	}
 	defer m.client.taking.Done()
 	began := m.begins()
-	g, r := m.client.locker.Try(ctx, &m.lock, m.ttl)
+	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
 	return m.lease(ctx, began, g, r)
 }
 

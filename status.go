@@ -70,7 +70,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 }
 
 // inspect returns what the nodes store about a lock. Its Held is not set.
-func (c *Client) inspect(ctx context.Context, name string, l kind.Exclusive) *Status {
+func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *Status {
 	views, errs := c.fan.Inspect(ctx, l.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {

@@ -92,7 +92,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 func (e *Lease) KeepUntil(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.kept = at
+	e.kept = e.keeper.fan.Now().Add(time.Until(at))
 }
 
 // Close ends the lease because the client closes: see Release, and Leave after KeepUntil. The end of ctx does not cut
@@ -100,7 +100,7 @@ func (e *Lease) KeepUntil(at time.Time) {
 func (e *Lease) Close(ctx context.Context) error {
 	b := newGiveback(e)
 	e.mu.Lock()
-	d := min(time.Until(e.kept), e.keeper.fan.Set().MaxTTL)
+	d := min(e.kept.Sub(e.keeper.fan.Now()), e.keeper.fan.Set().MaxTTL)
 	e.mu.Unlock()
 	if d > 0 {
 		e.leave(d, b)

@@ -45,7 +45,7 @@ type Lease struct {
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // instant at which the lease has expired on the nodes for certain
-	kept     time.Time     // Close keeps the name taken until then; zero: it does not
+	kept     clock.Instant // Close keeps the name taken until then; 0: it does not
 	end      error         // nil while the lease is held
 	tries    []*renewal    // the renewals since one won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
