@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -51,6 +52,7 @@ func (wt *waiter) begin() {
 	c.owners++
 	wt.bid = &bidding{of: wt, number: c.owners, machine: bid.New(bid.Config{
 		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket,
+		Slots: c.slots(), First: c.prefers(),
 		Owner: nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners))),
 	})}
 }
@@ -199,7 +201,7 @@ func (c *client) release(b *bidding, l bid.Lease) {
 		next = c.line[0].bid
 	}
 	if next != nil && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
-		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes}
+		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: l.Slot}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)
 			c.w.Passed++
@@ -213,7 +215,7 @@ func (c *client) release(b *bidding, l bid.Lease) {
 				c.forget(next)
 			}
 		}
-		c.send(bid.Every, &message{call: nodescript.ReleaseCall(c.w.lock, l.Owner, l.Token), persist: over.Add(window)})
+		c.send(bid.Every, &message{call: c.at(l.Slot, -1).Release(l.Owner, l.Token), persist: over.Add(window)})
 	})
 }
 
@@ -243,12 +245,15 @@ func (b *bidding) do(actions []bid.Action) {
 			b.message, b.joins = nil, nil
 		case bid.Raise:
 			c.raise(a.Stamp)
+		case bid.Move:
+			c.w.Moved++
+			c.send(a.To, &message{call: c.at(a.Slot, -1).(*kind.Slot).Move(a.Owner, a.Stamp), persist: a.At})
 		case bid.Abort:
-			c.send(a.To, &message{call: nodescript.AbortCall(c.w.lock, a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(a.Slot, -1).Abort(a.Owner, a.Stamp), persist: a.At})
 		case bid.Release:
-			c.send(a.To, &message{call: nodescript.ReleaseCall(c.w.lock, a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(a.Slot, -1).Release(a.Owner, a.Stamp), persist: a.At})
 		case bid.Quit:
-			c.send(a.To, &message{call: nodescript.QuitCall(c.w.lock, a.Owner), persist: a.At})
+			c.send(a.To, &message{call: c.at(a.Slot, -1).Quit(a.Owner), persist: a.At})
 		case bid.Wake:
 			b.woken()
 		}
@@ -263,13 +268,14 @@ func (b *bidding) ask(a bid.Action) {
 			continue
 		}
 		at := &b.message
-		call := nodescript.AcquireCall(c.w.lock, m.Owner, a.Stamp, m.TTL)
+		lock := c.at(a.Slot, a.From)
+		call := lock.Acquire(m.Owner, a.Stamp, m.TTL)
 		switch {
 		case a.Do == bid.Pass:
-			call = nodescript.PassCall(c.w.lock, m.Owner, a.Stamp, m.TTL, a.Owner)
+			call = lock.Pass(m.Owner, a.Stamp, m.TTL, a.Owner)
 		case a.Do == bid.Queue && c.up[i] && c.bids[m.Owner] == b:
 			at = &b.joins
-			call = nodescript.QueueCall(c.w.lock, m.Owner, a.Stamp, m.TTL, m.Ticket)
+			call = lock.Queue(m.Owner, a.Stamp, m.TTL, m.Ticket)
 		}
 		if *at == nil {
 			*at = &message{call: call, sendBy: a.At.Add(min(timeout, window)), answer: func(node int, ans nodescript.Answer) {

@@ -137,8 +137,8 @@ func (q slots) next(slot int, old stored, me string) string {
 	return ""
 }
 
-// place returns the slot that the owner has besides the one that it asks for, -1 if none.
-func (q slots) place(asked int, member, from string) (slot int, err error) {
+// place returns the slot that the owner has besides the one that it asks for with the stamp T, -1 if none.
+func (q slots) place(asked int, member, from string, T int64) (slot int, err error) {
 	has := func(slot int) bool {
 		if slot == asked {
 			return false
@@ -147,7 +147,7 @@ func (q slots) place(asked int, member, from string) (slot int, err error) {
 		if old, err = q.n.record(q.key(slot)); err != nil {
 			return false
 		}
-		return !old.corrupt && old.live(q.n.now()) && old.Owner == member[4:]
+		return !old.corrupt && old.live(q.n.now()) && old.Owner == member[4:] && old.Token < T
 	}
 	if from != "" {
 		if slot := int(number(from)); has(slot) || err != nil {
@@ -199,7 +199,7 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 		}
 		q.stays()
 		var err error
-		if place, err = q.place(slot, member, c.Args[5]); err != nil {
+		if place, err = q.place(slot, member, c.Args[5], number(c.Args[0][:16])); err != nil {
 			return "", err
 		}
 		old, err := n.record(c.Keys[0])

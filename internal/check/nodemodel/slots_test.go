@@ -310,7 +310,7 @@ func (w *world) slotRules(c nodescript.Call, was map[string]stored, claims []str
 			w.seen["acquireslot claims"]++
 		}
 		if before := was[c.Keys[0]]; answer[0] == 'G' && before.live(now) && before.Owner != owner {
-			if before.Token != 0 {
+			if before.Owner == c.Args[1] {
 				w.seen["acquireslot passes"]++
 			} else if len(q.claims()) == 0 || slices.Equal(claims, q.claims()) {
 				return "an exchange lost a claim"

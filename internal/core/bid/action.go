@@ -15,6 +15,7 @@ const (
 	Keep               // from now on, Withdraw no longer applies to the current question
 	Raise              // a node has seen the token Stamp: draw higher stamps
 
+	Move    // give back what Owner got of Slot by stamps up to Stamp, and keep its places in the queues
 	Abort   // give back what Owner got by stamps up to Stamp: none of them became a lease
 	Release // give back what Owner got by stamps up to Stamp
 	Quit    // remove Owner from the queues
@@ -30,6 +31,8 @@ type Action struct {
 	Owner string
 	Tag   int // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	Stamp int64
+	Slot  int // of a semaphore
+	From  int // Acquire, Queue, Pass: the slot from which the bid moves; -1: none
 
 	// At is the instant of the stamp for a question. For the second group it is the instant until which the request is
 	// repeated while it fails.

@@ -9,12 +9,19 @@ import (
 // Answered takes a node's answer to the stamp of round tag.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
-	out := m.votes.Answer(node, tag, ans)
-	m.learn(node, ans)
-	joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
+	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)
 	if joined || m.Ticket != 0 && ans.MayHaveRun() {
 		m.stands = m.stands.With(node)
 	}
+	if m.ofSlots() {
+		if tag < m.slots.since {
+			m.answeredEarlier(now, node, tag, ans, joined)
+			return m.out
+		}
+		m.learnSlot(node, ans)
+	}
+	out := m.votes.Answer(node, tag, ans)
+	m.learn(node, ans)
 	if ans.Verdict == nodescript.Stale {
 		m.emit(Action{Do: Raise, Stamp: ans.Seen})
 	}
@@ -25,7 +32,7 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
 		m.ask(One(node)) // this grant is for an earlier stamp: only the current stamp counts
-	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner:
+	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner && !m.ofSlots():
 		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
 		m.waited = true
 		m.handed(node)
@@ -39,6 +46,10 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	case out == quorum.Failed:
 		m.drop(Every)
 		m.from = Passed{}
+		if m.movesOn() {
+			m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
+			break
+		}
 		m.become(failed)
 	}
 	m.rest()

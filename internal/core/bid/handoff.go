@@ -10,6 +10,7 @@ type Passed struct {
 	Highest int64         // the highest stamp sent under Owner
 	Over    clock.Instant // instant at which the lease has expired on the nodes
 	Passes  int           // passes in a row by which the lease came
+	Slot    int           // of a semaphore
 }
 
 // Passed begins a round that takes the lease over from an owner of this process. It needs one round trip. A release, a
@@ -33,7 +34,7 @@ func (m *Machine) Passing() bool { return m.from.Owner != "" }
 // drop releases the passed lease on nodes where this bid did not take it over.
 func (m *Machine) drop(to Nodes) {
 	if m.Passing() {
-		m.emit(Action{Do: Release, To: to, Owner: m.from.Owner, Stamp: m.from.Highest, At: m.from.Over.Add(m.Window)})
+		m.emit(Action{Do: Release, To: to, Owner: m.from.Owner, Slot: m.from.Slot, Stamp: m.from.Highest, At: m.from.Over.Add(m.Window)})
 	}
 }
 
@@ -46,6 +47,7 @@ func (m *Machine) Handed(now clock.Instant, node int) []Action {
 	}
 	m.waited = true
 	m.halved = 0 // hand-offs of other nodes may follow
+	m.slots.moves = 0
 	if m.state == open && !m.votes.Asked(node) && now.Sub(m.sent) < m.Window/2 {
 		m.ask(One(node))
 		return m.out

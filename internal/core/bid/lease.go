@@ -16,6 +16,7 @@ type Lease struct {
 	By       Nodes // nodes that granted it before it was won
 	Passes   int   // passes in a row since the nodes handed the name to this process
 	Waited   bool  // the name came by a hand-off
+	Slot     int   // of a semaphore
 	Missing  bool  // answers are missing: the bid goes on to take them
 }
 
@@ -27,13 +28,16 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 		return Lease{}, false
 	}
 	m.state, m.taken = over, true
-	l := Lease{Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
+	l := Lease{Slot: m.slots.at, Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
 	for i := range m.N {
 		switch {
 		case m.votes.Pending(i):
 			l.Missing = true
 		case m.votes.Granted(i):
 			l.By = l.By.With(i)
+			if m.slots.strays.Has(i) {
+				m.quit(i, now)
+			}
 		default:
 			if m.stands.Has(i) {
 				m.quit(i, now)
@@ -91,10 +95,10 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 		queued = to & m.stands
 	}
 	if to &^= queued; to != 0 {
-		m.emit(Action{Do: do, To: to, Owner: m.Owner, Stamp: m.stamp, At: until})
+		m.emit(Action{Do: do, To: to, Owner: m.Owner, Slot: m.slots.at, Stamp: m.stamp, At: until})
 	}
 	if queued != 0 {
-		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
+		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Slot: m.slots.at, Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
 	}
 }
 

@@ -16,6 +16,8 @@ type Config struct {
 	Owner  string
 	TTL    time.Duration
 	Ticket int64 // 0: the bid joins no queue
+	Slots  int   // the number of slots of a semaphore; 0: the bid is for a lock
+	First  int   // the slot that the bid asks for first
 }
 
 // state is the state of a bid.
@@ -56,6 +58,7 @@ type Machine struct {
 	passes  int           // number of passes in a row, including the one that brings this lease
 	pauses  int           // pauses so far between questions to all nodes
 	next    round         // the round whose stamp is being drawn
+	slots   slots         // of a semaphore
 
 	out  []Action
 	room [3]Action // so that most events allocate nothing
@@ -68,7 +71,13 @@ type again struct {
 }
 
 // New returns a bid that has asked nobody yet.
-func New(c Config) Machine { return Machine{Config: c, votes: quorum.NewAttempt(c.N)} }
+func New(c Config) Machine {
+	m := Machine{Config: c, votes: quorum.NewAttempt(c.N)}
+	if c.Slots > 0 {
+		m.slots = newSlots(c.N, c.First)
+	}
+	return m
+}
 
 // Asking reports whether the current round is open: missing answers may still decide it.
 func (m *Machine) Asking() bool { return m.state == open && m.stamp != 0 }

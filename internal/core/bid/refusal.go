@@ -37,14 +37,21 @@ type Refusal struct {
 func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
-	free, held, owners := 0, 0, map[string]int{}
+	free, held, full, owners := 0, 0, 0, map[string]int{}
 	unanswered, unknown, most := 0, 0, 0
 	for _, a := range answers {
 		switch a.Verdict {
 		case nodescript.Held:
 			held++
-			owners[a.Owner]++
-			most = max(most, owners[a.Owner])
+			switch {
+			case a.Full:
+				full++
+				most = max(most, full)
+			case a.Offered: // nobody is in the way
+			default:
+				owners[a.Owner]++
+				most = max(most, owners[a.Owner])
+			}
 		case nodescript.Granted, nodescript.Stale:
 			free++
 		case nodescript.Unanswered:

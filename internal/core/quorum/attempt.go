@@ -134,6 +134,13 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
+// Forget forgets all grants: the attempt has given them back, and the next round is for something else.
+func (a *Attempt) Forget() {
+	for i := range a.ballots {
+		a.ballots[i].maybe = false
+	}
+}
+
 // Pending reports whether an answer of a node is missing, to any stamp.
 func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 

@@ -6,11 +6,13 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Grant is a lease that was won.
 type Grant struct {
+	Lock     kind.Kind // of a semaphore: the slot
 	Owner    string
 	Token    int64         // the fencing token: µs of stamp time
 	Sent     clock.Instant // instant at which Token was drawn: the validity counts from here
@@ -29,8 +31,12 @@ func (b *bidder) grant(l bid.Lease) Grant {
 		b.late = &late{}
 		b.late.bidder.Store(b)
 	}
+	lock := b.lock
+	if s, ok := lock.(*kind.Slot); ok {
+		lock = s.At(l.Slot, -1)
+	}
 	return Grant{
-		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
+		Lock: lock, Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
 		by: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
 	}
 }

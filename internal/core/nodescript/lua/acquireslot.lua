@@ -13,11 +13,12 @@
 -- different orders on different nodes do not keep the waiters apart.
 local take = one
 @SLOTS@
--- placeof returns the other slot that the owner has on this node, and the record of that slot.
-local function placeof(queue, slot, member, owner, from)
+-- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that comes late
+-- finds no place in a grant to a higher stamp: that grant may be the owner's lease.
+local function placeof(queue, slot, member, owner, from, T)
   local function has(n)
     local old = n ~= slot and call('GET', keyof(queue, n)) or ''
-    return sound(old) and not free(old) and sub(old, 66) == owner and not string.find(sub(old, 17, 32), '%D') and old
+    return sound(old) and not free(old) and sub(old, 66) == owner and sub(old, 17, 32) < T and old
   end
   local old = from ~= '' and has(tonumber(from))
   if old then return tonumber(from), old end
@@ -61,7 +62,7 @@ one = function(key, queue, mine, wants, owner, k, slot, from)
     local ahead = sub(mine, 1, 16) - clock
     if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
     call('PEXPIRE', queue, '@QUEUEMS@') -- first: a full memory refuses a script whose first write is a SET or a ZADD
-    place, theirs = placeof(queue, slot, member, owner, from)
+    place, theirs = placeof(queue, slot, member, owner, from, sub(mine, 1, 16))
     local old = call('GET', key) or ''
     if place and claimed(old) and sub(old, 66) ~= owner then
       local other = call('ZRANGEBYSCORE', queue, -1 - slot, -1 - slot)[1]
