@@ -30,6 +30,7 @@ type Holder struct {
 	Offered bool
 
 	// These fields are only in a [Status].
+	Slot  int       // the holder's slot of a semaphore
 	Fence int64     // the fencing token; 0 if Foreign or Offered
 	Since time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
 	Until time.Time // end of the lock unless it is renewed; zero if never

@@ -40,7 +40,7 @@ type leaseKey struct{}
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
 	l.first, l.ttl = l, m.ttl
-	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
+	l.held = m.client.keeper.Keep(ctx, g.Lock, g, m.ttl, l.alarm)
 	return l
 }
 
@@ -76,7 +76,11 @@ func (l *Lease) Owner() string { return l.held.Owner() }
 
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
-	s := fmt.Sprintf("lease of %q, fence %d, until %s", l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
+	what := ""
+	if slot := l.Slot(); slot >= 0 {
+		what = fmt.Sprintf("slot %d of ", slot)
+	}
+	s := fmt.Sprintf("lease of %s%q, fence %d, until %s", what, l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
 	if l.end() != nil {
 		s += " (ended)"
 	}

@@ -19,7 +19,8 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   *kind.Exclusive
+	lock   kind.Kind
+	k      int   // the number of slots of a semaphore; 0: it is a lock
 	bad    error // the reason why the name cannot be locked, or nil
 }
 
@@ -71,7 +72,7 @@ func (m *Mutex) run(ctx context.Context, lease *Lease, fn func(ctx context.Conte
 		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
 			err = besides(e, err)
 		case errors.Is(e, ErrReleased) && !byFn:
-			err = besides(fmt.Errorf("holdfast: lock %q: given back by Close while its work ran: %w", m.name, ErrClosed), err)
+			err = besides(fmt.Errorf("holdfast: %s %q: given back by Close while its work ran: %w", m.noun(), m.name, ErrClosed), err)
 		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
 			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
 			// the TTL.
@@ -145,7 +146,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 // one node set to another holds both.
 func (m *Mutex) mine(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
-		if l.client == m.client && l.name == m.name {
+		if l.client == m.client && l.held.Kind().Line() == m.lock.Line() {
 			return l
 		}
 	}
@@ -156,13 +157,15 @@ func (m *Mutex) mine(ctx context.Context) *Lease {
 // handle of another goroutine.
 func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) {
 	if m.never {
-		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrReentrant))
+		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrReentrant))
 	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	over := func(err error) error { return m.prefix(fmt.Errorf("lock %q under its own lease: %w", m.name, err)) }
+	over := func(err error) error {
+		return m.prefix(fmt.Errorf("%s %q under its own lease: %w", m.noun(), m.name, err))
+	}
 	h, err := l.take(ctx, m.ttl, nil)
 	if err != nil {
 		return nil, over(err)
@@ -171,7 +174,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		return h, nil
 	}
 	held := &HeldError{
-		Name: m.name, ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+		Name: m.name, Slots: m.k, ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
 	}
 	if !wait {
 		return nil, m.prefix(held)
@@ -186,7 +189,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		case <-ctx.Done():
 			return nil, m.prefix(ended(ctx, held))
 		case <-m.client.stop:
-			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
 		if h, err := l.take(ctx, m.ttl, t); err != nil {
 			return nil, over(err)
@@ -214,9 +217,9 @@ func (m *Mutex) begin(ctx context.Context) error {
 	case m.bad != nil:
 		return m.bad
 	case ctx.Err() != nil && !m.client.closed.Load():
-		return fmt.Errorf("lock %q: %w", m.name, causeOf(ctx))
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, causeOf(ctx))
 	case !m.client.enter():
-		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}
 	return nil
 }
@@ -233,13 +236,13 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 			})
 		}
 		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call
-			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
 		return l, nil
 	case ctx.Err() != nil:
 		return nil, m.prefix(ended(ctx, m.refused(r)))
 	case m.client.closed.Load():
-		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 	}
 	return nil, m.prefix(m.refused(r))
 }
@@ -256,7 +259,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	} else {
 		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	e := &HeldError{Name: m.name, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	e := &HeldError{Name: m.name, Slots: m.k, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
 		e.Holders = []Holder{{
 			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,

@@ -17,6 +17,9 @@ type Status struct {
 	// holder is unknown.
 	Held bool
 
+	// Slots is the number of slots of a semaphore, as the caller of [Client.Semaphore] gave it. It is 0 for a lock.
+	Slots int
+
 	// Holders are the holders of the lock: one for an exclusive lock. It is empty if Held is false.
 	Holders []Holder
 
@@ -42,7 +45,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	views, errs := c.fan.Inspect(ctx, m.lock.Lock())
+	views, errs := c.fan.Inspect(ctx, nodescript.NewLock(m.lock.Name(), m.client.config.Private, m.client.times))
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := viewOf(v)

@@ -28,6 +28,19 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	return views, errs
 }
 
+// InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.
+func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, []error) {
+	views, errs := make([][]nodescript.View, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		for slot := 0; slot < s.K && errs[i] == nil; slot++ {
+			var v nodescript.View
+			v, errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), s.InspectCall(slot)))
+			views[i] = append(views[i], v)
+		}
+	})
+	return views, errs
+}
+
 // Trust leaves an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
 // node reports now. It is void for later losses. meant decides for each loss whether the operator vouches for it: if
 // not, the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that the next greeting uses the

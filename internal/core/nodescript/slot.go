@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // MostSlots is the largest number of slots of a semaphore. A node that has no free slot looks at the records of all
@@ -54,6 +56,12 @@ func NewSlots(name string, k int) Slots {
 // Lock returns a slot as a lock, for the calls that a slot and a lock have in common: extend and leave.
 func (s Slots) Lock(slot int) Lock {
 	return Lock{Name: s.Name, Private: true, made: []string{SlotKey(s.Name, slot)}}
+}
+
+// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key, so the
+// second key never exists.
+func (s Slots) InspectCall(slot int) node.Call {
+	return node.Call{Keys: []string{SlotKey(s.Name, slot), SlotKey(s.Name, slot) + ":plain"}}
 }
 
 func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
