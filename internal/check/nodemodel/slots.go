@@ -215,7 +215,7 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 				q.claim(slot, old, "", member, q.soon())
 				place = -1
 			}
-		case place < 0 && old.free(n.now()):
+		case place < 0 && old.free(n.now()) && number(c.Args[0][:16]) > old.Seen:
 			if !old.there && n.evicted() {
 				return "N", nil
 			}

@@ -71,8 +71,9 @@ one = function(key, queue, mine, wants, owner, k, slot, from)
         claim(queue, slot, old, '', member, soon())
         place = nil
       end
-    elseif not place and free(old) then
-      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters.
+    elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then
+      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an owner
+      -- that was given up finds its tombstone, and does not join.
       if old == '' then
         @EVICTED@
         if evicted then return 'N' end
