@@ -12,44 +12,47 @@
 -- claim of the slot that it asks for, the two exchange their places. So a claim is for any slot, and several releases in
 -- different orders on different nodes do not keep the waiters apart.
 local take = one
-@SLOTS@
--- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that comes late
--- finds no place in a grant to a higher stamp: that grant may be the owner's lease.
-local function placeof(queue, slot, member, owner, from, T)
-  local function has(n)
-    local old = n ~= slot and call('GET', keyof(queue, n)) or ''
-    return sound(old) and not free(old) and sub(old, 66) == owner and sub(old, 17, 32) < T and old
-  end
-  local old = from ~= '' and has(tonumber(from))
-  if old then return tonumber(from), old end
-  local score = call('ZSCORE', queue, member)
-  if not score or sub(score, 1, 1) ~= '-' then return end
-  local n = -1 - tonumber(score)
-  old = has(n)
-  if old then return n, old end
-  if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
-end
 
--- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the others.
-local function scan(queue, slot, k, visit)
-  local soonest = '9999999999999999'
-  for at = 1, k - 1, 16 do
-    local keys = {}
-    for i = at, math.min(at + 15, k - 1) do keys[#keys + 1] = keyof(queue, (slot + i) % k) end
-    for i, old in ipairs(call('MGET', unpack(keys))) do
-      old = old or ''
-      if free(old) then
-        if visit((slot + at + i - 1) % k, old) then return soonest end
-      elseif sound(old) and sub(old, 33, 48) < soonest then
-        soonest = sub(old, 33, 48)
+-- shared does what `one` does if somebody waits or has a claim, or if the slot is taken: said is then the answer of take.
+-- The functions are inside, so that they cost nothing in the usual case.
+local function shared(key, queue, mine, wants, owner, k, slot, from, said)
+  @SLOTS@
+  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that comes late
+  -- finds no place in a grant to a higher stamp: that grant may be the owner's lease.
+  local function placeof(queue, slot, member, owner, from, T)
+    local function has(n)
+      local old = n ~= slot and call('GET', keyof(queue, n)) or ''
+      return sound(old) and not free(old) and sub(old, 66) == owner and sub(old, 17, 32) < T and old
+    end
+    local old = from ~= '' and has(tonumber(from))
+    if old then return tonumber(from), old end
+    local score = call('ZSCORE', queue, member)
+    if not score or sub(score, 1, 1) ~= '-' then return end
+    local n = -1 - tonumber(score)
+    old = has(n)
+    if old then return n, old end
+    if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
+  end
+
+  -- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the others.
+  local function scan(queue, slot, k, visit)
+    local soonest = '9999999999999999'
+    for at = 1, k - 1, 16 do
+      local keys = {}
+      for i = at, math.min(at + 15, k - 1) do keys[#keys + 1] = keyof(queue, (slot + i) % k) end
+      for i, old in ipairs(call('MGET', unpack(keys))) do
+        old = old or ''
+        if free(old) then
+          if visit((slot + at + i - 1) % k, old) then return soonest end
+        elseif sound(old) and sub(old, 33, 48) < soonest then
+          soonest = sub(old, 33, 48)
+        end
       end
     end
+    return soonest
   end
-  return soonest
-end
 
-one = function(key, queue, mine, wants, owner, k, slot, from)
-  local member, ticket, busy, place, theirs = k .. owner, #wants == 16, call('EXISTS', queue) == 1, nil, nil
+  local member, ticket, busy, place, theirs = k .. owner, #wants == 16, not said, nil, nil
   slot, k = tonumber(slot), tonumber(k)
   local function held(kind, left, n, holder)
     local rank = ticket and call('ZRANK', queue, member)
@@ -84,9 +87,8 @@ one = function(key, queue, mine, wants, owner, k, slot, from)
     end
   end
 
-  local said = take(key, nil, mine, '', ticket and '' or wants, owner)
+  said = said or take(key, nil, mine, '', ticket and '' or wants, owner)
   if sub(said, 1, 1) == 'G' then
-    if not busy then return 'G0' end
     call('ZREM', queue, member)
     call('ZREMRANGEBYSCORE', queue, -1 - slot, -1 - slot)
     if place then
@@ -127,4 +129,14 @@ one = function(key, queue, mine, wants, owner, k, slot, from)
   if ticket and offer then return held('c', '@CLAIM16@', offer, owner) end
   if not offer and soonest - now < tonumber(left) then left = string.format('%016.0f', soonest - now) end
   return held(kind, left, offer, holder)
+end
+
+one = function(key, queue, mine, wants, owner, k, slot, from)
+  local said
+  if call('EXISTS', queue) == 0 then
+    said = take(key, nil, mine, '', #wants == 16 and '' or wants, owner)
+    if sub(said, 1, 1) == 'G' then return 'G0' end
+    if sub(said, 1, 1) ~= 'H' then return said end
+  end
+  return shared(key, queue, mine, wants, owner, k, slot, from, said)
 end

@@ -6,15 +6,10 @@
 --       7 '1': the owner keeps its place in the queue; else '0'
 -- Returns as release
 local give = one
-@SLOTS@
-one = function(key, queue, owner, highest, above, never, k, slot, stays)
-  slot = tonumber(slot)
-  local waits = call('EXISTS', queue) == 1 -- before the answer: nobody waits in most cases
-  if not slot then
-    if not waits then return 'D' end
-  elseif not waits then
-    return give(key, nil, owner, highest, above, never)
-  end
+
+-- shared does what `one` does if somebody waits or has a claim. Its functions are inside: see acquireslot.
+local function shared(key, queue, owner, highest, above, never, k, slot, stays)
+  @SLOTS@
   if not now then clock() end
   local said, expiry = 'D', nil
   if slot then
@@ -43,4 +38,11 @@ one = function(key, queue, owner, highest, above, never, k, slot, stays)
     if sane and free(old) then nextslot(queue, slot, old) end
   end
   return said
+end
+
+one = function(key, queue, owner, highest, above, never, k, slot, stays)
+  if call('EXISTS', queue) == 1 then
+    return shared(key, queue, owner, highest, above, never, k, tonumber(slot), stays)
+  end
+  return slot == '' and 'D' or give(key, nil, owner, highest, above, never)
 end
