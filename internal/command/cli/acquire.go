@@ -46,7 +46,7 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	if f.through {
 		options = append(options, holdfast.WaitThroughOutages())
 	}
-	m := client.Mutex(name, options...)
+	take, try := methods(client, name, f, options)
 	a.hold()
 	stop := sig.interrupt(cancel)
 	var lease *holdfast.Lease
@@ -54,21 +54,21 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	ended := "" // the limit that ended the wait
 	switch {
 	case f.wait.given && f.wait.value == 0:
-		lease, err = m.TryLock(ctx)
+		lease, err = try(ctx)
 	case f.wait.given:
 		bounded, done := context.WithTimeoutCause(ctx, f.wait.value, fmt.Errorf("--wait %s is over", f.wait.value))
-		lease, err = m.Lock(bounded)
+		lease, err = take(bounded)
 		if over := context.Cause(bounded); over != nil && errors.Is(err, over) {
 			ended = over.Error()
 			if neverTried(err) {
-				lease, err = m.TryLock(ctx)
+				lease, err = try(ctx)
 			}
 		} else {
 			ended = a.outageLimit(f, w, err)
 		}
 		done()
 	default:
-		lease, err = m.Lock(ctx)
+		lease, err = take(ctx)
 		ended = a.outageLimit(f, w, err)
 	}
 	if s := stop(); s != nil {
@@ -90,6 +90,16 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 		a.note("acquired %q", name)
 	}
 	return lease, nil
+}
+
+// methods returns the methods that take the lock or a slot of the semaphore: one waits, the other tries once.
+func methods(c *holdfast.Client, name string, f runFlags, options []holdfast.Option) (take, try func(context.Context) (*holdfast.Lease, error)) {
+	if f.slots > 0 {
+		s := c.Semaphore(name, int(f.slots), options...)
+		return s.Acquire, s.TryAcquire
+	}
+	m := c.Mutex(name, options...)
+	return m.Lock, m.TryLock
 }
 
 // neverTried reports whether a wait ended before its first attempt. Its error then contains nothing about the lock.

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast"
 )
 
 // nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first.
@@ -59,6 +62,27 @@ func (d *duration) Set(text string) error {
 		return errors.New("want a duration of more than 0s")
 	}
 	d.value, d.given = v, true
+	return nil
+}
+
+// slotCount is a flag with the number of slots of a semaphore; 0: it was not given.
+type slotCount int
+
+func (n *slotCount) String() string {
+	if *n == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func (*slotCount) Type() string { return "number" }
+
+func (n *slotCount) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil || v < 1 || v > holdfast.MostSlots {
+		return fmt.Errorf("want a number from 1 to %d", holdfast.MostSlots)
+	}
+	*n = slotCount(v)
 	return nil
 }
 

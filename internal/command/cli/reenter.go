@@ -21,7 +21,7 @@ func (a *app) reenter(outer selfHeld, path string, command []string, otherwise e
 	var env []string
 	for _, kv := range os.Environ() {
 		switch k, _, _ := strings.Cut(kv, "="); k {
-		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER":
+		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER", "HOLDFAST_SLOT": // the outer run has a lock and no slot
 		default:
 			env = append(env, kv)
 		}

@@ -31,6 +31,12 @@ command at once, under the lock and with the token of the outer run. Its --ttl,
 --at-least and --grace have no effect. With --no-reentry it exits with 75
 instead, also if --skip-ok is given.
 
+With --slots K the lock is a semaphore: up to K commands run at a time, each in a
+slot of its own. Every run uses the slots below its own K. Lock and semaphore of
+one NAME do not exclude each other. A run inside COMMAND that asks for the same
+semaphore takes another slot; give it a --wait, because the outer run keeps its
+slot meanwhile.
+
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
 like a key of holdfast. The arguments after the -- belong to COMMAND. It finds
@@ -43,6 +49,7 @@ in its environment:
   HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
                    innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
+  HOLDFAST_SLOT    with --slots: the slot, from 0; no other holder has it now
 
 If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
 because logs and crash reports show the environment of a command. If COMMAND
@@ -88,6 +95,7 @@ type runFlags struct {
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
 	noReentry                  bool
+	slots                      slotCount // 0: a lock
 }
 
 func (a *app) run() *cobra.Command {
@@ -115,6 +123,7 @@ func (a *app) run() *cobra.Command {
 	flags.SortFlags = false
 	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
+	flags.Var(&f.slots, "slots", "take one of this many slots of a semaphore, instead of a lock")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
@@ -174,7 +183,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	lease, err := a.acquire(client, name, f, sig)
 	var outer selfHeld
 	switch {
-	case errors.As(err, &outer) && !f.noReentry:
+	case errors.As(err, &outer) && !f.noReentry && f.slots == 0:
 		client.Close()
 		dog.Dismiss()
 		select {
@@ -283,7 +292,7 @@ func environment(lease *holdfast.Lease, passNodes bool) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		switch k, v, _ := strings.Cut(kv, "="); {
-		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES":
+		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES", k == "HOLDFAST_SLOT":
 		case k == nodesVariable && !passNodes && secret(v):
 			env = append(env, nodesVariable+"=")
 		default:
@@ -291,6 +300,9 @@ func environment(lease *holdfast.Lease, passNodes bool) []string {
 		}
 	}
 	fence := strconv.FormatInt(lease.Fence(), 10)
+	if slot := lease.Slot(); slot >= 0 {
+		env = append(env, "HOLDFAST_SLOT="+strconv.Itoa(slot))
+	}
 	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+fence, "HOLDFAST_OWNER="+lease.Owner(),
 		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "),
 		"HOLDFAST_FENCES="+strings.Join(append(outerFences(), fence), " "))
