@@ -63,7 +63,9 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name
 		// for this owner since then. So the release is sent again.
 		m.release(One(node), now)
-	case m.taken && m.stands.Has(node) && (ans.Verdict != nodescript.Granted || m.slots.strays.Has(node)):
+	case m.taken && m.slots.strays.Has(node):
+		m.quit(node, now)
+	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
 		m.quit(node, now) // also if an earlier question joined the queue and this one was not sent
 	}
 	if m.taken && ans.Verdict != nodescript.Granted {
