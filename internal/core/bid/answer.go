@@ -58,13 +58,14 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 
 // answeredLate takes an answer that comes after the end of the bid.
 func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answer, joined bool) {
+	if m.taken {
+		m.leaveStray(node, now)
+	}
 	switch {
 	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name
 		// for this owner since then. So the release is sent again.
 		m.release(One(node), now)
-	case m.taken && m.slots.strays.Has(node):
-		m.quit(node, now)
 	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
 		m.quit(node, now) // also if an earlier question joined the queue and this one was not sent
 	}

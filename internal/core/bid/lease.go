@@ -35,9 +35,7 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 			l.Missing = true
 		case m.votes.Granted(i):
 			l.By = l.By.With(i)
-			if m.slots.strays.Has(i) {
-				m.quit(i, now)
-			}
+			m.leaveStray(i, now)
 		default:
 			if m.stands.Has(i) {
 				m.quit(i, now)

@@ -153,3 +153,10 @@ func (m *Machine) answeredEarlier(now clock.Instant, node, tag int, ans nodescri
 	}
 	m.rest()
 }
+
+// leaveStray leaves the queue of a node that a late question for an earlier slot may have joined.
+func (m *Machine) leaveStray(node int, now clock.Instant) {
+	if m.slots.strays.Has(node) {
+		m.quit(node, now)
+	}
+}
