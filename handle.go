@@ -15,16 +15,33 @@ type handle struct {
 	above *Lease // the handle whose context took this one; nil for the first
 	ttl   time.Duration
 
+	values context.Context // of the call that took this handle; nil for the first
+
 	// mu of first guards these fields of every handle of the chain.
 	mu    sync.Mutex
 	below *Lease
-	line  []*turn // calls that wait until below is free, in the order in which they came
 	ended bool
+	*rest
+}
+
+// rest has the fields that a lease does not need without a handle, a Context or an UnlockAt. Most leases have none of
+// these. The lock of first guards the fields, too.
+type rest struct {
+	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // of first: the latest instant of an UnlockAt; zero if there is none
 
-	values context.Context         // of the call that took this handle; nil for the first
 	inner  context.Context         // ends with the handle; nil until Context is called
 	cancel context.CancelCauseFunc // ends inner
+}
+
+// none is the rest of a lease that needs none. Nobody writes to it.
+var none rest
+
+// needs makes room for the fields of rest. The lock of first is held.
+func (l *Lease) needs() {
+	if l.rest == &none {
+		l.rest = new(rest)
+	}
 }
 
 // turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
@@ -48,6 +65,7 @@ func (l *Lease) work() context.Context {
 	held := l.held.Context()
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
+	l.needs()
 	l.inner, l.cancel = context.WithCancelCause(held)
 	if l.ended {
 		l.cancel(ErrReleased)
@@ -97,7 +115,7 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 		l.line = l.line[1:]
 	}
 	h := &Lease{client: l.client, name: l.name, held: l.held}
-	h.first, h.above, h.ttl, h.values = f, l, ttl, context.WithoutCancel(ctx)
+	h.first, h.above, h.ttl, h.values, h.rest = f, l, ttl, context.WithoutCancel(ctx), &none
 	l.below = h
 	l.held.SetTTL(f.longest())
 	return h, nil
@@ -108,6 +126,7 @@ func (l *Lease) queue() *turn {
 	t := &turn{make(chan struct{})}
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
+	l.needs()
 	l.line = append(l.line, t)
 	if l.below == nil || l.ended {
 		l.next()
@@ -182,6 +201,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) 
 	l.unlocked.Store(true)
 	l.next()
 	if at.After(f.until) {
+		f.needs()
 		f.until = at
 	}
 	h := l

@@ -39,8 +39,12 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
-	l.first, l.ttl = l, m.ttl
-	l.held = m.client.keeper.Keep(ctx, g.Lock, g, m.ttl, l.alarm)
+	l.first, l.ttl, l.rest = l, m.ttl, &none
+	lock := g.Slot
+	if lock == nil {
+		lock = &m.lock
+	}
+	l.held = m.client.keeper.Keep(ctx, lock, g, m.ttl, l.alarm)
 	return l
 }
 

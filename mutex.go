@@ -19,9 +19,9 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   kind.Kind
-	k      int   // the number of slots of a semaphore; 0: it is a lock
-	bad    error // the reason why the name cannot be locked, or nil
+	lock   kind.Exclusive
+	slots  *kind.Slots // of a semaphore; nil: it is a lock
+	bad    error       // the reason why the name cannot be locked, or nil
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -116,9 +116,12 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	after := func(r *waiting.Refusal) { m.tell(func() error { return m.prefix(m.refused(r)) }) }
-	began := m.client.fan.Now()
-	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
+	want := waiting.Want{Lock: m.kind(), TTL: m.ttl, Through: m.through}
+	if m.listens() {
+		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
+	}
+	began := m.begins()
+	g, r := m.client.locker.WaitFor(ctx, want)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -136,8 +139,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	began := m.client.fan.Now()
-	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	began := m.begins()
+	g, r := m.client.locker.Try(ctx, m.kind(), m.ttl)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -146,7 +149,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 // one node set to another holds both.
 func (m *Mutex) mine(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
-		if l.client == m.client && l.held.Kind().Line() == m.lock.Line() {
+		if l.client == m.client && l.held.Kind().Line() == m.kind().Line() {
 			return l
 		}
 	}
@@ -174,12 +177,14 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		return h, nil
 	}
 	held := &HeldError{
-		Name: m.name, Slots: m.k, ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
 	}
 	if !wait {
 		return nil, m.prefix(held)
 	}
-	m.tell(func() error { return m.prefix(held) })
+	if m.listens() {
+		m.tell(m.prefix(held))
+	}
 	t := l.queue()
 	defer l.leaves(t)
 	for {
@@ -199,12 +204,12 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	}
 }
 
-// tell tells the listeners that a wait goes on. It makes the error only if somebody listens.
-func (m *Mutex) tell(why func() error) {
-	if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
-		return
-	}
-	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why()}
+// listens reports whether anybody wants to know that a wait goes on.
+func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
+
+// tell tells the listeners that a wait goes on, and why.
+func (m *Mutex) tell(why error) {
+	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
 	if m.waiting != nil {
 		m.waiting(e)
@@ -222,6 +227,15 @@ func (m *Mutex) begin(ctx context.Context) error {
 		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}
 	return nil
+}
+
+// begins returns the present instant if somebody wants to know how long the lock took. Else it returns 0: a lock that
+// is free takes so little time that a reading of the clock counts.
+func (m *Mutex) begins() clock.Instant {
+	if m.client.events.Wanted(events.Acquired) {
+		return m.client.fan.Now()
+	}
+	return 0
 }
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }
@@ -259,7 +273,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	} else {
 		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	e := &HeldError{Name: m.name, Slots: m.k, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	e := &HeldError{Name: m.name, Slots: m.k(), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
 		e.Holders = []Holder{{
 			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,

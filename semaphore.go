@@ -22,7 +22,6 @@ var ErrBadSlots = errors.New("bad number of slots")
 // A semaphore and a [Mutex] of one name are different locks: they do not exclude each other.
 type Semaphore struct {
 	mutex Mutex // the machinery of a lock, for any of the slots
-	slots *kind.Slots
 }
 
 // Semaphore returns the semaphore with this name and k slots. It does not use the network. The names are those of
@@ -34,10 +33,12 @@ type Semaphore struct {
 // k is from 1 to [MostSlots]. For any other value, the methods that take a slot return an error that matches
 // [ErrBadSlots] before they use the network.
 func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
-	s := &Semaphore{mutex: Mutex{client: c, name: name, options: c.options(opts), k: k}}
-	s.slots = kind.NewSlots(nodescript.NewSlots(c.config.Prefix+name, k))
-	s.mutex.lock = s.slots.Any()
-	s.mutex.bad = s.mutex.check()
+	s := &Semaphore{mutex: Mutex{client: c, name: name}}
+	m := &s.mutex
+	m.set(c.config.TTL, opts)
+	m.lock = *kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
+	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
+	m.bad = m.check()
 	return s
 }
 
@@ -51,8 +52,8 @@ func (m *Mutex) check() error {
 	if err := checkName(m.lock.Name()); err != nil {
 		return err
 	}
-	if m.k != 0 || m.shares() {
-		if err := nodescript.CheckSlots(m.k); err != nil {
+	if m.slots != nil {
+		if err := nodescript.CheckSlots(m.k()); err != nil {
 			return badSlots{fmt.Errorf("semaphore %q: %w", m.name, err)}
 		}
 	}
@@ -62,12 +63,25 @@ func (m *Mutex) check() error {
 	return nil
 }
 
-// shares reports whether m is the machinery of a semaphore.
-func (m *Mutex) shares() bool { return m.lock.Shares() }
+// kind returns what the machinery takes: the lock, or any slot of the semaphore.
+func (m *Mutex) kind() kind.Kind {
+	if m.slots != nil {
+		return m.slots.Any()
+	}
+	return &m.lock
+}
+
+// k returns the number of slots of a semaphore, 0 for a lock.
+func (m *Mutex) k() int {
+	if m.slots != nil {
+		return m.slots.K()
+	}
+	return 0
+}
 
 // noun is what errors call m.
 func (m *Mutex) noun() string {
-	if m.shares() {
+	if m.slots != nil {
 		return "semaphore"
 	}
 	return "lock"
@@ -77,7 +91,7 @@ func (m *Mutex) noun() string {
 func (s *Semaphore) Name() string { return s.mutex.name }
 
 // Slots returns k.
-func (s *Semaphore) Slots() int { return s.mutex.k }
+func (s *Semaphore) Slots() int { return s.mutex.k() }
 
 // Acquire waits until it has a slot, and returns the lease. The client renews the lease until [Lease.Unlock]. Waiters
 // get free slots in the order in which they came.
@@ -112,10 +126,10 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	case m.client.closed.Load():
 		return nil, m.prefix(ErrClosed)
 	}
-	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k))
-	st := &Status{Name: m.name, Slots: m.k, Nodes: make([]NodeAnswer, len(views))}
+	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
+	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
 	known := true
-	for slot := range m.k {
+	for slot := range m.k() {
 		one := &Status{Name: m.name}
 		for i := range views {
 			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree}

@@ -45,7 +45,7 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	views, errs := c.fan.Inspect(ctx, nodescript.NewLock(m.lock.Name(), m.client.config.Private, m.client.times))
+	views, errs := c.fan.Inspect(ctx, m.lock.Lock())
 	s := &Status{Name: name}
 	for i, v := range views {
 		n := viewOf(v)

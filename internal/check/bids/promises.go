@@ -32,7 +32,7 @@ func (w *World) holds(b *bidding, l bid.Lease) *holding {
 	if last := w.tokens[l.Slot]; l.Token <= last {
 		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, last)
 	}
-	if most := max(b.machine.Slots, 1); l.Slot >= most {
+	if most := max(int(b.machine.Slots), 1); l.Slot >= most {
 		w.breaks("slot %d of %d", l.Slot, most)
 	}
 	w.Won++

@@ -52,7 +52,7 @@ func (wt *waiter) begin() {
 	c.owners++
 	wt.bid = &bidding{of: wt, number: c.owners, machine: bid.New(bid.Config{
 		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket,
-		Slots: c.slots(), First: c.prefers(),
+		Slots: int16(c.slots()), First: int16(c.prefers()),
 		Owner: nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners))),
 	})}
 }
@@ -201,7 +201,7 @@ func (c *client) release(b *bidding, l bid.Lease) {
 		next = c.line[0].bid
 	}
 	if next != nil && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
-		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: l.Slot}
+		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: int16(l.Slot)}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)
 			c.w.Passed++
@@ -247,13 +247,13 @@ func (b *bidding) do(actions []bid.Action) {
 			c.raise(a.Stamp)
 		case bid.Move:
 			c.w.Moved++
-			c.send(a.To, &message{call: c.at(a.Slot, -1).(*kind.Slot).Move(a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).(*kind.Slot).Move(a.Owner, a.Stamp), persist: a.At})
 		case bid.Abort:
-			c.send(a.To, &message{call: c.at(a.Slot, -1).Abort(a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Abort(a.Owner, a.Stamp), persist: a.At})
 		case bid.Release:
-			c.send(a.To, &message{call: c.at(a.Slot, -1).Release(a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Release(a.Owner, a.Stamp), persist: a.At})
 		case bid.Quit:
-			c.send(a.To, &message{call: c.at(a.Slot, -1).Quit(a.Owner), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Quit(a.Owner), persist: a.At})
 		case bid.Wake:
 			b.woken()
 		}
@@ -268,7 +268,7 @@ func (b *bidding) ask(a bid.Action) {
 			continue
 		}
 		at := &b.message
-		lock := c.at(a.Slot, a.From)
+		lock := c.at(int(a.Slot), m.From())
 		call := lock.Acquire(m.Owner, a.Stamp, m.TTL)
 		switch {
 		case a.Do == bid.Pass:
@@ -279,7 +279,7 @@ func (b *bidding) ask(a bid.Action) {
 		}
 		if *at == nil {
 			*at = &message{call: call, sendBy: a.At.Add(min(timeout, window)), answer: func(node int, ans nodescript.Answer) {
-				b.do(m.Answered(c.w.now, node, a.Tag, ans))
+				b.do(m.Answered(c.w.now, node, int(a.Tag), ans))
 			}}
 		}
 		c.send(bid.One(i), *at)

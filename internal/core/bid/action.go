@@ -27,12 +27,11 @@ const (
 // Action is one thing that a bid has the caller do.
 type Action struct {
 	Do    Do
+	Slot  int16 // of a semaphore
+	Tag   int32 // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	To    Nodes
 	Owner string
-	Tag   int // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	Stamp int64
-	Slot  int // of a semaphore
-	From  int // Acquire, Queue, Pass: the slot from which the bid moves; -1: none
 
 	// At is the instant of the stamp for a question. For the second group it is the instant until which the request is
 	// repeated while it fails.

@@ -10,7 +10,7 @@ type Passed struct {
 	Highest int64         // the highest stamp sent under Owner
 	Over    clock.Instant // instant at which the lease has expired on the nodes
 	Passes  int           // passes in a row by which the lease came
-	Slot    int           // of a semaphore
+	Slot    int16         // of a semaphore
 }
 
 // Passed begins a round that takes the lease over from an owner of this process. It needs one round trip. A release, a
@@ -47,7 +47,7 @@ func (m *Machine) Handed(now clock.Instant, node int) []Action {
 	}
 	m.waited = true
 	m.halved = 0 // hand-offs of other nodes may follow
-	m.slots.moves = 0
+	m.newReason()
 	if m.state == open && !m.votes.Asked(node) && now.Sub(m.sent) < m.Window/2 {
 		m.ask(One(node))
 		return m.out

@@ -28,7 +28,7 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 		return Lease{}, false
 	}
 	m.state, m.taken = over, true
-	l := Lease{Slot: m.slots.at, Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
+	l := Lease{Slot: m.Slot(), Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
 	for i := range m.N {
 		switch {
 		case m.votes.Pending(i):
@@ -57,7 +57,7 @@ func (m *Machine) LeaseEnded() { m.ended = true }
 // it, and their answers show whether somebody has the name.
 func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.start()
-	if m.state == over {
+	if m.Over() {
 		return nil
 	}
 	m.state = over
@@ -93,10 +93,10 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 		queued = to & m.stands
 	}
 	if to &^= queued; to != 0 {
-		m.emit(Action{Do: do, To: to, Owner: m.Owner, Slot: m.slots.at, Stamp: m.stamp, At: until})
+		m.emit(Action{Do: do, To: to, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: until})
 	}
 	if queued != 0 {
-		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Slot: m.slots.at, Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
+		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
 	}
 }
 

@@ -16,8 +16,8 @@ type Config struct {
 	Owner  string
 	TTL    time.Duration
 	Ticket int64 // 0: the bid joins no queue
-	Slots  int   // the number of slots of a semaphore; 0: the bid is for a lock
-	First  int   // the slot that the bid asks for first
+	Slots  int16 // the number of slots of a semaphore; 0: the bid is for a lock
+	First  int16 // the slot that the bid asks for first
 }
 
 // state is the state of a bid.
@@ -39,6 +39,7 @@ const (
 type Machine struct {
 	Config
 	state   state
+	pauses  int32 // pauses so far between questions to all nodes
 	votes   quorum.Attempt
 	tag     int   // of the current round
 	stamp   int64 // of the current round, and so the highest stamp sent under Owner; 0: no round began
@@ -56,12 +57,11 @@ type Machine struct {
 	err     error         // the reason why no stamp could be drawn
 	from    Passed        // the lease that is being passed to this bid; the zero value: none
 	passes  int           // number of passes in a row, including the one that brings this lease
-	pauses  int           // pauses so far between questions to all nodes
 	next    round         // the round whose stamp is being drawn
-	slots   slots         // of a semaphore
+	slots   *slots        // nil: the bid is for a lock
 
 	out  []Action
-	room [3]Action // so that most events allocate nothing
+	room [2]Action // so that most events allocate nothing
 }
 
 // again is the set of nodes that a bid has asked lately because it hears them again.
@@ -74,7 +74,7 @@ type again struct {
 func New(c Config) Machine {
 	m := Machine{Config: c, votes: quorum.NewAttempt(c.N)}
 	if c.Slots > 0 {
-		m.slots = newSlots(c.N, c.First)
+		m.slots = newSlots(c.N, int(c.First))
 	}
 	return m
 }

@@ -102,7 +102,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 // askAll begins a round with all nodes unless the bid is over or won.
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
-		m.slots.moves = 0
+		m.newReason()
 		m.draw(round{to: m.spare.leave(now), whole: true})
 	}
 }
@@ -164,7 +164,7 @@ func (m *Machine) ask(to Nodes) {
 			m.votes.Ask(i)
 		}
 	}
-	a := Action{Do: Acquire, To: to, Owner: m.Owner, Tag: m.tag, Slot: m.slots.at, From: m.slots.from, Stamp: m.stamp, At: m.sent}
+	a := Action{Do: Acquire, To: to, Owner: m.Owner, Slot: m.slotNow(), Tag: int32(m.tag), Stamp: m.stamp, At: m.sent}
 	switch {
 	case m.Passing():
 		a.Do, a.Owner = Pass, m.from.Owner

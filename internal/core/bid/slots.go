@@ -33,8 +33,8 @@ type taken struct {
 	older bool // the owner that has it came before this bid
 }
 
-func newSlots(n, first int) slots {
-	s := slots{at: first, from: -1, offers: make([]int, n), taken: make([]taken, n)}
+func newSlots(n, first int) *slots {
+	s := &slots{at: first, from: -1, offers: make([]int, n), taken: make([]taken, n)}
 	for i := range n {
 		s.offers[i], s.taken[i].slot = -1, -1
 	}
@@ -42,28 +42,51 @@ func newSlots(n, first int) slots {
 }
 
 // ofSlots reports whether the bid is for a slot.
-func (m *Machine) ofSlots() bool { return m.Slots > 0 }
+func (m *Machine) ofSlots() bool { return m.slots != nil }
 
-// Slot returns the slot of the current round.
-func (m *Machine) Slot() int { return m.slots.at }
+// Slot returns the slot of the current round, 0 for a lock.
+func (m *Machine) Slot() int {
+	if m.slots == nil {
+		return 0
+	}
+	return m.slots.at
+}
+
+// slotNow is Slot for actions.
+func (m *Machine) slotNow() int16 { return int16(m.Slot()) }
+
+// From returns the slot of the rounds before, from which the bid moves. It is -1 if there is none.
+func (m *Machine) From() int {
+	if m.slots == nil {
+		return -1
+	}
+	return m.slots.from
+}
+
+// newReason notes an event that is a reason to ask: the bid may move again.
+func (m *Machine) newReason() {
+	if m.slots != nil {
+		m.slots.moves = 0
+	}
+}
 
 // Offered notes that a node has a slot for this bid. The event [Machine.Handed] follows.
 func (m *Machine) Offered(node, slot int) {
-	if m.ofSlots() && slot < m.Slots {
+	if m.ofSlots() && slot < int(m.Slots) {
 		m.slots.offers[node] = slot
 	}
 }
 
 // learnSlot notes a node's answer to a question for the current slot.
 func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
-	s := &m.slots
+	s := m.slots
 	switch ans.Verdict {
 	case nodescript.Granted:
 		s.offers[node], s.taken[node].slot = s.at, -1
 	case nodescript.Held:
 		s.taken[node] = taken{s.at, m.before(ans.Owner)}
 		s.offers[node] = -1
-		if ans.Offered && ans.Slot < m.Slots {
+		if ans.Offered && ans.Slot < int(m.Slots) {
 			s.offers[node] = ans.Slot
 		}
 	}
@@ -73,7 +96,7 @@ func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 // several slots are equal, it is the present one, or the one of the first node. Claims of one node are for different
 // slots, so bids that follow the same node do not meet.
 func (m *Machine) best() int {
-	s := &m.slots
+	s := m.slots
 	score := func(slot int) (n int) {
 		for i, offer := range s.offers {
 			if offer == slot {
@@ -112,12 +135,12 @@ func (m *Machine) movesOn() bool {
 // move changes the slot of the next round. It returns the action that gives the partial grants of the last slot back,
 // and whether there are any. The answers that are missing count no longer: those grants are given back too.
 func (m *Machine) move(slot int) (Action, bool) {
-	s := &m.slots
+	s := m.slots
 	if slot == s.at {
 		return Action{}, false
 	}
 	last := Action{
-		Do: Move, To: m.which(m.votes.Touched), Owner: m.Owner, Slot: s.at, Stamp: m.stamp, At: m.sent.Add(m.TTL + m.Window),
+		Do: Move, To: m.which(m.votes.Touched), Owner: m.Owner, Slot: int16(s.at), Stamp: m.stamp, At: m.sent.Add(m.TTL + m.Window),
 	}
 	s.from, s.at, s.tries = s.at, slot, 0
 	m.part, m.halved = 0, 0
@@ -132,7 +155,7 @@ func (m *Machine) chosen(r round) (last Action, moved bool) {
 	}
 	slot, was := m.best(), m.slots.at
 	if r.pass {
-		slot = m.from.Slot
+		slot = int(m.from.Slot)
 	}
 	last, moved = m.move(slot)
 	if m.slots.at != was {
@@ -156,7 +179,7 @@ func (m *Machine) answeredEarlier(now clock.Instant, node, tag int, ans nodescri
 
 // leaveStray leaves the queue of a node that a late question for an earlier slot may have joined.
 func (m *Machine) leaveStray(node int, now clock.Instant) {
-	if m.slots.strays.Has(node) {
+	if m.ofSlots() && m.slots.strays.Has(node) {
 		m.quit(node, now)
 	}
 }

@@ -49,17 +49,17 @@ func asks(t *testing.T, m *Machine, actions []Action, stamp *int64) (asked, move
 func TestABidMovesToTheSlotOfMostNodes(t *testing.T) {
 	m, stamp := slotBid(0), int64(100)
 	first, _ := asks(t, m, m.Begin(1), &stamp)
-	m.Answered(2, 0, first.Tag, grants)
-	m.Answered(3, 1, first.Tag, offers(2))
-	next, moved := asks(t, m, m.Answered(4, 2, first.Tag, offers(2)), &stamp)
-	if next == nil || next.Slot != 2 || next.From != 0 {
+	m.Answered(2, 0, int(first.Tag), grants)
+	m.Answered(3, 1, int(first.Tag), offers(2))
+	next, moved := asks(t, m, m.Answered(4, 2, int(first.Tag), offers(2)), &stamp)
+	if next == nil || next.Slot != 2 || m.From() != 0 {
 		t.Fatalf("asked %+v, want slot 2", next)
 	}
 	if moved == nil || moved.Slot != 0 || !moved.To.Has(0) || moved.Stamp != first.Stamp {
 		t.Errorf("gave back %+v, want the grant of slot 0", moved)
 	}
-	m.Answered(5, 0, next.Tag, grants)
-	m.Answered(6, 1, next.Tag, grants)
+	m.Answered(5, 0, int(next.Tag), grants)
+	m.Answered(6, 1, int(next.Tag), grants)
 	if l, r, _ := m.Outcome(7, false); r != nil || l.Slot != 2 || l.Token != next.Stamp {
 		t.Errorf("%+v, %+v; want a lease of slot 2", l, r)
 	}
@@ -69,10 +69,10 @@ func TestABidMovesToTheSlotOfMostNodes(t *testing.T) {
 func TestGrantsOfDifferentSlotsDoNotCountTogether(t *testing.T) {
 	m, stamp := slotBid(0), int64(100)
 	first, _ := asks(t, m, m.Begin(1), &stamp)
-	m.Answered(2, 0, first.Tag, offers(1))
-	next, _ := asks(t, m, m.Answered(3, 1, first.Tag, offers(1)), &stamp)
-	m.Answered(4, 0, next.Tag, grants)
-	m.Answered(5, 2, first.Tag, grants) // late, for slot 0
+	m.Answered(2, 0, int(first.Tag), offers(1))
+	next, _ := asks(t, m, m.Answered(3, 1, int(first.Tag), offers(1)), &stamp)
+	m.Answered(4, 0, int(next.Tag), grants)
+	m.Answered(5, 2, int(first.Tag), grants) // late, for slot 0
 	if _, r, _ := m.Outcome(6, false); r == nil {
 		t.Error("a grant of slot 0 and one of slot 1 made a lease")
 	}
@@ -86,11 +86,11 @@ func TestTheYoungerBidMoves(t *testing.T) {
 	}{{nodescript.NewOwner("older", "d", 10, []byte("r")), 3}, {nodescript.NewOwner("younger", "d", 90, []byte("r")), 0}} {
 		m, stamp := slotBid(50), int64(100)
 		first, _ := asks(t, m, m.Begin(1), &stamp)
-		m.Answered(2, 0, first.Tag, grants)
-		m.Answered(3, 2, first.Tag, nodescript.Answer{Verdict: nodescript.Failed})
+		m.Answered(2, 0, int(first.Tag), grants)
+		m.Answered(3, 2, int(first.Tag), nodescript.Answer{Verdict: nodescript.Failed})
 		held := offers(3)
 		held.Owner = c.other
-		asks(t, m, m.Answered(4, 1, first.Tag, held), &stamp)
+		asks(t, m, m.Answered(4, 1, int(first.Tag), held), &stamp)
 		if m.Slot() != c.want {
 			t.Errorf("beside %s the bid asks for slot %d, want %d", c.other, m.Slot(), c.want)
 		}

@@ -30,7 +30,7 @@ type bidder struct {
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket}
 	if s, ok := l.(*kind.Slot); ok {
-		c.Slots, c.First = s.Slots().K(), s.Slots().Prefer(owner)
+		c.Slots, c.First = int16(s.Slots().K()), int16(s.Slots().Prefer(owner))
 	}
 	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(c)}
 }
@@ -80,7 +80,7 @@ func (b *bidder) ask(a *bid.Action) {
 			m = &b.joins
 		}
 		if *m == nil {
-			*m = &fanout.Message{Call: b.call(a, joins), To: b, Tag: a.Tag, SendBy: b.fan.SendBy(a.At)}
+			*m = &fanout.Message{Call: b.call(a, joins), To: b, Tag: int(a.Tag), SendBy: b.fan.SendBy(a.At)}
 		}
 		b.fan.SendTo(i, *m)
 	}
@@ -101,7 +101,7 @@ func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
 // at returns the kind of the lock that an action is about: for a semaphore the slot.
 func (b *bidder) at(a *bid.Action) kind.Kind {
 	if s, ok := b.lock.(*kind.Slot); ok {
-		return s.At(a.Slot, a.From)
+		return s.At(int(a.Slot), b.machine.From())
 	}
 	return b.lock
 }
@@ -232,7 +232,9 @@ func (b *bidder) end(withdraw bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.do(b.machine.End(b.fan.Now(), withdraw))
+	if !b.machine.Over() { // most bids are ended twice
+		b.do(b.machine.End(b.fan.Now(), withdraw))
+	}
 }
 
 // refused returns the reason why the current round has no majority so far.

@@ -12,12 +12,13 @@ import (
 
 // Grant is a lease that was won.
 type Grant struct {
-	Lock     kind.Kind // of a semaphore: the slot
 	Owner    string
 	Token    int64         // the fencing token: µs of stamp time
 	Sent     clock.Instant // instant at which Token was drawn: the validity counts from here
 	Deadline clock.Instant
 	Others   bool // a node had another waiter in its queue
+
+	Slot kind.Kind // of a semaphore; nil: it is the lease of a lock
 
 	by     bid.Nodes // nodes that granted it before it was won
 	passes int       // passes in a row since the nodes handed the name to this process
@@ -31,12 +32,12 @@ func (b *bidder) grant(l bid.Lease) Grant {
 		b.late = &late{}
 		b.late.bidder.Store(b)
 	}
-	lock := b.lock
-	if s, ok := lock.(*kind.Slot); ok {
-		lock = s.At(l.Slot, -1)
+	var slot kind.Kind
+	if s, ok := b.lock.(*kind.Slot); ok {
+		slot = s.At(l.Slot, -1)
 	}
 	return Grant{
-		Lock: lock, Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
+		Slot: slot, Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
 		by: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
 	}
 }

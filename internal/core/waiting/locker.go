@@ -28,7 +28,7 @@ type Want struct {
 	Lock    kind.Kind
 	TTL     time.Duration
 	Through bool           // the wait goes on during outages
-	Told    func(*Refusal) // receives each refusal
+	Told    func(*Refusal) // receives each refusal; nil: nobody does
 }
 
 // Locker gets locks for one client. It is safe for concurrent use.
@@ -107,8 +107,10 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var held Grant
 	near := false // this call got held and will pass it on
 	defer func() {
-		now := l.Fan.Now()
-		l.lines.leave(name, near, func() *Refusal { return held.refusal(l.Fan.N(), want.TTL, now) }, now)
+		l.lines.leave(name, near, func() (*Refusal, clock.Instant) {
+			now := l.Fan.Now()
+			return held.refusal(l.Fan.N(), want.TTL, now), now
+		})
 	}()
 	again := false
 	defer func() {
@@ -120,7 +122,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		if r.Kind != Unavailable {
 			l.lines.learned(name, r, l.Fan.Now())
 		}
-		want.Told(r)
+		if want.Told != nil {
+			want.Told(r)
+		}
 	}
 	for {
 		began := l.Fan.Now()
@@ -269,7 +273,7 @@ func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant
 	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
 	if s, ok := lock.(*kind.Slot); ok {
-		from.Slot = s.Slot()
+		from.Slot = int16(s.Slot())
 	}
 	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
