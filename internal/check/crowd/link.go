@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,10 @@ func (l *link) travel(ctx context.Context, call func()) error {
 // EvalSHA implements [node.Node].
 func (l *link) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	var replies []node.Reply
-	own := append([]node.Call(nil), calls...) // the caller may reuse them
+	own := slices.Clone(calls) // the caller may reuse them
+	for i := range own {
+		own[i].Keys, own[i].Args = slices.Clone(own[i].Keys), slices.Clone(own[i].Args)
+	}
 	if err := l.travel(ctx, func() { replies = l.Node.EvalSHA(context.WithoutCancel(ctx), own) }); err != nil {
 		failed := make([]node.Reply, len(calls))
 		for i := range failed {

@@ -308,8 +308,8 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	return held(kind, left, found, holder)
 }
 
-// releaseSlot gives a slot back and has its owner leave the queue. Its args are those of release, k, the slot or "", and
-// "1" if the owner keeps its place in the queue.
+// releaseSlot gives a slot back and has its owner leave the queue. Its args are those of release, k, the slot or "",
+// and "1" if the owner keeps its place in the queue.
 func (n *Node) releaseSlot(s script, c node.Call) (string, error) {
 	q := slots{n, s, c.Keys[1]}
 	owner, now := c.Args[0], n.now()

@@ -28,7 +28,8 @@ func full() nodescript.Answer {
 
 var grants = nodescript.Answer{Verdict: nodescript.Granted}
 
-// asks runs the actions of an event up to the next question, and returns the question and what was given back by a move.
+// asks runs the actions of an event up to the next question, and returns the question and what was given back by a
+// move.
 func asks(t *testing.T, m *Machine, actions []Action, stamp *int64) (asked, moved *Action) {
 	t.Helper()
 	for i := 0; i < len(actions); i++ {

@@ -58,8 +58,8 @@ func (s Slots) Lock(slot int) Lock {
 	return Lock{Name: s.Name, Private: true, made: []string{SlotKey(s.Name, slot)}}
 }
 
-// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key, so the
-// second key never exists.
+// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key, so
+// the second key never exists.
 func (s Slots) InspectCall(slot int) node.Call {
 	return node.Call{Keys: []string{SlotKey(s.Name, slot), SlotKey(s.Name, slot) + ":plain"}}
 }

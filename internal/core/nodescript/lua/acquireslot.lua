@@ -8,17 +8,17 @@
 -- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is the one that this node has for the caller instead,
 --         ---- if it has none
 --
--- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If another owner has a
--- claim of the slot that it asks for, the two exchange their places. So a claim is for any slot, and several releases in
--- different orders on different nodes do not keep the waiters apart.
+-- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If another owner has
+-- a claim of the slot that it asks for, the two exchange their places. So a claim is for any slot, and several
+-- releases in different orders on different nodes do not keep the waiters apart.
 local take = one
 
--- shared does what `one` does if somebody waits or has a claim, or if the slot is taken: said is then the answer of take.
--- The functions are inside, so that they cost nothing in the usual case.
+-- shared does what `one` does if somebody waits or has a claim, or if the slot is taken: said is then the answer of
+-- take. The functions are inside, so that they cost nothing in the usual case.
 local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   @SLOTS@
-  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that comes late
-  -- finds no place in a grant to a higher stamp: that grant may be the owner's lease.
+  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that
+  -- comes late finds no place in a grant to a higher stamp: that grant may be the owner's lease.
   local function placeof(queue, slot, member, owner, from, T)
     local function has(n)
       local old = n ~= slot and call('GET', keyof(queue, n)) or ''
@@ -34,7 +34,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
     if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
   end
 
-  -- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the others.
+  -- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the
+  -- others.
   local function scan(queue, slot, k, visit)
     local soonest = '9999999999999999'
     for at = 1, k - 1, 16 do
@@ -75,8 +76,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
         place = nil
       end
     elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then
-      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an owner
-      -- that was given up finds its tombstone, and does not join.
+      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an
+      -- owner that was given up finds its tombstone, and does not join.
       if old == '' then
         @EVICTED@
         if evicted then return 'N' end

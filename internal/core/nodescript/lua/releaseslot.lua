@@ -1,6 +1,6 @@
--- releaseslot: gives a slot of a semaphore back, and has its owner leave the queue of the name. It is a part of release,
--- in the place of @EACH@. The function `one` of release gives the slot back as it gives a lock back. This part then
--- gives the slot to the first waiter that can use it.
+-- releaseslot: gives a slot of a semaphore back, and has its owner leave the queue of the name. It is a part of
+-- release, in the place of @EACH@. The function `one` of release gives the slot back as it gives a lock back. This
+-- part then gives the slot to the first waiter that can use it.
 -- KEYS  1 record of the slot  2 queue of the name
 -- ARGV  1-4 as for release  5 k (4 digits)  6 slot; '' if the owner only leaves the queue
 --       7 '1': the owner keeps its place in the queue; else '0'
