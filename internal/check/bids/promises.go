@@ -40,6 +40,27 @@ func (w *World) holds(b *bidding, l bid.Lease) *holding {
 	return w.holders[l.Slot]
 }
 
+// apart is how much later a waiter comes so that it must not overtake, and how long a waiter stands in line before it
+// must not be overtaken. Clocks and messages differ by less.
+const apart = window
+
+// overtakes checks that a waiter that gets a slot overtakes nobody who came earlier, in a world without faults.
+func (w *World) overtakes(by *waiter) {
+	if !w.quiet {
+		return
+	}
+	for _, c := range w.clients {
+		if len(c.line) == 0 || c == by.c || c.slots() != by.c.slots() {
+			continue
+		}
+		wt := c.line[0]
+		if wt.asks == 0 || w.now.Sub(wt.asks) < apart || wt.ticket > by.ticket-apart.Microseconds() {
+			continue
+		}
+		w.breaks("a waiter of %s overtook one of %s that came %dµs before", by.c.id, c.id, by.ticket-wt.ticket)
+	}
+}
+
 // idles is for how long a slot may be free while somebody who can use it waits: a waiter asks once a second, and a claim
 // of a waiter that does not hear of it ends after a second.
 const idles = 3 * time.Second

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -18,9 +19,10 @@ type waiter struct {
 	c      *client
 	ticket int64
 	bid    *bidding
-	done   bool // it gave up, or got the lock
-	timer  int  // the number of the timer that counts
-	looks  bool // it was woken
+	done   bool          // it gave up, or got the lock
+	asks   clock.Instant // since then it is the first in its line; 0: it is not
+	timer  int           // the number of the timer that counts
+	looks  bool          // it was woken
 }
 
 // bidding is one bid of a waiter.
@@ -60,8 +62,9 @@ func (wt *waiter) begin() {
 // first makes the waiter the first in its line. near says that the lock will probably be passed to it.
 func (wt *waiter) first(near bool) {
 	b := wt.bid
+	wt.asks = wt.c.w.now
 	wt.c.expect(b)
-	if near {
+	if near && wt.c.slots() == 0 {
 		wt.pause(bid.Gather)
 		return
 	}
@@ -177,6 +180,7 @@ func (wt *waiter) leave(near bool) {
 func (wt *waiter) got(l bid.Lease) {
 	c, b := wt.c, wt.bid
 	c.forget(b)
+	c.w.overtakes(wt)
 	h := c.w.holds(b, l)
 	wt.leave(true)
 	for_ := c.w.below(100 * time.Millisecond)
@@ -200,7 +204,7 @@ func (c *client) release(b *bidding, l bid.Lease) {
 	if len(c.line) > 0 {
 		next = c.line[0].bid
 	}
-	if next != nil && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
+	if next != nil && !c.w.quiet && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
 		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: int16(l.Slot)}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)

@@ -32,6 +32,7 @@ type World struct {
 	slow    bool // answers may be slow
 	repeats bool // requests may arrive twice
 	dead    bool // the last of several nodes never answers
+	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
 	crowd   int  // so many clients more, and everybody comes once more after the faults
 
 	holders map[int]*holding // by slot; a lock has the slot 0
@@ -51,7 +52,7 @@ func ExploreSlots(seed uint64) (*World, string) {
 	return explore(seed, func(w *World) (kinds []kind.Kind) {
 		k := 1 + w.rng.IntN(4)
 		kinds = append(kinds, slotsOf(k))
-		w.crowd, w.dead = w.rng.IntN(4), w.chance(3)
+		w.crowd, w.dead, w.quiet = w.rng.IntN(4), w.chance(3), w.chance(4)
 		if w.chance(4) {
 			kinds = append(kinds, slotsOf(k+1))
 		}
@@ -77,6 +78,10 @@ func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
 	}
 	for i := range 1 + w.rng.IntN(3) + w.crowd {
 		w.clients = append(w.clients, w.newClient(i, kinds[i%len(kinds)]))
+	}
+	if w.quiet {
+		w.settle()
+		w.crashes = false
 	}
 	for _, c := range w.clients {
 		for range 1 + w.rng.IntN(3) {

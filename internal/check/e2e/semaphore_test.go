@@ -160,6 +160,62 @@ func TestACrowdUnderASemaphore(t *testing.T) {
 	}
 }
 
+// A minority of the nodes is killed, frozen or comes back while a crowd works under a semaphore. Exclusion holds, and
+// everybody is served.
+func TestACrowdUnderASemaphoreWhileNodesFail(t *testing.T) {
+	t.Parallel()
+	const k, clients = 3, 4
+	s := newSet(t, 5)
+	seen := newSlots(t)
+	stop := make(chan struct{})
+	var wait sync.WaitGroup
+	var leases atomic.Int32
+	for range clients {
+		c := s.ready(s.client())
+		for range 3 {
+			wait.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					l, err := c.Semaphore("x", k, holdfast.WaitThroughOutages()).Acquire(t.Context())
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					leases.Add(1)
+					seen.take(l, k)
+					<-time.After(2 * time.Millisecond)
+					seen.mu.Lock()
+					delete(seen.holders, l.Slot())
+					seen.mu.Unlock()
+					if err := l.Unlock(t.Context()); errors.Is(err, holdfast.ErrLost) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	<-time.After(300 * time.Millisecond)
+	s.kill(s.servers[0])
+	s.servers[1].Freeze()
+	<-time.After(1500 * time.Millisecond)
+	s.servers[1].Thaw()
+	before := leases.Load()
+	<-time.After(time.Second)
+	s.servers[0].Restart()
+	s.vouch(s.servers[0])
+	<-time.After(time.Second)
+	close(stop)
+	wait.Wait()
+	if after := leases.Load(); after-before < 20 || seen.most != k {
+		t.Errorf("%d leases after the faults, %d slots in use at most", after-before, seen.most)
+	}
+	t.Logf("%d leases", leases.Load())
+}
+
 // Waiters of a semaphore are served in the order in which they came. Those whose slots are free at the same time may
 // learn of it in any order.
 func TestWaitersOfASemaphoreAreServedInTheOrderTheyCame(t *testing.T) {
