@@ -166,7 +166,8 @@ func (m *Machine) chosen(r round) (last Action, moved bool) {
 
 // answeredEarlier takes an answer to a question for another slot than the current one.
 func (m *Machine) answeredEarlier(now clock.Instant, node, tag int, ans nodescript.Answer, joined bool) {
-	if joined || m.Ticket != 0 && ans.MayHaveRun() {
+	joined = joined || m.Ticket != 0 && ans.MayHaveRun()
+	if joined {
 		m.slots.strays = m.slots.strays.With(node)
 	}
 	ans.Verdict = nodescript.NotMine // a grant of that slot is given back
