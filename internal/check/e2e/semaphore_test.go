@@ -352,7 +352,7 @@ func TestBadSemaphoresAreRefused(t *testing.T) {
 	}
 }
 
-// A lease of a slot is renewed, and a call under it returns a handle of the same slot.
+// A lease of a slot is renewed, a call under it returns a handle of the same slot, and UnlockAt keeps the slot taken.
 func TestASlotIsALease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -375,5 +375,20 @@ func TestASlotIsALease(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	y := c.Semaphore("y", 1)
+	l, err := y.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := time.Now().Add(time.Second)
+	if err := l.UnlockAt(t.Context(), until); err != nil {
+		t.Error(err)
+	}
+	if l, err := y.TryAcquire(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
+		t.Errorf("%v, %v; want that the slot stays taken", l, err)
+	}
+	if _, err := y.Acquire(t.Context()); err != nil || time.Now().Before(until.Add(-2*window)) {
+		t.Errorf("%v, %s before the end", err, time.Until(until))
 	}
 }

@@ -132,7 +132,7 @@ func foreign(answers []nodescript.Answer) bool {
 func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	count := map[string]int{}
 	for _, a := range r.Answers {
-		if a.Verdict != nodescript.Held {
+		if a.Verdict != nodescript.Held || a.Offered { // a node that offers a slot names nobody to wait for
 			continue
 		}
 		count[a.Owner]++
