@@ -73,6 +73,12 @@
 // [Client.Semaphore] returns a name that up to k holders have at a time. Each has a slot of its own, from 0 to k-1, with
 // a token, renewal and a deadline like a lock. A semaphore and a lock of one name do not exclude each other.
 //
+// # Several locks
+//
+// [Client.LockAll] takes several locks or none. It sorts the names, so that two callers cannot wait for each other for
+// ever. [Client.TryLockAll] does not wait, and [Client.DoAll] runs a function under all locks. The context of a
+// [LeaseSet] ends with the first lock that is lost.
+//
 // # Limits
 //
 // No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a debugger

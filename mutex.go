@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -44,7 +43,7 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) erro
 	if err != nil {
 		return err
 	}
-	return m.run(ctx, lease, fn)
+	return m.client.run(ctx, lease, fn)
 }
 
 // TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it. If fn did not run, the error is that of
@@ -54,40 +53,7 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 	if err != nil {
 		return err
 	}
-	return m.run(ctx, lease, fn)
-}
-
-// run runs fn under a lease, and then releases the lease.
-func (m *Mutex) run(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
-	work, cancel := context.WithCancelCause(lease.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	// Deferred, so that a panic in fn also releases the lock.
-	defer func() {
-		// ctx may have ended, and the lock must be released in that case too.
-		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*m.client.config.NodeTimeout)
-		defer stop()
-		byFn := lease.unlocked.Load()
-		switch e := lease.Unlock(bounded); {
-		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
-			err = besides(e, err)
-		case errors.Is(e, ErrReleased) && !byFn:
-			err = besides(fmt.Errorf("holdfast: %s %q: given back by Close while its work ran: %w", m.noun(), m.name, ErrClosed), err)
-		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
-			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
-			// the TTL.
-			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name()})
-		}
-	}()
-	return fn(work)
-}
-
-// besides returns fact, followed in the same line by the error of the work under the lock.
-func besides(fact, work error) error {
-	if work == nil {
-		return fact
-	}
-	return fmt.Errorf("%w; the work returned: %w", fact, work)
+	return m.client.run(ctx, lease, fn)
 }
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].

@@ -89,6 +89,9 @@ func (m *Machine) Undecided() bool { return m.Asking() && m.whole }
 // round stays undecided until then.
 func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
 
+// Won reports whether a majority has granted the current stamp, and the caller does not have the lease yet.
+func (m *Machine) Won() bool { return m.state == won }
+
 // Over reports whether the bid has ended.
 func (m *Machine) Over() bool { return m.state == over }
 

@@ -199,6 +199,12 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 // ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	l.Fan.Carry(ctx, b, b.begin)
+	l.decide(ctx, b)
+	return b.outcome(true)
+}
+
+// decide waits until the question to all nodes is decided, ctx ends, or the client closes.
+func (l *Locker) decide(ctx context.Context, b *bidder) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
@@ -209,7 +215,6 @@ func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 			more = false
 		}
 	}
-	return b.outcome(true)
 }
 
 // attempt makes one try without a place in a queue.
