@@ -24,7 +24,7 @@ var ofSlots = []mutant{{
 }, {
 	name: "a bid that moves keeps its grants of the last slot", promise: nothing, file: "internal/core/bid/slots.go",
 	old: "return last, m.stamp != 0 && last.To != 0", new: "return last, false",
-	pkg: bidsPkg, check: "TestBidsForSlotsKeepTheirPromises", says: "somebody waits for|left behind|nobody wins",
+	pkg: bidsPkg, check: "TestBidsForSlotsKeepTheirPromises", says: "somebody waits for|left behind|nobody wins|overtook",
 }, {
 	name: "who won leaves no queue that a late question for another slot joined", promise: nothing, file: "internal/core/bid/slots.go",
 	old: "m.slots.strays = m.slots.strays.With(node)", new: "_ = m.slots.strays",
