@@ -132,6 +132,16 @@ func (m *Machine) movesOn() bool {
 	return true
 }
 
+// movesLate reports whether a late answer to a failed round shows a slot that is better than the present one. Without it
+// the bid would learn of that only with its next question.
+func (m *Machine) movesLate() bool {
+	if !m.ofSlots() || m.settled() || m.slots.moves >= mostMoves || m.best() == m.slots.at {
+		return false
+	}
+	m.slots.moves++
+	return true
+}
+
 // move changes the slot of the next round. It returns the action that gives the partial grants of the last slot back,
 // and whether there are any. The answers that are missing count no longer: those grants are given back too.
 func (m *Machine) move(slot int) (Action, bool) {

@@ -113,3 +113,16 @@ func TestASemaphoreIsHeldIfAMajorityIsFull(t *testing.T) {
 		}
 	}
 }
+
+// A round fails as soon as it cannot win. An answer that comes after that may show a better slot: the bid asks for it at
+// once, and not with its next question.
+func TestALateAnswerMovesABid(t *testing.T) {
+	m, stamp := slotBid(50), int64(100)
+	first, _ := asks(t, m, m.Begin(1), &stamp)
+	m.Answered(2, 0, int(first.Tag), full())
+	m.Answered(3, 1, int(first.Tag), full()) // failed
+	next, _ := asks(t, m, m.Answered(4, 2, int(first.Tag), offers(2)), &stamp)
+	if next == nil || next.Slot != 2 {
+		t.Errorf("asked %+v, want slot 2", next)
+	}
+}
