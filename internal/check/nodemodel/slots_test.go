@@ -28,6 +28,8 @@ var slotAnswers = []string{
 // TestServerDoesWhatTheModelSaysOfSlots is TestServerDoesWhatTheModelSays for semaphores.
 func TestServerDoesWhatTheModelSaysOfSlots(t *testing.T) {
 	w := newWorld(t)
+	before := universe
+	t.Cleanup(func() { universe = before })
 	for _, s := range semaphores {
 		universe = append(universe, nodescript.SlotsQueueKey(s.Name))
 		for slot := range s.K {
