@@ -174,13 +174,8 @@ func (c *Client) Mutex(name string, opts ...Option) *Mutex {
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
 	}
-	m.lock = kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
-	m.bad = checkName(m.lock.Name())
-	if m.bad == nil {
-		if err := c.config.checkTTL(m.ttl); err != nil {
-			m.bad = fmt.Errorf("lock %q: %w", name, err)
-		}
-	}
+	m.lock = *kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
+	m.bad = m.check()
 	return m
 }
 

@@ -33,6 +33,7 @@
 //   - node: one independent Redis or Valkey server.
 //   - quorum: a majority of the configured nodes.
 //   - vote: the yes of a node. A node that may have forgotten locks is quarantined: it does not vote.
+//   - slot: a place of a semaphore, from 0 to k-1. Two holders never have the same one.
 //   - held: another owner has the lock.
 //   - lost: this client had the lock, and has it no longer.
 //   - released: this client gave the lock back.
@@ -70,6 +71,11 @@
 // it has the same token and deadline, and needs no round trip. Each handle has its own Unlock; the last one releases
 // the lock. Without that context a call waits for its own process: the error then says that this very client has the
 // lock. See [Mutex.Lock] and [Reentrant].
+//
+// # Semaphores
+//
+// [Client.Semaphore] returns a name that up to k holders have at a time. Each has a slot of its own, from 0 to k-1, with
+// a token, renewal and a deadline like a lock. A semaphore and a lock of one name do not exclude each other.
 //
 // # Several locks
 //

@@ -52,6 +52,9 @@ var (
 type HeldError struct {
 	Name string
 
+	// Slots is the number of slots of a semaphore, as the caller gave it: all of them are held. It is 0 for a lock.
+	Slots int
+
 	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. It is
 	// empty if nobody holds the lock and several clients took votes from each other.
 	Holders []Holder
@@ -75,11 +78,11 @@ type HeldError struct {
 func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
-	said := e.Said()
-	if e.Holder().Own {
-		said += " (a call with the context of its lease would share it)"
+	noun := "lock"
+	if e.Slots > 0 {
+		noun = "semaphore"
 	}
-	return fmt.Sprintf("lock %q: %s", e.Name, said) + because(e.cause)
+	return fmt.Sprintf("%s %q: %s", noun, e.Name, e.Said()) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and

@@ -29,7 +29,8 @@ type Holder struct {
 	// it for a second at most. Only [Client.Status] has this information.
 	Offered bool
 
-	// A [HeldError] does not have these fields; only a [Status] does.
+	// These fields are only in a [Status].
+	Slot  int       // the holder's slot of a semaphore
 	Fence int64     // the fencing token; 0 if Foreign or Offered
 	Since time.Time // time of the acquisition, by the nodes' clocks; zero if Foreign or Offered
 	Until time.Time // end of the lock unless it is renewed; zero if never

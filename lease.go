@@ -44,7 +44,11 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
 	l.handle = &l.own
 	l.first, l.ttl, l.rest = l.handle, m.ttl, &none
-	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
+	lock := g.Slot
+	if lock == nil {
+		lock = &m.lock
+	}
+	l.held = m.client.keeper.Keep(ctx, lock, g, m.ttl, l.alarm)
 	return l
 }
 
@@ -84,18 +88,22 @@ func (l *Lease) Owner() string { return l.held.Owner() }
 
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
-	s := fmt.Sprintf("lease of %q, fence %d, until %s", l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
+	what := ""
+	if slot := l.Slot(); slot >= 0 {
+		what = fmt.Sprintf("slot %d of ", slot)
+	}
+	s := fmt.Sprintf("lease of %s%q, fence %d, until %s", what, l.name, l.Fence(), l.Deadline().UTC().Format(time.RFC3339Nano))
 	if l.end() != nil {
 		s += " (ended)"
 	}
 	return s
 }
 
-// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. Send it
-// with every write, and let the resource refuse a token below the highest that it has seen. That protects the resource
-// from a holder that was paused past its deadline. No lock can warn such a holder in time. The token fits an SQL
-// BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
-//
+// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name; of a
+// semaphore, of this name and slot. Send it with every write, and let the resource refuse a token below the highest that
+// it has seen. That protects the resource from a holder that was paused past its deadline; no lock can warn such a
+// holder in time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes'
+// clocks.
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 

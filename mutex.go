@@ -18,8 +18,9 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   *kind.Exclusive
-	bad    error // the reason why the name cannot be locked, or nil
+	lock   kind.Exclusive
+	slots  *kind.Slots // of a semaphore; nil: it is a lock
+	bad    error       // the reason why the name cannot be locked, or nil
 }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
@@ -81,7 +82,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	want := waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through}
+	want := waiting.Want{Lock: m.kind(), TTL: m.ttl, Through: m.through}
 	if m.listens() {
 		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
 	}
@@ -105,7 +106,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	}
 	defer m.client.taking.Done()
 	began := m.begins()
-	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	g, r := m.client.locker.Try(ctx, m.kind(), m.ttl)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -114,7 +115,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 // that moves from one node set to another holds both.
 func (m *Mutex) mine(ctx context.Context) *Lease {
 	for l, ok := FromContext(ctx); ok; l, ok = FromContext(l.outer()) {
-		if l.client == m.client && l.name == m.name {
+		if l.client == m.client && l.held.Kind().Line() == m.kind().Line() {
 			return l
 		}
 	}
@@ -125,13 +126,15 @@ func (m *Mutex) mine(ctx context.Context) *Lease {
 // handle of another goroutine.
 func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) {
 	if m.never {
-		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrReentrant))
+		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrReentrant))
 	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	over := func(err error) error { return m.prefix(fmt.Errorf("lock %q under its own lease: %w", m.name, err)) }
+	over := func(err error) error {
+		return m.prefix(fmt.Errorf("%s %q under its own lease: %w", m.noun(), m.name, err))
+	}
 	h, err := l.take(ctx, m.ttl, nil)
 	if err != nil {
 		return nil, over(err)
@@ -140,7 +143,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		return h, nil
 	}
 	held := &HeldError{
-		Name: m.name, ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
 	}
 	if !wait {
 		return nil, m.prefix(held)
@@ -157,7 +160,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		case <-ctx.Done():
 			return nil, m.prefix(ended(ctx, held))
 		case <-m.client.stop:
-			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
 		if h, err := l.take(ctx, m.ttl, t); err != nil {
 			return nil, over(err)
@@ -185,9 +188,9 @@ func (m *Mutex) begin(ctx context.Context) error {
 	case m.bad != nil:
 		return m.bad
 	case ctx.Err() != nil && !m.client.closed.Load():
-		return fmt.Errorf("lock %q: %w", m.name, causeOf(ctx))
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, causeOf(ctx))
 	case !m.client.enter():
-		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}
 	return nil
 }
@@ -213,13 +216,13 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 			})
 		}
 		if m.client.closed.Load() && l.held.End() != nil { // Close did not wait for this call
-			return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
 		return l, nil
 	case ctx.Err() != nil:
 		return nil, m.prefix(ended(ctx, m.refused(r)))
 	case m.client.closed.Load():
-		return nil, m.prefix(fmt.Errorf("lock %q: %w", m.name, ErrClosed))
+		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 	}
 	return nil, m.prefix(m.refused(r))
 }
@@ -236,7 +239,7 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	} else {
 		left = max(left-r.Age(m.client.fan.Now()), 0)
 	}
-	e := &HeldError{Name: m.name, ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
+	e := &HeldError{Name: m.name, Slots: m.k(), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
 		e.Holders = []Holder{{
 			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,

@@ -18,6 +18,9 @@ type Status struct {
 	// holder is unknown.
 	Held bool
 
+	// Slots is the number of slots of a semaphore, as the caller of [Client.Semaphore] gave it. It is 0 for a lock.
+	Slots int
+
 	// Holders are the holders of the lock: one for an exclusive lock. It is empty if Held is false.
 	Holders []Holder
 

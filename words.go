@@ -237,6 +237,9 @@ func (e *HeldError) Said() string {
 	if e.Holder().Own {
 		held = "held by this very client, " + e.Holder().String() + ","
 	}
+	if e.Slots > 1 {
+		held = fmt.Sprintf("all %d slots are held, one of them ", e.Slots) + strings.TrimPrefix(held, "held ")
+	}
 	if e.ExpiresIn >= 0 {
 		return held + " for up to " + forPeople(e.ExpiresIn)
 	}

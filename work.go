@@ -55,7 +55,13 @@ func besides(fact, work error) error {
 	return fmt.Errorf("%w; the work returned: %w", fact, work)
 }
 
-func (l *Lease) subject() string { return fmt.Sprintf("lock %q", l.name) }
+func (l *Lease) subject() string {
+	if l.Slot() >= 0 {
+		return fmt.Sprintf("semaphore %q", l.name)
+	}
+	return fmt.Sprintf("lock %q", l.name)
+}
+
 func (l *Lease) givenBack() bool { return l.unlocked.Load() }
 
 func (l *Lease) unconfirmed() {

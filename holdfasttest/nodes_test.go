@@ -190,3 +190,20 @@ func failure(tb testing.TB, test func(testing.TB)) string {
 	<-done
 	return f.said
 }
+
+// A slot of a semaphore is lost like a lock.
+func TestASlotIsLostOnDemand(t *testing.T) {
+	nodes := holdfasttest.Start(t, 3)
+	c := nodes.Client(t, holdfast.Config{})
+	lease, err := c.Semaphore("x", 2).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Lose(t, lease)
+	if !errors.Is(context.Cause(lease.Context()), holdfast.ErrLost) {
+		t.Errorf("the lease ended with %v", context.Cause(lease.Context()))
+	}
+	if other, err := c.Semaphore("x", 2).TryAcquire(t.Context()); err != nil || other.Slot() == lease.Slot() {
+		t.Errorf("%v, %v; want the other slot", other, err)
+	}
+}

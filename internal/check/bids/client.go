@@ -7,12 +7,14 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // client is a process with waiters for the lock. Only the first of them asks the nodes.
 type client struct {
 	w      *World
+	lock   kind.Kind
 	id     string
 	ahead  time.Duration // of its clock
 	stamp  int64         // the last one, or a higher one that a node has seen
@@ -24,10 +26,10 @@ type client struct {
 	pieces [][]*message // by node: messages that go together; nil: each goes by itself
 }
 
-func (w *World) newClient(i int) *client {
+func (w *World) newClient(i int, lock kind.Kind) *client {
 	id := fmt.Sprint("client", i)
 	c := &client{
-		w: w, id: id, ahead: w.below(window/4) - window/8, up: make([]bool, len(w.servers)), bids: map[string]*bidding{},
+		w: w, lock: lock, id: id, ahead: w.below(window/4) - window/8, up: make([]bool, len(w.servers)), bids: map[string]*bidding{},
 		past: bid.NewPast(id, w.set.Claim()),
 	}
 	for i, s := range w.servers {
@@ -35,6 +37,30 @@ func (w *World) newClient(i int) *client {
 		w.after(w.below(time.Second), func() { c.flap(i) })
 	}
 	return c
+}
+
+// slots returns the number of slots of the client's semaphore, 0 for a lock.
+func (c *client) slots() int {
+	if s, ok := c.lock.(*kind.Slot); ok {
+		return s.Slots().K()
+	}
+	return 0
+}
+
+// prefers draws the slot that a bid asks for first.
+func (c *client) prefers() int {
+	if c.slots() == 0 {
+		return 0
+	}
+	return c.w.rng.IntN(c.slots())
+}
+
+// at returns the kind of a slot, or of the lock.
+func (c *client) at(slot, from int) kind.Kind {
+	if s, ok := c.lock.(*kind.Slot); ok {
+		return s.At(slot, from)
+	}
+	return c.lock
 }
 
 // clock is the client's clock in stamp time.
@@ -104,6 +130,7 @@ func (c *client) handed(i int, h nodescript.Handoff) {
 	c.w.Handoffs++
 	if b := c.bids[h.Owner]; b != nil {
 		c.raise(h.Seen)
+		b.machine.Offered(i, h.Slot)
 		b.do(b.machine.Handed(c.w.now, i))
 		return
 	}
@@ -136,7 +163,7 @@ func (c *client) decline(next *bidding, all []bid.Kept) {
 		for _, k := range all {
 			if placed || !c.past.Keep(k) {
 				c.send(bid.One(k.Node), &message{
-					call: nodescript.DeclineCall(k.Of.Lock, k.Of.Owner), sendBy: c.w.now.Add(c.w.set.Claim()),
+					call: kind.Decline(k.Of), sendBy: c.w.now.Add(c.w.set.Claim()),
 				})
 			}
 		}
@@ -171,7 +198,7 @@ func (c *client) together(send func()) {
 }
 
 func order(m *message) int {
-	if m.call.Op == nodescript.Release {
+	if m.call.Op.HandsOn() {
 		return 1
 	}
 	return 0

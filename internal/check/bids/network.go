@@ -48,6 +48,14 @@ func (w *World) travel(i int, piece []*message) {
 	if w.slow && !w.calm && w.chance(3) {
 		back = w.below(timeout)
 	}
+	if w.isDead(i) {
+		w.after(w.trip(), func() { // the client knows that it cannot reach the node
+			for _, m := range piece {
+				w.answered(i, m, unsent)
+			}
+		})
+		return
+	}
 	lost := false
 	if !w.calm {
 		switch w.rng.IntN(12) {

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
 // holding is a lease, for as long as its holder relies on it.
 type holding struct {
 	lease bid.Lease
 	ended bool
+	over  clock.Instant // the lease of a holder that crashed is over on the nodes
 }
 
 // breaks notes the first broken promise.
@@ -21,17 +23,67 @@ func (w *World) breaks(format string, args ...any) {
 	}
 }
 
-// holds notes a lease. At most one holder relies on the lock, and each token is greater than the last.
+// holds notes a lease. At most one holder relies on the lock, and each token is greater than the last. Both hold for
+// each slot of a semaphore.
 func (w *World) holds(b *bidding, l bid.Lease) *holding {
-	if h := w.holder; h != nil && !h.ended && w.now < h.lease.Deadline {
-		w.breaks("two holders: %s won while %s relies on the lock for another %s", l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
+	if h := w.holders[l.Slot]; h != nil && !h.ended && w.now < h.lease.Deadline {
+		w.breaks("two holders of slot %d: %s won while %s relies on the lock for another %s", l.Slot, l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
 	}
-	if l.Token <= w.token {
-		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, w.token)
+	if last := w.tokens[l.Slot]; l.Token <= last {
+		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, last)
+	}
+	if most := max(int(b.machine.Slots), 1); l.Slot >= most {
+		w.breaks("slot %d of %d", l.Slot, most)
 	}
 	w.Won++
-	w.token, w.holder = l.Token, &holding{lease: l}
-	return w.holder
+	w.tokens[l.Slot], w.holders[l.Slot] = l.Token, &holding{lease: l, over: l.Sent.Add(w.ttl + 2*window)}
+	return w.holders[l.Slot]
+}
+
+// apart is how much later a waiter comes so that it must not overtake, and how long a waiter stands in line before it
+// must not be overtaken. Clocks and messages differ by less.
+const apart = window
+
+// overtakes checks that a waiter that gets a slot overtakes nobody who came earlier, in a world without faults.
+func (w *World) overtakes(by *waiter) {
+	if !w.quiet {
+		return
+	}
+	for _, c := range w.clients {
+		if len(c.line) == 0 || c == by.c || c.slots() != by.c.slots() {
+			continue
+		}
+		wt := c.line[0]
+		if wt.asks == 0 || w.now.Sub(wt.asks) < apart || wt.ticket > by.ticket-apart.Microseconds() {
+			continue
+		}
+		w.breaks("a waiter of %s overtook one of %s that came %dµs before", by.c.id, c.id, by.ticket-wt.ticket)
+	}
+}
+
+// idles is for how long a slot may be free while somebody who can use it waits: a waiter asks once a second, and a claim
+// of a waiter that does not hear of it ends after a second.
+const idles = 3 * time.Second
+
+// watch checks, once the faults are over, that no slot stays unused while somebody waits.
+func (w *World) watch(since time.Duration) {
+	used := 0
+	for _, h := range w.holders {
+		if !h.ended && w.now < h.over {
+			used++
+		}
+	}
+	waits := false
+	for _, c := range w.clients {
+		waits = waits || len(c.line) > 0 && used < max(c.slots(), 1)
+	}
+	switch {
+	case !waits:
+		since = time.Duration(w.now)
+	case time.Duration(w.now)-since > idles:
+		w.breaks("%d slots are in use, and somebody waits for %s", used, time.Duration(w.now)-since)
+	}
+	w.after(100*time.Millisecond, func() { w.watch(since) })
 }
 
 func (w *World) lets(h *holding) { h.ended = true }

@@ -37,20 +37,19 @@ func (s *server) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// keeps returns what the node keeps for some client: the owner of its record, and its queue.
+// keeps returns what the node keeps for some client: the owner of a record, and a queue.
 func (s *server) keeps() (owner string, queue []string) {
-	key := nodescript.RecordKey(s.w.lock.Name)
 	for _, k := range s.Keys() {
 		if len(k.Waiting) > 0 {
 			queue = k.Waiting
 		}
-		if k.Name == key {
+		if nodescript.KindOf(k.Name) == nodescript.RecordOfKey {
 			r, err := nodescript.ParseRecord(k.Text)
 			if err != nil {
 				panic(err)
 			}
-			if owner = r.Owner; r.Expiry <= s.Clock() {
-				owner = ""
+			if r.Owner != "" && r.Expiry > s.Clock() {
+				owner = r.Owner
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -17,9 +19,10 @@ type waiter struct {
 	c      *client
 	ticket int64
 	bid    *bidding
-	done   bool // it gave up, or got the lock
-	timer  int  // the number of the timer that counts
-	looks  bool // it was woken
+	done   bool          // it gave up, or got the lock
+	asks   clock.Instant // since then it is the first in its line; 0: it is not
+	timer  int           // the number of the timer that counts
+	looks  bool          // it was woken
 }
 
 // bidding is one bid of a waiter.
@@ -51,6 +54,7 @@ func (wt *waiter) begin() {
 	c.owners++
 	wt.bid = &bidding{of: wt, number: c.owners, machine: bid.New(bid.Config{
 		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket,
+		Slots: int16(c.slots()), First: int16(c.prefers()),
 		Owner: nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners))),
 	})}
 }
@@ -58,8 +62,9 @@ func (wt *waiter) begin() {
 // first makes the waiter the first in its line. near says that the lock will probably be passed to it.
 func (wt *waiter) first(near bool) {
 	b := wt.bid
+	wt.asks = wt.c.w.now
 	wt.c.expect(b)
-	if near {
+	if near && wt.c.slots() == 0 {
 		wt.pause(bid.Gather)
 		return
 	}
@@ -175,6 +180,7 @@ func (wt *waiter) leave(near bool) {
 func (wt *waiter) got(l bid.Lease) {
 	c, b := wt.c, wt.bid
 	c.forget(b)
+	c.w.overtakes(wt)
 	h := c.w.holds(b, l)
 	wt.leave(true)
 	for_ := c.w.below(100 * time.Millisecond)
@@ -198,8 +204,8 @@ func (c *client) release(b *bidding, l bid.Lease) {
 	if len(c.line) > 0 {
 		next = c.line[0].bid
 	}
-	if next != nil && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
-		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes}
+	if next != nil && !c.w.quiet && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
+		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: int16(l.Slot)}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)
 			c.w.Passed++
@@ -213,7 +219,7 @@ func (c *client) release(b *bidding, l bid.Lease) {
 				c.forget(next)
 			}
 		}
-		c.send(bid.Every, &message{call: nodescript.ReleaseCall(c.w.lock, l.Owner, l.Token), persist: over.Add(window)})
+		c.send(bid.Every, &message{call: c.at(l.Slot, -1).Release(l.Owner, l.Token), persist: over.Add(window)})
 	})
 }
 
@@ -243,12 +249,15 @@ func (b *bidding) do(actions []bid.Action) {
 			b.message, b.joins = nil, nil
 		case bid.Raise:
 			c.raise(a.Stamp)
+		case bid.Move:
+			c.w.Moved++
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).(*kind.Slot).Move(a.Owner, a.Stamp), persist: a.At})
 		case bid.Abort:
-			c.send(a.To, &message{call: nodescript.AbortCall(c.w.lock, a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Abort(a.Owner, a.Stamp), persist: a.At})
 		case bid.Release:
-			c.send(a.To, &message{call: nodescript.ReleaseCall(c.w.lock, a.Owner, a.Stamp), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Release(a.Owner, a.Stamp), persist: a.At})
 		case bid.Quit:
-			c.send(a.To, &message{call: nodescript.QuitCall(c.w.lock, a.Owner), persist: a.At})
+			c.send(a.To, &message{call: c.at(int(a.Slot), -1).Quit(a.Owner), persist: a.At})
 		case bid.Wake:
 			b.woken()
 		}
@@ -263,13 +272,14 @@ func (b *bidding) ask(a bid.Action) {
 			continue
 		}
 		at := &b.message
-		call := nodescript.AcquireCall(c.w.lock, m.Owner, a.Stamp, m.TTL)
+		lock := c.at(int(a.Slot), m.From())
+		call := lock.Acquire(m.Owner, a.Stamp, m.TTL)
 		switch {
 		case a.Do == bid.Pass:
-			call = nodescript.PassCall(c.w.lock, m.Owner, a.Stamp, m.TTL, a.Owner)
+			call = lock.Pass(m.Owner, a.Stamp, m.TTL, a.Owner)
 		case a.Do == bid.Queue && c.up[i] && c.bids[m.Owner] == b:
 			at = &b.joins
-			call = nodescript.QueueCall(c.w.lock, m.Owner, a.Stamp, m.TTL, m.Ticket)
+			call = lock.Queue(m.Owner, a.Stamp, m.TTL, m.Ticket)
 		}
 		if *at == nil {
 			*at = &message{call: call, sendBy: a.At.Add(min(timeout, window)), answer: func(node int, ans nodescript.Answer) {

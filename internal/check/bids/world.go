@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -23,7 +24,6 @@ type World struct {
 	agenda  agenda
 	set     nodescript.Config
 	scripts *nodescript.Scripts
-	lock    nodescript.Lock
 	servers []*server
 	clients []*client
 	calm    bool // no message is lost or late any more
@@ -31,17 +31,43 @@ type World struct {
 	crashes bool // holders may crash
 	slow    bool // answers may be slow
 	repeats bool // requests may arrive twice
+	dead    bool // the last of several nodes never answers
+	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
+	crowd   int  // so many clients more, and everybody comes once more after the faults
 
-	holder *holding
-	token  int64 // the highest token of a lease so far
-	broken string
+	holders map[int]*holding // by slot; a lock has the slot 0
+	tokens  map[int]int64    // by slot: the highest token of a lease so far
+	broken  string
 
-	Won, Passed, Lost, Repeated, Handoffs int // what happened
+	Won, Passed, Moved, Lost, Repeated, Handoffs int // what happened
 }
 
 // Explore runs the world of a seed. It returns the first broken promise, or "".
 func Explore(seed uint64) (*World, string) {
-	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), lock: nodescript.Lock{Name: "x", Private: true}}
+	return explore(seed, func(*World) []kind.Kind { return []kind.Kind{lock} })
+}
+
+// ExploreSlots is Explore for a semaphore. In some worlds the clients differ in the number of slots.
+func ExploreSlots(seed uint64) (*World, string) {
+	return explore(seed, func(w *World) (kinds []kind.Kind) {
+		k := 1 + w.rng.IntN(4)
+		kinds = append(kinds, slotsOf(k))
+		w.crowd, w.dead, w.quiet = w.rng.IntN(4), w.chance(3), w.chance(4)
+		if w.chance(4) {
+			kinds = append(kinds, slotsOf(k+1))
+		}
+		return kinds
+	})
+}
+
+var lock = kind.NewExclusive(nodescript.Lock{Name: "x", Private: true})
+
+func slotsOf(k int) kind.Kind { return kind.NewSlots(nodescript.NewSlots("x", k)).Any() }
+
+// explore runs the world of a seed. The clients want the kinds in turn.
+func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
+	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), holders: map[int]*holding{}, tokens: map[int]int64{}}
+	kinds := draw(w)
 	n := []int{1, 3, 3, 3, 5}[w.rng.IntN(5)]
 	w.set = nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: window, Cluster: "bids"}
 	w.scripts = nodescript.NewScripts(w.set, "run")
@@ -50,12 +76,19 @@ func Explore(seed uint64) (*World, string) {
 	for i := range n {
 		w.servers = append(w.servers, w.newServer(i))
 	}
-	for i := range 1 + w.rng.IntN(3) {
-		w.clients = append(w.clients, w.newClient(i))
+	for i := range 1 + w.rng.IntN(3) + w.crowd {
+		w.clients = append(w.clients, w.newClient(i, kinds[i%len(kinds)]))
+	}
+	if w.quiet {
+		w.settle()
+		w.crashes = false
 	}
 	for _, c := range w.clients {
 		for range 1 + w.rng.IntN(3) {
 			w.after(w.below(trouble/2), c.enter)
+			if w.crowd > 0 {
+				w.after(trouble+time.Second+w.below(time.Second), c.enter)
+			}
 		}
 	}
 	w.after(trouble, w.settle)
@@ -68,12 +101,16 @@ func Explore(seed uint64) (*World, string) {
 	return w, w.broken
 }
 
+// isDead reports whether a node never answers.
+func (w *World) isDead(i int) bool { return w.dead && len(w.servers) > 1 && i == len(w.servers)-1 }
+
 // settle ends the faults.
 func (w *World) settle() {
 	w.calm = true
+	w.after(timeout+time.Second, func() { w.watch(time.Duration(w.now)) }) // a message that was lost is sent again
 	for _, c := range w.clients {
 		for i := range w.servers {
-			c.hear(i, true)
+			c.hear(i, !w.isDead(i))
 		}
 	}
 }

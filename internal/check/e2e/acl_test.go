@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"os"
 	"regexp"
 	"slices"
@@ -75,6 +76,25 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	wait.Wait()
 	if !slices.IsSorted(o.got) || len(o.got) != 5 {
 		t.Errorf("served in the order %v", o.got)
+	}
+	x := s.client(as).Semaphore("x", 3)
+	for range 2 {
+		if _, err := x.Acquire(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	last, err := x.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	go func() {
+		_, err := s.client(byGoRedis).Semaphore("x", 3).Acquire(t.Context())
+		got <- err
+	}()
+	s.inLineForSlot("x", 1)
+	if err := errors.Join(last.Unlock(t.Context()), <-got); err != nil {
+		t.Error(err)
 	}
 	for _, srv := range s.servers {
 		if log, err := srv.Do("ACL", "LOG"); err != nil || len(log.([]any)) > 0 {

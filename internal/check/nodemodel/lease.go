@@ -125,7 +125,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 		return "S" + nodescript.Micros(old.Seen), nil
 	case !old.there && n.evicted():
 		return "N", nil
-	case n.Full && !old.Waiting:
+	case n.Full && !old.Waiting && !s.wrote:
 		return "", oom // the next write is a SET
 	}
 	mine.Leased = old.leased(mine.Owner)

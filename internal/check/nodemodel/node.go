@@ -55,6 +55,7 @@ type script struct {
 	run    string
 	guard  string // the value that it expects at GuardKey
 	inside bool   // GuardKey had this value
+	wrote  bool   // an earlier write of the call permits writes although the memory is full
 }
 
 // made is the configuration and incarnation of scripts.
@@ -210,7 +211,7 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 	if len(each) == 1 {
 		return n.call(s, c)
 	}
-	if s.op != nodescript.Release { // release needs no guard
+	if !s.op.HandsOn() { // a release needs no guard
 		if answer, err := n.guarded(s); answer != "" || err != nil {
 			return answer, err
 		}
@@ -236,6 +237,10 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 		return n.leave(s, c)
 	case nodescript.Quit:
 		return n.leaveQueue(c)
+	case nodescript.AcquireSlot:
+		return n.acquireSlot(s, c)
+	case nodescript.ReleaseSlot:
+		return n.releaseSlot(s, c)
 	default:
 		return n.refresh(s, c)
 	}

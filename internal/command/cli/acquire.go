@@ -46,7 +46,7 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	if f.through {
 		options = append(options, holdfast.WaitThroughOutages())
 	}
-	lock, try := calls(client, names, options)
+	lock, try := calls(client, names, int(f.slots), options)
 	a.hold()
 	stop := sig.interrupt(cancel)
 	var h held

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast"
 )
 
 // nodeList is a flag with URLs, separated by commas or white space. A second flag adds its URLs to those of the first
@@ -74,8 +77,29 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// wellFormed matches a duration in the syntax of time.ParseDuration. If ParseDuration refuses such a text, the value is
-// too large. ParseDuration's error does not distinguish the two cases.
+// slotCount is a flag with the number of slots of a semaphore; 0: it was not given.
+type slotCount int
+
+func (n *slotCount) String() string {
+	if *n == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func (*slotCount) Type() string { return "number" }
+
+func (n *slotCount) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil || v < 1 || v > holdfast.MostSlots {
+		return fmt.Errorf("want a number from 1 to %d", holdfast.MostSlots)
+	}
+	*n = slotCount(v)
+	return nil
+}
+
+// wellFormed matches a duration in the syntax of time.ParseDuration. If such a text is refused, its value is too large:
+// ParseDuration's error does not distinguish these cases.
 var wellFormed = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 var errNoMeaning = errors.New("has no meaning here")

@@ -19,7 +19,8 @@ import (
 type lockJSON struct {
 	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
-	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
+	Slots       *int           `json:"slots"`       // of a semaphore, else null
+	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered
 	Foreign     *bool          `json:"foreign"`
 	Left        *bool          `json:"left"`    // the owner has ended its lease, and the name stays taken
 	Offered     *bool          `json:"offered"` // nobody has the name yet; it is reserved for owner, the first waiter
@@ -39,6 +40,7 @@ type holderJSON struct {
 	Foreign bool    `json:"foreign"`
 	Left    bool    `json:"left"`
 	Offered bool    `json:"offered"`
+	Slot    *int    `json:"slot"` // of a semaphore, else null
 	Fence   *int64  `json:"fence"`
 	Since   *string `json:"since"`
 	Until   *string `json:"until"`
@@ -58,13 +60,20 @@ type lockNodeJSON struct {
 func statusJSON(s *holdfast.Status, known bool) lockJSON {
 	j := lockJSON{Name: s.Name, NameQuoted: strconv.QuoteToASCII(s.Name)}
 	first := s.Holder()
+	if s.Slots > 0 {
+		j.Slots = &s.Slots
+	}
 	if known {
 		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &first.Foreign, &first.Left, &first.Offered
 		j.Holders = []holderJSON{}
 	}
 	for _, h := range s.Holders {
+		var slot *int
+		if s.Slots > 0 {
+			slot = &h.Slot
+		}
 		j.Holders = append(j.Holders, holderJSON{
-			Holder: h.String(), Owner: text(h.Owner), Foreign: h.Foreign, Left: h.Left, Offered: h.Offered,
+			Slot: slot, Holder: h.String(), Owner: text(h.Owner), Foreign: h.Foreign, Left: h.Left, Offered: h.Offered,
 			Fence: number(h.Fence), Since: instant(h.Since), Until: instant(h.Until),
 		})
 	}

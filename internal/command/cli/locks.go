@@ -21,13 +21,18 @@ type held interface {
 	UnlockAt(ctx context.Context, at time.Time) error
 }
 
-// calls returns the calls that take these locks. Several locks are taken as one set.
-func calls(c *holdfast.Client, names []string, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
+// calls returns the calls that take these locks. Several locks are one set. With slots the name is a semaphore.
+func calls(c *holdfast.Client, names []string, slots int, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
 	if len(names) > 1 {
 		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
 			return func(ctx context.Context) (held, error) { return unlessFailed(take(ctx, names, options...)) }
 		}
 		return all(c.LockAll), all(c.TryLockAll)
+	}
+	if slots > 0 {
+		s := c.Semaphore(names[0], slots, options...)
+		return func(ctx context.Context) (held, error) { return unlessFailed(s.Acquire(ctx)) },
+			func(ctx context.Context) (held, error) { return unlessFailed(s.TryAcquire(ctx)) }
 	}
 	m := c.Mutex(names[0], options...)
 	return func(ctx context.Context) (held, error) { return unlessFailed(m.Lock(ctx)) },
@@ -103,8 +108,16 @@ func unique(names []string) (list []string) {
 	return list
 }
 
-// named matches the variables that name the locks of the innermost run.
-var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_OWNER$`)
+// named matches the variables that say which locks the innermost run has.
+var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_(OWNER|SLOT)$`)
+
+// slot returns the variable with the slot of a semaphore, or none.
+func (h *holding) slot() []string {
+	if l, ok := h.held.(*holdfast.Lease); ok && l.Slot() >= 0 {
+		return []string{"HOLDFAST_SLOT=" + strconv.Itoa(l.Slot())}
+	}
+	return nil
+}
 
 // inherited returns the environment of this process without those variables of an outer run.
 //

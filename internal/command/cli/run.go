@@ -40,6 +40,12 @@ together. If an inner run has other names too, it takes only those that the
 outer run does not have. It then waits while it holds the outer locks. Two such
 runs can wait for each other for ever, unless all take their locks in one order.
 
+With --slots K the lock is a semaphore: up to K commands run at a time, each in a
+slot of its own. Every run uses the slots below its own K. Lock and semaphore of
+one NAME do not exclude each other. A run inside COMMAND that asks for the same
+semaphore takes another slot; give it a --wait, because the outer run keeps its
+slot meanwhile.
+
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
 like a key of holdfast. The arguments after the -- belong to COMMAND. It finds
@@ -55,6 +61,7 @@ in its environment:
   HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
                    innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
+  HOLDFAST_SLOT    with --slots: the slot, from 0; no other holder has it now
   HOLDFAST_GROUP   the process group of COMMAND
 
 If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
@@ -102,6 +109,7 @@ type runFlags struct {
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
 	noReentry                  bool
+	slots                      slotCount // 0: a lock
 }
 
 func (a *app) run() *cobra.Command {
@@ -120,6 +128,9 @@ func (a *app) run() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.slots > 0 && len(f.also) > 0 {
+				return usage(errors.New("--also and --slots do not go together"), "take the locks with another holdfast run inside")
+			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.interrupted(c, err)
 			return err
@@ -131,6 +142,7 @@ func (a *app) run() *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("also", cobra.NoFileCompletions)
 	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
+	flags.Var(&f.slots, "slots", "take one of this many slots of a semaphore, instead of a lock")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
@@ -227,7 +239,7 @@ func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, si
 			return newHolding(h, names, outer), nil
 		}
 		var self selfHeld
-		if !errors.As(err, &self) || f.noReentry {
+		if !errors.As(err, &self) || f.noReentry || f.slots > 0 {
 			return nil, err
 		}
 		l, ok := self.passedOn()
@@ -322,7 +334,7 @@ func environment(h *holding, passNodes bool) []string {
 			owners, fences = append(owners, l.owner), append(fences, l.fence)
 		}
 	}
-	env = append(env, naming(h.all)...)
+	env = append(append(env, naming(h.all)...), h.slot()...)
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
 

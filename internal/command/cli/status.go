@@ -17,17 +17,14 @@ import (
 
 func (a *app) status() *cobra.Command {
 	var asJSON bool
+	var slots slotCount
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show the holder of a lock",
 		Long: `status shows the holder of the lock NAME: since when and until when it holds the
-lock, its fencing token, and the answer of each node. It changes no lock.
+lock, its fencing token, and the answer of each node. It changes nothing.
 
-A node that does not vote may have forgotten the holder, for example after a
-restart. So status says "free" only if a majority of the nodes vote and know no
-holder. If too few nodes answer or vote, it says "not known" and exits with 69.
-If votes are missing, it asks for them as holdfast nodes does: this starts the
-quarantine of a new node.`,
+With --slots K it shows the holder of each slot of the semaphore NAME.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
@@ -41,16 +38,20 @@ quarantine of a new node.`,
 				return err
 			}
 			defer client.Close()
-			a.hold() // the answers say the same as the library's warnings
-			return a.showStatus(cmd.OutOrStdout(), client, args[0], asJSON)
+			return a.showStatus(cmd.OutOrStdout(), client, args[0], int(slots), asJSON)
 		},
 	}
+	cmd.Flags().Var(&slots, "slots", "show this many slots of a semaphore, instead of a lock")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, asJSON bool) error {
-	s, err := client.Status(context.Background(), name)
+func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, slots int, asJSON bool) error {
+	ask := func(ctx context.Context) (*holdfast.Status, error) { return client.Status(ctx, name) }
+	if slots > 0 {
+		ask = client.Semaphore(name, slots).Status
+	}
+	s, err := ask(context.Background())
 	if s == nil {
 		return usage(inFlags(err), "")
 	}
@@ -74,6 +75,8 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 		}
 	}
 	switch {
+	case s.Slots > 0:
+		printSlots(w, s, unsure)
 	case unsure:
 		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable(s.Name), lacking(s.Nodes))
 	case !s.Held:
@@ -97,19 +100,29 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	}
 	fmt.Fprintln(w)
 	for _, n := range s.Nodes {
-		fmt.Fprintf(w, "%s\t%s\n", n.Node, nodeView(n, s))
+		view := nodeView(n, s)
+		if s.Slots > 0 && n.Err == nil {
+			view = "answered"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", n.Node, view)
 	}
 	return printed(w.Flush())
 }
 
-// lacking returns what too few of the nodes do.
-func lacking(nodes []holdfast.NodeAnswer) string {
-	for _, n := range nodes {
-		if n.Reason == holdfast.ReasonFreeNoVote {
-			return "vote"
-		}
+// printSlots prints the holders of a semaphore's slots. unsure means that too few nodes answered to know all of them.
+func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
+	held := fmt.Sprintf("%d of %d slots held", len(s.Holders), s.Slots)
+	if unsure {
+		held = "not known, because too few nodes answered; at least " + held
 	}
-	return "answered"
+	fmt.Fprintf(w, "%s\t%s\n", printable(s.Name), held)
+	for _, h := range s.Holders {
+		what := fmt.Sprintf("held by %s, fence %d, until %s", h, h.Fence, expiry(h.Until))
+		if h.Offered {
+			what = fmt.Sprintf("offered to %s, until %s", h, expiry(h.Until))
+		}
+		fmt.Fprintf(w, "slot %d\t%s\n", h.Slot, what)
+	}
 }
 
 // printed adds to a write error that the output could not be printed.

@@ -15,8 +15,9 @@ const (
 	Keep               // from now on, Withdraw does not apply to the current question
 	Raise              // draw higher stamps, because a node has seen the token Stamp
 
-	Abort   // give back the grants to Owner for stamps up to Stamp; none of them became a lease
-	Release // give back the grants to Owner for stamps up to Stamp
+	Move    // give back what Owner got of Slot by stamps up to Stamp, and keep its places in the queues
+	Abort   // give back what Owner got by stamps up to Stamp: none of them became a lease
+	Release // give back what Owner got by stamps up to Stamp
 	Quit    // remove Owner from the queues
 
 	Wake // wake the waiter
@@ -26,6 +27,7 @@ const (
 // Action is one thing that the caller must do for a bid.
 type Action struct {
 	Do    Do
+	Slot  int16 // of a semaphore
 	Tag   int32 // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	To    Nodes
 	Owner string

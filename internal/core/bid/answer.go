@@ -9,24 +9,33 @@ import (
 // Answered takes a node's answer to the stamp of the round tag.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
-	out := m.votes.Answer(node, tag, ans)
-	m.learn(node, ans)
-	joined := ans.Verdict == nodescript.Held && ans.Rank >= 0
+	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)
 	if joined || m.Ticket != 0 && ans.MayHaveRun() {
 		m.stands = m.stands.With(node)
 	}
+	if m.ofSlots() {
+		if tag < m.slots.since {
+			m.answeredEarlier(now, node, tag, ans, joined)
+			return m.out
+		}
+		m.learnSlot(node, ans)
+	}
+	out := m.votes.Answer(node, tag, ans)
+	m.learn(node, ans)
 	if ans.Verdict == nodescript.Stale {
 		m.emit(Action{Do: Raise, Stamp: ans.Seen})
 	}
 	switch {
 	case m.state == over:
 		m.answeredLate(now, node, ans, joined)
+	case m.state != open && tag == m.tag && m.movesLate():
+		m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
 	case m.state != open:
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
-		m.ask(One(node)) // this grant is for an earlier stamp, and only the current stamp counts
-	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner:
-		// The waiters before this owner in the queue were gone, so the node reserved the name for this owner.
+		m.ask(One(node)) // this grant is for an earlier stamp: only the current stamp counts
+	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner && !m.ofSlots():
+		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
 		m.waited = true
 		m.handed(node)
 	case out == quorum.Open && ans.Verdict == nodescript.Granted && m.spare.nodes != 0:
@@ -40,6 +49,10 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	case out == quorum.Failed:
 		m.drop(Every)
 		m.from = Passed{}
+		if m.movesOn() {
+			m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
+			break
+		}
 		m.become(failed)
 	}
 	m.rest()
@@ -48,6 +61,9 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 
 // answeredLate takes an answer that comes after the end of the bid.
 func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answer, joined bool) {
+	if m.taken {
+		m.leaveStray(node, now)
+	}
 	switch {
 	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for

@@ -37,6 +37,7 @@
 //	part.go      a partial grant: kept, or given back to an older waiter or a holder
 //	spare.go     nodes that the bid leaves alone for a while, so that a lease can be repaired there
 //	lease.go     the end of a bid: won or given up, and the release of its partial grant
+//	slots.go     slots of a semaphore: which slot a round asks for, and moves to another one
 //	turn.go      what a waiter does after it was woken
 //	pause.go     the pause before the next question
 //	refusal.go   the reason of a failed attempt, and its meaning for the next attempt

@@ -7,9 +7,10 @@ import (
 // Passed is a lease that its owner has ended in favour of a waiter of the same process.
 type Passed struct {
 	Owner   string
-	Highest int64         // the highest stamp that was sent under Owner
-	Over    clock.Instant // the instant at which the lease has expired on the nodes
-	Passes  int           // the number of passes in a row that brought the lease
+	Highest int64         // the highest stamp sent under Owner
+	Over    clock.Instant // instant at which the lease has expired on the nodes
+	Passes  int           // passes in a row by which the lease came
+	Slot    int16         // of a semaphore
 }
 
 // Passed begins a round that takes the lease over from an owner of this process. It needs one round trip, and a
@@ -34,7 +35,7 @@ func (m *Machine) Passing() bool { return m.from.Owner != "" }
 // drop releases the passed lease on the nodes where this bid did not take it over.
 func (m *Machine) drop(to Nodes) {
 	if m.Passing() {
-		m.emit(Action{Do: Release, To: to, Owner: m.from.Owner, Stamp: m.from.Highest, At: m.from.Over.Add(m.Window)})
+		m.emit(Action{Do: Release, To: to, Owner: m.from.Owner, Slot: m.from.Slot, Stamp: m.from.Highest, At: m.from.Over.Add(m.Window)})
 	}
 }
 
@@ -47,6 +48,7 @@ func (m *Machine) Handed(now clock.Instant, node int) []Action {
 	}
 	m.waited = true
 	m.halved = 0 // hand-offs of other nodes may follow
+	m.newReason()
 	if m.state == open && !m.votes.Asked(node) && now.Sub(m.sent) < m.Window/2 {
 		m.ask(One(node))
 		return m.out

@@ -16,7 +16,8 @@ type Lease struct {
 	By       Nodes // the nodes that granted the lease before it was won
 	Passes   int   // the number of passes in a row since the nodes handed the name to this process
 	Waited   bool  // the name came by a hand-off
-	Missing  bool  // answers are missing, so the bid still takes them
+	Slot     int   // of a semaphore
+	Missing  bool  // answers are missing: the bid goes on to take them
 }
 
 // take ends a bid that was won and returns its lease. It returns false if the bid is not won or the lease's deadline
@@ -27,13 +28,14 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 		return Lease{}, false
 	}
 	m.state, m.taken = over, true
-	l := Lease{Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
+	l := Lease{Slot: m.Slot(), Owner: m.Owner, Token: m.stamp, Sent: m.sent, Deadline: deadline, Others: m.votes.Waiting(), Waited: m.waited, Passes: m.passes}
 	for i := range m.N {
 		switch {
 		case m.votes.Pending(i):
 			l.Missing = true
 		case m.votes.Granted(i):
 			l.By = l.By.With(i)
+			m.leaveStray(i, now)
 		default:
 			if m.stands.Has(i) {
 				m.quit(i, now)
@@ -93,10 +95,10 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 		queued = to & m.stands
 	}
 	if to &^= queued; to != 0 {
-		m.emit(Action{Do: do, To: to, Owner: m.Owner, Stamp: m.stamp, At: until})
+		m.emit(Action{Do: do, To: to, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: until})
 	}
 	if queued != 0 {
-		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
+		m.emit(Action{Do: do, To: queued, Owner: m.Owner, Slot: m.slotNow(), Stamp: m.stamp, At: max(until, now.Add(nodescript.QueueKept))})
 	}
 }
 

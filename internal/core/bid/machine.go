@@ -15,7 +15,9 @@ type Config struct {
 	MaxTTL time.Duration // the longest TTL of the node set
 	Owner  string
 	TTL    time.Duration
-	Ticket int64 // the ticket of the wait; 0: the bid joins no queue
+	Ticket int64 // 0: the bid joins no queue
+	Slots  int16 // the number of slots of a semaphore; 0: the bid is for a lock
+	First  int16 // the slot that the bid asks for first
 }
 
 // state is the state of a bid.
@@ -57,6 +59,7 @@ type Machine struct {
 	from    Passed        // the lease that is being passed to this bid; the zero value: none
 	passes  int           // the number of passes in a row, including the one that brings this lease
 	next    round         // the round whose stamp is being drawn
+	slots   *slots        // nil: the bid is for a lock
 
 	out  []Action
 	room [2]Action // memory for out, so that most events allocate nothing
@@ -68,8 +71,14 @@ type again struct {
 	since clock.Instant // the set counts for one second from this instant
 }
 
-// New returns a bid that has not asked any node yet.
-func New(c Config) Machine { return Machine{Config: c, votes: quorum.NewAttempt(c.N)} }
+// New returns a bid that has asked nobody yet.
+func New(c Config) Machine {
+	m := Machine{Config: c, votes: quorum.NewAttempt(c.N)}
+	if c.Slots > 0 {
+		m.slots = newSlots(c.N, int(c.First))
+	}
+	return m
+}
 
 // Asking reports whether the current round is open, so that missing answers may still decide it.
 func (m *Machine) Asking() bool { return m.state == open && m.stamp != 0 }

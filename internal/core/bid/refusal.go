@@ -38,14 +38,21 @@ type Refusal struct {
 func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
-	free, held, owners := 0, 0, map[string]int{}
+	free, held, full, owners := 0, 0, 0, map[string]int{}
 	unanswered, unknown, most := 0, 0, 0
 	for _, a := range answers {
 		switch a.Verdict {
 		case nodescript.Held:
 			held++
-			owners[a.Owner]++
-			most = max(most, owners[a.Owner])
+			switch {
+			case a.Full:
+				full++
+				most = max(most, full)
+			case a.Offered: // nobody is in the way
+			default:
+				owners[a.Owner]++
+				most = max(most, owners[a.Owner])
+			}
 		case nodescript.Granted, nodescript.Stale:
 			free++
 		case nodescript.Unanswered:
@@ -127,7 +134,7 @@ func foreign(answers []nodescript.Answer) bool {
 func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	count := map[string]int{}
 	for _, a := range r.Answers {
-		if a.Verdict != nodescript.Held {
+		if a.Verdict != nodescript.Held || a.Offered { // a node that offers a slot names nobody to wait for
 			continue
 		}
 		count[a.Owner]++

@@ -103,6 +103,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 // askAll begins a round with all nodes unless the bid is over or won.
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
+		m.newReason()
 		m.draw(round{to: m.spare.leave(now), whole: true})
 	}
 }
@@ -127,10 +128,14 @@ func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 		if m.stamp != 0 {
 			m.emit(Action{Do: Withdraw}) // the new round replaces the last one
 		}
+		last, moved := m.chosen(r)
 		m.state, m.whole, m.err = open, r.whole, nil
 		m.stamp, m.sent = stamp, sent
 		m.tag = m.votes.Begin(r.chase)
 		m.ask(r.to)
+		if moved {
+			m.emit(last)
+		}
 	}
 	if r.keep {
 		m.emit(Action{Do: Keep})
@@ -160,7 +165,7 @@ func (m *Machine) ask(to Nodes) {
 			m.votes.Ask(i)
 		}
 	}
-	a := Action{Do: Acquire, To: to, Owner: m.Owner, Tag: int32(m.tag), Stamp: m.stamp, At: m.sent}
+	a := Action{Do: Acquire, To: to, Owner: m.Owner, Slot: m.slotNow(), Tag: int32(m.tag), Stamp: m.stamp, At: m.sent}
 	switch {
 	case m.Passing():
 		a.Do, a.Owner = Pass, m.from.Owner

@@ -41,7 +41,7 @@ func (p *pipeline) add(m *Message) {
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {
-			if t := &p.parts[i].Together; (t.Op == nodescript.Release) == last {
+			if t := &p.parts[i].Together; t.Op.HandsOn() == last {
 				p.calls = append(p.calls, node.Call{SHA: scripts.SHA(t.Op), Keys: t.Keys, Args: t.Args})
 				p.order = append(p.order, i)
 			}

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -24,6 +25,33 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		views[i], errs[i] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), nodescript.InspectCall(l)))
+	})
+	return views, errs
+}
+
+// looksTogether is how many slots of a semaphore a survey asks a node for at a time.
+const looksTogether = 16
+
+// InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.
+func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, []error) {
+	views, errs := make([][]nodescript.View, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		all, failed := make([]nodescript.View, s.K), make([]error, s.K)
+		var wait sync.WaitGroup
+		for first := range min(s.K, looksTogether) {
+			wait.Go(func() {
+				for slot := first; slot < s.K && ctx.Err() == nil; slot += looksTogether {
+					all[slot], failed[slot] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), s.InspectCall(slot)))
+				}
+			})
+		}
+		wait.Wait()
+		views[i] = all
+		if first := slices.IndexFunc(failed, func(err error) bool { return err != nil }); first >= 0 {
+			errs[i] = failed[first]
+		} else if ctx.Err() != nil {
+			errs[i] = context.Cause(ctx) // some slots were not asked for
+		}
 	})
 	return views, errs
 }

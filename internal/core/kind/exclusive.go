@@ -18,6 +18,12 @@ func (e *Exclusive) Lock() nodescript.Lock { return e.lock }
 // Name implements [Kind].
 func (e *Exclusive) Name() string { return e.lock.Name }
 
+// Line implements [Kind].
+func (e *Exclusive) Line() string { return e.lock.Name }
+
+// Shares implements [Kind].
+func (e *Exclusive) Shares() bool { return false }
+
 // Acquire implements [Kind].
 func (e *Exclusive) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
 	return nodescript.AcquireCall(e.lock, owner, token, ttl)
@@ -68,4 +74,9 @@ func (e *Exclusive) EndGap(owner string, highest int64) nodescript.Call {
 }
 
 // Decline returns the call that rejects a claim which no waiter of this process can use.
-func Decline(h nodescript.Handoff) nodescript.Call { return nodescript.DeclineCall(h.Lock, h.Owner) }
+func Decline(h nodescript.Handoff) nodescript.Call {
+	if h.OfSlot {
+		return nodescript.DeclineSlotCall(h)
+	}
+	return nodescript.DeclineCall(h.Lock, h.Owner)
+}

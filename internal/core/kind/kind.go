@@ -3,7 +3,7 @@
 // scripts of all kinds answer with the verdicts of package nodescript, which reads the reply of each operation. So the
 // meaning of an answer comes with the operation.
 //
-// There is one kind so far: [Exclusive].
+// The kinds are [Exclusive], a lock with one holder, and [Slot], a slot of a semaphore.
 package kind
 
 import (
@@ -15,8 +15,14 @@ import (
 // Kind makes the calls for one name. Stamps, tokens, tickets and instants are µs of stamp time. A Kind is safe for
 // concurrent use.
 type Kind interface {
-	// Name returns the name with its prefix. Waiters of one name in this process form one line.
+	// Name returns the name with its prefix.
 	Name() string
+	// Line tells which waiters of this process form one line: those with the same text. It is the name, or a text that
+	// no name can be.
+	Line() string
+	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
+	// waiter of this process has just got the name. Clients of other libraries know no such kind.
+	Shares() bool
 
 	// Calls of an attempt.
 

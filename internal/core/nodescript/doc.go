@@ -8,6 +8,7 @@
 //	config.go     the configuration that all clients of a node set share
 //	script.go     the scripts for one incarnation and configuration of a node
 //	call.go       makes the keys and arguments of an operation
+//	slot.go       the slots of a semaphore: their calls and bounds
 //	reply.go      turns a node's reply into an Answer; never panics, also not on the reply of a hostile server
 //	cause.go      why a node gave its answer: the codes of admit, and the codes that clients find
 //	evidence.go   the values that belong to a cause

@@ -22,7 +22,7 @@ var (
 func FuzzParseReply(f *testing.F) {
 	for _, s := range []string{
 		"", "G", "G0", "G1", "E", "R", "D", "F", "N", "C", "O" + now16, "S" + now16, "P" + now16, "Hl" + now16 + "owner", "Hf9999999999999999",
-		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hc", "Hl-790000000123456000003owner", "G2", "G17", "Z", "17", "Hz" + now16 + "------owner", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
+		"Hc" + now16 + "000003owner", "Hl" + now16 + "------owner", "Hl" + now16 + "------0007owner", "Hc" + now16 + "000003----owner", "Hc", "Hl-790000000123456000003owner", "G2", "G17", "Z", "17", "Hz" + now16 + "------owner", "L", "Lg", "Llowner", "O12", "S-790000000123456", "H" + now16,
 	} {
 		for op := range ops {
 			f.Add(uint8(op), s)
@@ -35,6 +35,9 @@ func FuzzParseReply(f *testing.F) {
 		}
 		if a.Left < 0 || a.Seen < 0 || a.Time < 0 {
 			t.Fatalf("%q: a negative time: %+v", s, a)
+		}
+		if a.Offered && (a.Full || a.Slot < 0 || a.Slot > 9999) {
+			t.Fatalf("%q: slot %d", s, a.Slot)
 		}
 		if a.Rank < -1 {
 			t.Fatalf("%q: rank %d", s, a.Rank)

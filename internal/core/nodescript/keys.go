@@ -2,6 +2,7 @@ package nodescript
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +51,34 @@ func nameOf(key string) (name string, ok bool) {
 
 // QueueKey returns the key of the queue that belongs to a record.
 func QueueKey(record string) string { return record + queueExtra }
+
+// slotsHead returns the beginning of all keys of a semaphore. Their ends are those of a record and its queue, so that no
+// name can collide with them, and the rest tells them from the record of a lock.
+func slotsHead(name string) string { return strings.TrimSuffix(RecordKey(name), recordTail[1:]) }
+
+// SlotKey returns the key of the record of a semaphore's slot.
+func SlotKey(name string, slot int) string { return slotsHead(name) + strconv.Itoa(slot) + recordTail }
+
+// SlotsQueueKey returns the key of the queue that all slots of a semaphore share.
+func SlotsQueueKey(name string) string { return slotsHead(name) + slotsQueue }
+
+// slotsQueue is the end of the key of a semaphore's queue. Scripts know its length.
+const slotsQueue = "slots" + queueTail
+
+// slotOf returns the name and the slot that have this record key.
+func slotOf(key string) (name string, slot int, ok bool) {
+	head, ok := strings.CutSuffix(key, recordTail)
+	if !ok {
+		return "", 0, false
+	}
+	at := strings.LastIndexByte(head, ':') + 1
+	slot, err := strconv.Atoi(head[at:])
+	if err != nil || slot < 0 || slot >= MostSlots {
+		return "", 0, false
+	}
+	name, ok = nameOf(head[:at] + recordTail[1:])
+	return name, slot, ok && SlotKey(name, slot) == key
+}
 
 // KeyKind is the kind of a key of a node.
 type KeyKind uint8

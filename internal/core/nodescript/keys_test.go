@@ -28,7 +28,17 @@ func TestNoTwoNamesShareAKey(t *testing.T) {
 		}
 		names[name] = true
 		record := RecordKey(name)
-		for _, key := range []string{name, record, record + ":queue"} {
+		keys := []string{name, record, record + ":queue", SlotsQueueKey(name)}
+		for _, slot := range []int{0, 1, 10, MostSlots - 1} {
+			keys = append(keys, SlotKey(name, slot), SlotKey(name, slot)+":queue")
+			if of, at, ok := slotOf(SlotKey(name, slot)); of != name || at != slot || !ok {
+				t.Errorf("the key of slot %d of %q is read as that of slot %d of %q", slot, name, at, of)
+			}
+		}
+		if _, _, ok := slotOf(record); ok {
+			t.Errorf("the record of %q is read as that of a slot", name)
+		}
+		for _, key := range keys {
 			if o, taken := owner[key]; taken {
 				t.Errorf("%q has key %q, as has %q", name, key, o)
 			}
@@ -51,8 +61,10 @@ func TestKeysOfANameShareItsSlot(t *testing.T) {
 		return key
 	}
 	each(4, "", func(name string) {
-		if CheckName(name) == nil && hashed(RecordKey(name)) != hashed(name) {
-			t.Errorf("%q hashes %q, its record %q hashes %q", name, hashed(name), RecordKey(name), hashed(RecordKey(name)))
+		for _, key := range []string{RecordKey(name), SlotKey(name, 7), SlotsQueueKey(name)} {
+			if CheckName(name) == nil && hashed(key) != hashed(name) {
+				t.Errorf("%q hashes %q, its key %q hashes %q", name, hashed(name), key, hashed(key))
+			}
 		}
 	})
 }

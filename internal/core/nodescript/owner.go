@@ -68,6 +68,9 @@ type Handoff struct {
 	Seen   int64  // the node's highest token seen: the next stamp must exceed it; if Wanted, the partial grant's token
 	Lock   Lock   // the lock that it is about
 	Wanted bool
+
+	OfSlot bool // it is about a slot of a semaphore, and Lock has the semaphore's name
+	Slot   int
 }
 
 // ParseHandoff reads the message of a hand-off.
@@ -80,8 +83,12 @@ func ParseHandoff(message string) (h Handoff, ok bool) {
 	if err != nil || owner == "" || len(owner) > MostOwner || len(of) < 2 || of[0] < '0' || of[0] > '3' {
 		return h, false
 	}
-	name, ok := nameOf(of[1:])
-	return Handoff{Owner: owner, Seen: seen, Lock: Lock{Name: name, Private: of[0]%2 == 0}, Wanted: of[0] >= '2'}, ok
+	h = Handoff{Owner: owner, Seen: seen, Lock: Lock{Private: of[0]%2 == 0}, Wanted: of[0] >= '2'}
+	if h.Lock.Name, h.Slot, h.OfSlot = slotOf(of[1:]); h.OfSlot {
+		return h, h.Lock.Private // a slot has no plain key
+	}
+	h.Lock.Name, ok = nameOf(of[1:])
+	return h, ok
 }
 
 // String returns the message as a node sends it.
@@ -93,7 +100,11 @@ func (h Handoff) String() string {
 	if h.Wanted {
 		what += 2
 	}
-	return Micros(h.Seen) + h.Owner + "\n" + string(what) + RecordKey(h.Lock.Name)
+	key := RecordKey(h.Lock.Name)
+	if h.OfSlot {
+		key = SlotKey(h.Lock.Name, h.Slot)
+	}
+	return Micros(h.Seen) + h.Owner + "\n" + string(what) + key
 }
 
 // Inbox returns the channel on which a client hears of hand-offs to its owners.

@@ -50,6 +50,9 @@ type Answer struct {
 	Foreign bool          // Held, Lost: the plain key is foreign
 	Waiting bool          // Granted: others wait in the queue
 	Rank    int           // Held: the number of waiters before the caller; -1 if the caller is not in the queue
+	Offered bool          // Held, of a slot: the node has Slot for the caller instead
+	Full    bool          // Held, of a slot: the node has no slot for the caller
+	Slot    int           // Held, if Offered
 	Owner   string        // Held, Lost: the present owner
 	Left    time.Duration // Held, Quarantined
 	Seen    int64         // Stale, Poisoned
@@ -86,14 +89,25 @@ func ParseReply(op Op, r node.Reply) Answer {
 	case c == 'O':
 		a.Verdict = OffClock
 		a.Time, err = parseMicros(rest)
-	case c == 'G' && op == Acquire && (rest == "0" || rest == "1"):
+	case c == 'G' && op.acquires() && (rest == "0" || rest == "1"):
 		a.Verdict, a.Waiting = Granted, rest == "1"
-	case c == 'S' && op == Acquire, c == 'P' && op == Acquire:
+	case (c == 'S' || c == 'P') && op.acquires():
 		a.Verdict = Stale
 		if c == 'P' {
 			a.Verdict = Poisoned
 		}
 		a.Seen, err = parseMicros(rest)
+	case c == 'H' && op == AcquireSlot && len(rest) >= heldHead+slotDigits:
+		a = ParseReply(Acquire, node.Reply{Value: r.Value[:1+heldHead] + rest[heldHead+slotDigits:]})
+		if a.Verdict != Held {
+			return unreadable(op, r.Value)
+		}
+		slot := rest[heldHead : heldHead+slotDigits]
+		if a.Full = slot == noSlot; !a.Full {
+			var n uint64
+			n, err = strconv.ParseUint(slot, 10, 16)
+			a.Offered, a.Slot = true, int(n)
+		}
 	case c == 'H' && op == Acquire && len(rest) >= heldHead && len(rest) <= heldHead+MostOwner:
 		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
 		a.Left, err = parseLeft(rest[1 : 1+digits])
@@ -112,9 +126,9 @@ func ParseReply(op Op, r node.Reply) Answer {
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
 	case c == 'L' && op == Leave:
 		a.Verdict = Lost
-	case c == 'D' && (op == Release || op == Leave || op == Quit), c == 'R' && op == Refresh:
+	case c == 'D' && op.GivesBack(), c == 'R' && op == Refresh:
 		a.Verdict = Done
-	case c == 'F' && op == Release:
+	case c == 'F' && op.HandsOn():
 		a.Verdict = NotMine
 	default:
 		return unreadable(op, r.Value)

@@ -18,15 +18,20 @@ const (
 	Leave
 	Refresh
 	Quit
+	AcquireSlot
+	ReleaseSlot
 	ops
 )
 
-var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit"}
+var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot"}
 
 func (o Op) String() string { return opNames[o] }
 
 // GivesBack reports whether o only gives back its owner's grant. A node need not vote for that.
-func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit }
+func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit || o == ReleaseSlot }
+
+// HandsOn reports whether o may hand a name on. In a piece of calls it goes last: see package fanout.
+func (o Op) HandsOn() bool { return o == Release || o == ReleaseSlot }
 
 // Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each contains
 // both. So a restarted server does not know them. A server that votes under another configuration has another guard.

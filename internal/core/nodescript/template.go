@@ -20,10 +20,14 @@ var templates = sync.OnceValue(func() (t struct {
 	ops   [ops]template
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
-	handoff, evicted, each := text("handoff"), text("evicted"), text("each")
+	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	for op := range ops {
+		source := text(op.String())
+		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
+			source = strings.ReplaceAll(text(of.String()), "@EACH@", strings.ReplaceAll(source, "@SLOTS@", slots)+"@EACH@")
+		}
 		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
-		t.ops[op] = strings.Split(parts.Replace(text(op.String())), "@")
+		t.ops[op] = strings.Split(parts.Replace(source), "@")
 	}
 	return t
 })

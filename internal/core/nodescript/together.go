@@ -19,6 +19,10 @@ func (o Op) width() int {
 		return 4
 	case Extend:
 		return 5
+	case AcquireSlot:
+		return 6
+	case ReleaseSlot:
+		return 7
 	}
 	return 0
 }

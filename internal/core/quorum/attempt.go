@@ -135,7 +135,14 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
-// Pending reports whether an answer of a node to any stamp is missing.
+// Forget forgets all grants: the attempt has given them back, and the next round is for something else.
+func (a *Attempt) Forget() {
+	for i := range a.ballots {
+		a.ballots[i].maybe = false
+	}
+}
+
+// Pending reports whether an answer of a node is missing, to any stamp.
 func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 
 // Kept reports whether a node granted, or may have granted, in any round.

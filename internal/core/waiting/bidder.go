@@ -28,9 +28,11 @@ type bidder struct {
 
 // newBidder returns a bidder that has not asked any node yet. With a ticket of 0 it joins no queue.
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
-	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(bid.Config{
-		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket,
-	})}
+	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket}
+	if s, ok := l.(*kind.Slot); ok {
+		c.Slots, c.First = int16(s.Slots().K()), int16(s.Slots().Prefer(owner))
+	}
+	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(c)}
 }
 
 func (b *bidder) owner() string { return b.machine.Owner }
@@ -50,10 +52,12 @@ func (b *bidder) do(actions []bid.Action) {
 			b.message, b.joins = nil, nil
 		case bid.Raise:
 			b.fan.Raise(a.Stamp)
+		case bid.Move:
+			b.giveBack(b.at(a).(*kind.Slot).Move(a.Owner, a.Stamp), a)
 		case bid.Abort:
-			b.giveBack(b.lock.Abort(a.Owner, a.Stamp), a)
+			b.giveBack(b.at(a).Abort(a.Owner, a.Stamp), a)
 		case bid.Release:
-			b.giveBack(b.lock.Release(a.Owner, a.Stamp), a)
+			b.giveBack(b.at(a).Release(a.Owner, a.Stamp), a)
 		case bid.Quit:
 			b.giveBack(b.lock.Quit(a.Owner), a)
 		case bid.Wake:
@@ -87,13 +91,22 @@ func (b *bidder) ask(a *bid.Action) {
 
 // call returns the call of the current question.
 func (b *bidder) call(a *bid.Action, joins bool) nodescript.Call {
+	lock := b.at(a)
 	switch {
 	case joins:
-		return b.lock.Queue(b.owner(), a.Stamp, b.machine.TTL, b.ticket())
+		return lock.Queue(b.owner(), a.Stamp, b.machine.TTL, b.ticket())
 	case a.Do == bid.Pass:
-		return b.lock.Pass(b.owner(), a.Stamp, b.machine.TTL, a.Owner)
+		return lock.Pass(b.owner(), a.Stamp, b.machine.TTL, a.Owner)
 	}
-	return b.lock.Acquire(b.owner(), a.Stamp, b.machine.TTL)
+	return lock.Acquire(b.owner(), a.Stamp, b.machine.TTL)
+}
+
+// at returns the kind of the lock that an action is about: for a semaphore the slot.
+func (b *bidder) at(a *bid.Action) kind.Kind {
+	if s, ok := b.lock.(*kind.Slot); ok {
+		return s.At(int(a.Slot), b.machine.From())
+	}
+	return b.lock
 }
 
 func (b *bidder) giveBack(c nodescript.Call, a *bid.Action) {
@@ -157,6 +170,13 @@ func (b *bidder) heardAgain(node int) {
 	b.do(b.machine.HeardAgain(b.fan.Now(), node))
 }
 
+// offered notes that a node has a slot for this bid. The event handed follows.
+func (b *bidder) offered(node, slot int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.machine.Offered(node, slot)
+}
+
 func (b *bidder) handed(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,8 +189,13 @@ func (b *bidder) wanted(node int, stamp int64) {
 	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
 }
 
-// pass offers a lease that its owner has ended to this bid. It reports whether this bid takes the lease, and so must
-// release the remains of the lease.
+// asksFor reports whether the bid asks for what a message is about. Otherwise it has moved to another slot, and gives
+// the grants of the last one back anyway.
+func (b *bidder) asksFor(h nodescript.Handoff) bool {
+	return b.is(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
+}
+
+// pass offers a lease that its owner has ended. It reports whether this bid takes it, and so releases its remains.
 func (b *bidder) pass(from bid.Passed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

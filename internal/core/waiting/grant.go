@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
@@ -17,8 +18,10 @@ type Grant struct {
 	Deadline clock.Instant
 	Others   bool // a node had another waiter in its queue
 
-	by     bid.Nodes // the nodes that granted the lease before it was won
-	passes int       // the number of passes in a row since the nodes handed the name to this process
+	Slot kind.Kind // of a semaphore; nil: it is the lease of a lock
+
+	by     bid.Nodes // nodes that granted it before it was won
+	passes int       // passes in a row since the nodes handed the name to this process
 	waited bool      // the name came by a hand-off
 	late   *late     // nil if the bid has all answers
 }
@@ -29,8 +32,12 @@ func (b *bidder) grant(l bid.Lease) Grant {
 		b.late = &late{}
 		b.late.bidder.Store(b)
 	}
+	var slot kind.Kind
+	if s, ok := b.lock.(*kind.Slot); ok {
+		slot = s.At(l.Slot, -1)
+	}
 	return Grant{
-		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
+		Slot: slot, Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
 		by: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
 	}
 }

@@ -136,7 +136,7 @@ func (b *Inbox) heard(node int, message string) {
 	t := b.bids[h.Owner]
 	b.mu.Unlock()
 	if h.Wanted {
-		if t != nil {
+		if t != nil && t.asksFor(h) {
 			t.wanted(node, h.Seen)
 		}
 		return
@@ -146,6 +146,9 @@ func (b *Inbox) heard(node int, message string) {
 	}
 	if t != nil {
 		b.fan.Raise(h.Seen)
+		if h.OfSlot {
+			t.offered(node, h.Slot)
+		}
 		t.handed(node)
 		return
 	}

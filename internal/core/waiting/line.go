@@ -43,7 +43,7 @@ type place struct {
 func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := place{bid: b, name: want.Lock.Name(), ttl: want.TTL, through: want.Through, came: now}
+	own := place{bid: b, name: want.Lock.Line(), ttl: want.TTL, through: want.Through, came: now}
 	if ln, there := l.byName[own.name]; there {
 		p = new(place) // &own would cost every lock an allocation
 		*p = own

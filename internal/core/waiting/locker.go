@@ -71,7 +71,7 @@ func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, to
 // WaitFor does the same as Wait, with all settings of a Want.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
-	name := want.Lock.Name()
+	name := want.Lock.Line()
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
 	// The order of the calls decides the places in this line, even if a later waiter of the process draws its ticket
 	// first.
@@ -132,7 +132,7 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		began := l.Fan.Now()
 		g, r := l.inLine(ctx, &want, p, &ticket, b, after)
 		if r == nil {
-			held, near = g, !l.Fair
+			held, near = g, !l.Fair && !want.Lock.Shares()
 			return g, nil
 		}
 		b.giveUp()
@@ -278,8 +278,12 @@ func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant
 	if l.stopped() {
 		return false, 0
 	}
-	due := l.gapDue(lock.Name(), g.Token)
-	passed, next := l.lines.pass(lock.Name(), bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}, g.Others, l.Fair || due)
+	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
+	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
+	if s, ok := lock.(*kind.Slot); ok {
+		from.Slot = int16(s.Slot())
+	}
+	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
 		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So next
 		// must be in the queues before the nodes hand the name on.

@@ -36,7 +36,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
 	first, every := l.askEvery(), l.askEvery()
-	if l.lines.isNear(b.lock.Name()) {
+	if l.lines.isNear(b.lock.Line()) {
 		first = gather // a pass will probably make the question unnecessary
 	} else {
 		l.Fan.Carry(ctx, b, b.join)

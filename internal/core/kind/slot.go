@@ -1,0 +1,119 @@
+package kind
+
+import (
+	"hash/fnv"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// Slots are the slots of a semaphore: at most K owners hold one each. It is safe for concurrent use.
+type Slots struct {
+	slots nodescript.Slots
+	last  atomic.Int32 // 1 + the slot that a lease gave back last; 0: none, or it was taken since
+}
+
+// NewSlots returns the slots of a semaphore.
+func NewSlots(s nodescript.Slots) *Slots { return &Slots{slots: s} }
+
+// Name returns the name with its prefix.
+func (s *Slots) Name() string { return s.slots.Name }
+
+// K returns the number of slots.
+func (s *Slots) K() int { return s.slots.K }
+
+// Any returns the kind of a lock that any of the slots satisfies.
+func (s *Slots) Any() *Slot { return &Slot{of: s, from: -1} }
+
+// Prefer returns the slot that an owner asks for first. It is the slot that was given back last, as it is probably
+// free. Otherwise it depends on the owner, so that different owners ask for different slots.
+func (s *Slots) Prefer(owner string) int {
+	if last := s.last.Swap(0); last > 0 {
+		return int(last - 1)
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(owner))
+	return int(h.Sum32() % uint32(s.slots.K))
+}
+
+// Slot is the kind of one slot of a semaphore. A slot is a lock with a record of its own. It shares its queue with the
+// other slots.
+type Slot struct {
+	of   *Slots
+	slot int
+	from int // the slot from which the owner moves; -1: none
+}
+
+// Slots returns the slots of the semaphore.
+func (s *Slot) Slots() *Slots { return s.of }
+
+// At returns the kind of a slot, for an owner that moves to it from another slot; -1 means from none.
+func (s *Slot) At(slot, from int) *Slot { return &Slot{s.of, slot, from} }
+
+// Slot returns the slot, counted from 0.
+func (s *Slot) Slot() int { return s.slot }
+
+// Name implements [Kind].
+func (s *Slot) Name() string { return s.of.Name() }
+
+// Line implements [Kind].
+func (s *Slot) Line() string { return nodescript.SlotsQueueKey(s.of.slots.Name) }
+
+// Shares implements [Kind].
+func (s *Slot) Shares() bool { return true }
+
+// Acquire implements [Kind].
+func (s *Slot) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
+	return s.of.slots.AcquireCall(s.slot, s.from, owner, token, ttl, "")
+}
+
+// Queue implements [Kind].
+func (s *Slot) Queue(owner string, token int64, ttl time.Duration, ticket int64) nodescript.Call {
+	return s.of.slots.AcquireCall(s.slot, s.from, owner, token, ttl, nodescript.Micros(ticket))
+}
+
+// Pass implements [Kind].
+func (s *Slot) Pass(owner string, token int64, ttl time.Duration, from string) nodescript.Call {
+	return s.of.slots.AcquireCall(s.slot, s.from, owner, token, ttl, from)
+}
+
+// Abort implements [Kind].
+func (s *Slot) Abort(owner string, highest int64) nodescript.Call {
+	return s.of.slots.ReleaseCall(s.slot, owner, highest, false)
+}
+
+// Move gives back the partial grants of this slot, because the owner moves to another one. The owner keeps its place in
+// the queue.
+func (s *Slot) Move(owner string, highest int64) nodescript.Call {
+	return s.of.slots.MoveCall(s.slot, owner, highest)
+}
+
+// Quit implements [Kind].
+func (s *Slot) Quit(owner string) nodescript.Call { return s.of.slots.QuitCall(owner) }
+
+// Extend implements [Kind].
+func (s *Slot) Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) nodescript.Call {
+	return nodescript.ExtendCall(s.of.slots.Lock(s.slot), owner, token, stamp, deadline, ttl, window)
+}
+
+// Release implements [Kind].
+func (s *Slot) Release(owner string, highest int64) nodescript.Call {
+	s.of.last.Store(int32(s.slot + 1))
+	return s.of.slots.ReleaseCall(s.slot, owner, highest, true)
+}
+
+// Leave implements [Kind].
+func (s *Slot) Leave(owner string, token, until int64) nodescript.Call {
+	return nodescript.LeaveCall(s.of.slots.Lock(s.slot), owner, token, until)
+}
+
+// LeaveGap implements [Kind]. Clients of other libraries know no slots, so nobody asks for it.
+func (s *Slot) LeaveGap(owner string, token, until int64) nodescript.Call {
+	return s.Leave(owner, token, until)
+}
+
+// EndGap implements [Kind].
+func (s *Slot) EndGap(owner string, highest int64) nodescript.Call {
+	return s.of.slots.ReleaseCall(s.slot, nodescript.LeftOwner(owner), highest, true)
+}

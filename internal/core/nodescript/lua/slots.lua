@@ -1,0 +1,66 @@
+-- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It knows the keys of a semaphore's slots and
+-- their shared queue.
+--
+-- A member of the queue is k(4) owner: the owner can use the slots below k. Its score is its ticket while it waits.
+-- While it has a claim of a slot, its score is -1 - slot. An entry of a claim that is over is stale: it changes nothing
+-- and goes with the next claim or grant of its slot.
+local ZERO, RANK = '0000000000000000', '------'
+local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
+local function sound(old) return #old >= 65 and #old <= @LONGEST@ end
+local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 48) end
+local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
+local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
+
+-- rest returns the fields of a record that stay when its owner goes. The stamps of the owner `never` never won, so they
+-- get a tombstone. Any other owner may have had a lease.
+local function rest(old, never)
+  if old == '' then return ZERO, '0', ZERO end
+  local seen, T, leased = sub(old, 1, 16), sub(old, 17, 32), sub(old, 50, 65)
+  if T ~= ZERO and sub(old, 33, 48) ~= ZERO then
+    if sub(old, 66) ~= never then
+      if T > leased then leased = T end
+    else
+      T = string.format('%016.0f', T + 1)
+      if T > seen then seen = T end
+    end
+  end
+  return seen, sub(old, 49, 49), leased
+end
+
+-- put stores a record without changing the life of an old one.
+local function put(key, old, text)
+  if old == '' then call('SET', key, text, 'PX', '@STAYMS@') else call('SET', key, text, 'KEEPTTL') end
+end
+
+-- claim reserves a slot for a member of the queue until expiry.
+local function claim(queue, slot, old, never, member, expiry)
+  local seen, flag, leased = rest(old, never)
+  call('ZREMRANGEBYSCORE', queue, -1 - slot, -1 - slot)
+  call('ZADD', queue, -1 - slot, member)
+  put(keyof(queue, slot), old, seen .. ZERO .. expiry .. flag .. leased .. sub(member, 5))
+  return seen
+end
+local function soon() return string.format('%016.0f', now + @CLAIM@) end
+
+-- nextslot gives a free slot to the first waiter that can use it, as a claim. It skips a waiter whose connection is
+-- gone. It returns the member that is next. If that is `me`, it changes nothing.
+local function nextslot(queue, slot, old, me)
+  local cannot = 0
+  while true do
+    local member = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', cannot, 1)[1]
+    if not member or member == me then return member end
+    if (tonumber(sub(member, 1, 4)) or 0) <= slot then
+      cannot = cannot + 1
+    else
+      local owner = sub(member, 5)
+      local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+      local seen = rest(old, '')
+      local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. owner .. '\n0' .. keyof(queue, slot))
+      if type(heard) == 'number' and heard > 0 then
+        claim(queue, slot, old, '', member, soon())
+        return member
+      end
+      call('ZREM', queue, member)
+    end
+  end
+end

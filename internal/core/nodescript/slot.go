@@ -1,0 +1,113 @@
+package nodescript
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// MostSlots is the largest number of slots of a semaphore. A node that has no free slot looks at the records of all
+// slots, which takes about a millisecond for this number.
+const MostSlots = 1024
+
+const (
+	slotDigits = 4
+	noSlot     = "----"
+)
+
+// ofLock returns the operation of a lock to which o adds the slots of a semaphore.
+func (o Op) ofLock() (Op, bool) {
+	switch o {
+	case AcquireSlot:
+		return Acquire, true
+	case ReleaseSlot:
+		return Release, true
+	}
+	return o, false
+}
+
+// acquires reports whether o asks for a lock or a slot.
+func (o Op) acquires() bool { return o == Acquire || o == AcquireSlot }
+
+// CheckSlots returns why a semaphore cannot have k slots, or nil.
+func CheckSlots(k int) error {
+	if k < 1 || k > MostSlots {
+		return fmt.Errorf("%d slots; a semaphore has from 1 to %d", k, MostSlots)
+	}
+	return nil
+}
+
+// Slots names the slots of a semaphore, as one caller sees them: it uses the slots below K.
+type Slots struct {
+	Name string
+	K    int
+
+	queue string // the key of the queue
+	k     string // K in calls
+}
+
+// NewSlots returns the slots below k of a name.
+func NewSlots(name string, k int) Slots {
+	return Slots{Name: name, K: k, queue: SlotsQueueKey(name), k: fmt.Sprintf("%0*d", slotDigits, k)}
+}
+
+// Lock returns a slot as a lock, for the calls that a slot and a lock have in common: extend and leave.
+func (s Slots) Lock(slot int) Lock {
+	return Lock{Name: s.Name, Private: true, made: []string{SlotKey(s.Name, slot)}}
+}
+
+// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key, so
+// the second key never exists.
+func (s Slots) InspectCall(slot int) node.Call {
+	return node.Call{Keys: []string{SlotKey(s.Name, slot), SlotKey(s.Name, slot) + ":plain"}}
+}
+
+func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
+
+// AcquireCall asks for a slot with the token stamp. wants is "", a ticket of [Micros], or the owner that passes its
+// lease of the slot on. from is the slot from which owner moves, -1 if there is none.
+func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.Duration, wants string) Call {
+	r, moves := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}, ""
+	if from >= 0 && from != slot {
+		moves = strconv.Itoa(from)
+	}
+	return Call{AcquireSlot, s.keys(slot), []string{r.head(), wants, owner, s.k, strconv.Itoa(slot), moves}}
+}
+
+// ReleaseCall gives a slot back and has owner leave the queue: see the function ReleaseCall. won says that one of the
+// stamps may have won a majority.
+func (s Slots) ReleaseCall(slot int, owner string, highest int64, won bool) Call {
+	return s.release(strconv.Itoa(slot), owner, highest, won, false)
+}
+
+// MoveCall gives back the partial grants of a slot, because owner moves to another slot. Owner keeps its place in the
+// queue.
+func (s Slots) MoveCall(slot int, owner string, highest int64) Call {
+	return s.release(strconv.Itoa(slot), owner, highest, false, true)
+}
+
+// QuitCall has owner leave the queue of a node that did not grant. A claim of owner goes to the next waiter.
+func (s Slots) QuitCall(owner string) Call { return s.release("", owner, 0, false, false) }
+
+// DeclineSlotCall rejects a claim of a slot that owner cannot use.
+func DeclineSlotCall(h Handoff) Call {
+	return NewSlots(h.Lock.Name, 0).release(strconv.Itoa(h.Slot), h.Owner, 0, false, true)
+}
+
+func (s Slots) release(slot, owner string, highest int64, won, stays bool) Call {
+	both := micros(highest, highest+1)
+	keys := []string{SlotKey(s.Name, 0), s.queue} // without a slot no record is read
+	if slot != "" {
+		keys[0] = slotsHead(s.Name) + slot + recordTail
+	}
+	return Call{ReleaseSlot, keys, []string{owner, both[:digits], both[digits:], flag(!won), s.k, slot, flag(stays)}}
+}
+
+func flag(is bool) string {
+	if is {
+		return "1"
+	}
+	return "0"
+}

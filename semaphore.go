@@ -1,0 +1,171 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/internal/core/kind"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// MostSlots is the largest number of slots of a [Semaphore].
+const MostSlots = nodescript.MostSlots
+
+// ErrBadSlots means that no semaphore can have this number of slots. The error names the bounds.
+var ErrBadSlots = errors.New("bad number of slots")
+
+// Semaphore is a name that at most k holders can have at a time. Each holder has a slot of its own, from 0 to k-1: see
+// [Lease.Slot]. A slot is a full lock, with a token, renewal and a deadline. A Semaphore has no state that matters: a
+// program may make a new one for every use, and many goroutines may use one.
+//
+// A semaphore and a [Mutex] of one name are different locks: they do not exclude each other.
+type Semaphore struct {
+	mutex Mutex // the machinery of a lock, for any of the slots
+}
+
+// Semaphore returns the semaphore with this name and k slots. It does not use the network. The names are those of
+// [Client.Mutex]. The options are those of a Mutex.
+//
+// k is the caller's: nodes do not store it. A caller uses the slots below its own k. If callers differ, there are never
+// more holders than the largest k, so a program can change k while other processes still use the old one.
+//
+// k is from 1 to [MostSlots]. For any other value, the methods that take a slot return an error that matches
+// [ErrBadSlots] before they use the network.
+func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
+	s := &Semaphore{mutex: Mutex{client: c, name: name}}
+	m := &s.mutex
+	m.set(c.config.TTL, opts)
+	m.lock = *kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
+	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
+	m.bad = m.check()
+	return s
+}
+
+// badSlots is an error that matches ErrBadSlots and has all its words.
+type badSlots struct{ error }
+
+func (badSlots) Is(target error) bool { return target == ErrBadSlots }
+
+// check returns why the name, the number of slots or the TTL is bad, or nil.
+func (m *Mutex) check() error {
+	if err := checkName(m.lock.Name()); err != nil {
+		return err
+	}
+	if m.slots != nil {
+		if err := nodescript.CheckSlots(m.k()); err != nil {
+			return badSlots{fmt.Errorf("semaphore %q: %w", m.name, err)}
+		}
+	}
+	if err := m.client.config.checkTTL(m.ttl); err != nil {
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, err)
+	}
+	return nil
+}
+
+// kind returns what the machinery takes: the lock, or any slot of the semaphore.
+func (m *Mutex) kind() kind.Kind {
+	if m.slots != nil {
+		return m.slots.Any()
+	}
+	return &m.lock
+}
+
+// k returns the number of slots of a semaphore, 0 for a lock.
+func (m *Mutex) k() int {
+	if m.slots != nil {
+		return m.slots.K()
+	}
+	return 0
+}
+
+// noun is what errors call m.
+func (m *Mutex) noun() string {
+	if m.slots != nil {
+		return "semaphore"
+	}
+	return "lock"
+}
+
+// Name returns the name as the caller gave it, without [Config.Prefix].
+func (s *Semaphore) Name() string { return s.mutex.name }
+
+// Slots returns k.
+func (s *Semaphore) Slots() int { return s.mutex.k() }
+
+// Acquire waits until it has a slot, and returns the lease. The client renews the lease until [Lease.Unlock]. Waiters
+// get free slots in the order in which they came.
+//
+// ctx, errors and options are those of [Mutex.Lock]. ErrHeld means that all slots are held. The error also matches
+// [ErrBadSlots] for a bad number of slots. With the context of a lease of this semaphore, Acquire returns a handle of
+// that lease and its slot: a caller has one slot at most, because callers with several could wait for each other.
+func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) { return s.mutex.Lock(ctx) }
+
+// TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. It is for a semaphore
+// what [Mutex.TryLock] is for a lock.
+func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) { return s.mutex.TryLock(ctx) }
+
+// Do waits for a slot, runs fn while it holds the slot, and releases the slot: see [Mutex.Do]. [FromContext] gives fn
+// the lease, for its slot and token.
+func (s *Semaphore) Do(ctx context.Context, fn func(ctx context.Context) error) error {
+	return s.mutex.Do(ctx, fn)
+}
+
+// TryDo does the same as [Semaphore.Do], but only if a slot is free: see [Semaphore.TryAcquire].
+func (s *Semaphore) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	return s.mutex.TryDo(ctx, fn)
+}
+
+// Status returns the holders of the slots, in the order of the slots, as [Client.Status] does for a lock. Held is true
+// if a slot is held. The answers in Nodes say only which nodes answered, and whether a slot is held there.
+func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
+	m := &s.mutex
+	switch {
+	case m.bad != nil:
+		return nil, m.prefix(m.bad)
+	case m.client.closed.Load():
+		return nil, m.prefix(ErrClosed)
+	}
+	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
+	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
+	known := true
+	for slot := range m.k() {
+		one := &Status{Name: m.name}
+		for i := range views {
+			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree}
+			if errs[i] != nil {
+				n.failed(errs[i])
+			} else {
+				n = viewOf(views[i][slot])
+				n.Node = m.client.fan.Addr(i)
+			}
+			one.Nodes = append(one.Nodes, n)
+			if slot == 0 || n.Held() && !st.Nodes[i].Held() {
+				st.Nodes[i] = n
+			}
+		}
+		known = one.judge() && known
+		for _, h := range one.Holders {
+			h.Slot = slot
+			st.Holders = append(st.Holders, h)
+		}
+	}
+	st.Held = len(st.Holders) > 0
+	if known {
+		return st, nil
+	}
+	un := &UnavailableError{Name: m.name, Nodes: st.Nodes}
+	if ctx.Err() != nil {
+		return st, m.prefix(ended(ctx, un))
+	}
+	return st, m.prefix(un)
+}
+
+// Slot returns the lease's slot of a semaphore, from 0 to k-1. No two holders of a semaphore have the same slot at the
+// same time, so it can be a worker number, a port or a partition. Slot returns -1 for a lease of a [Mutex].
+func (l *Lease) Slot() int {
+	if s, ok := l.held.Kind().(*kind.Slot); ok {
+		return s.Slot()
+	}
+	return -1
+}
