@@ -82,7 +82,11 @@ func (e *HeldError) Error() string {
 	if e.Slots > 0 {
 		noun = "semaphore"
 	}
-	return fmt.Sprintf("%s %q: %s", noun, e.Name, e.Said()) + because(e.cause)
+	said := e.Said()
+	if e.Holder().Own {
+		said += " (a call with the context of its lease would share it)"
+	}
+	return fmt.Sprintf("%s %q: %s", noun, e.Name, said) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and

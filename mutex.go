@@ -18,7 +18,7 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   kind.Exclusive
+	lock   *kind.Exclusive
 	slots  *kind.Slots // of a semaphore; nil: it is a lock
 	bad    error       // the reason why the name cannot be locked, or nil
 }

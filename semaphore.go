@@ -36,7 +36,7 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	s := &Semaphore{mutex: Mutex{client: c, name: name}}
 	m := &s.mutex
 	m.set(c.config.TTL, opts)
-	m.lock = *kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
+	m.lock = kind.NewExclusive(nodescript.Lock{Name: c.config.Prefix + name})
 	m.slots = kind.NewSlots(nodescript.NewSlots(m.lock.Name(), k))
 	m.bad = m.check()
 	return s
@@ -68,7 +68,7 @@ func (m *Mutex) kind() kind.Kind {
 	if m.slots != nil {
 		return m.slots.Any()
 	}
-	return &m.lock
+	return m.lock
 }
 
 // k returns the number of slots of a semaphore, 0 for a lock.
@@ -127,6 +127,7 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		return nil, m.prefix(ErrClosed)
 	}
 	views, errs := m.client.fan.InspectSlots(ctx, nodescript.NewSlots(m.lock.Name(), m.k()))
+	votes := m.client.fan.AskVotes(ctx) // a node that does not vote may have forgotten holders
 	st := &Status{Name: m.name, Slots: m.k(), Nodes: make([]NodeAnswer, len(views))}
 	known := true
 	for slot := range m.k() {
@@ -138,6 +139,9 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 			} else {
 				n = viewOf(views[i][slot])
 				n.Node = m.client.fan.Addr(i)
+				if n.forgetful = votes[i].Verdict != nodescript.Done; n.forgetful && n.Reason == ReasonFree {
+					n.Reason = ReasonFreeNoVote
+				}
 			}
 			one.Nodes = append(one.Nodes, n)
 			if slot == 0 || n.Held() && !st.Nodes[i].Held() {

@@ -20,7 +20,7 @@ type lockJSON struct {
 	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
 	Slots       *int           `json:"slots"`       // of a semaphore, else null
-	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered
+	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
 	Foreign     *bool          `json:"foreign"`
 	Left        *bool          `json:"left"`    // the owner has ended its lease, and the name stays taken
 	Offered     *bool          `json:"offered"` // nobody has the name yet; it is reserved for owner, the first waiter

@@ -22,7 +22,13 @@ func (a *app) status() *cobra.Command {
 		Use:   "status NAME",
 		Short: "Show the holder of a lock",
 		Long: `status shows the holder of the lock NAME: since when and until when it holds the
-lock, its fencing token, and the answer of each node. It changes nothing.
+lock, its fencing token, and the answer of each node. It changes no lock.
+
+A node that does not vote may have forgotten the holder, for example after a
+restart. So status says "free" only if a majority of the nodes vote and know no
+holder. If too few nodes answer or vote, it says "not known" and exits with 69.
+If votes are missing, it asks for them as holdfast nodes does: this starts the
+quarantine of a new node.
 
 With --slots K it shows the holder of each slot of the semaphore NAME.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -38,6 +44,7 @@ With --slots K it shows the holder of each slot of the semaphore NAME.`,
 				return err
 			}
 			defer client.Close()
+			a.hold() // the answers say the same as the library's warnings
 			return a.showStatus(cmd.OutOrStdout(), client, args[0], int(slots), asJSON)
 		},
 	}
@@ -101,7 +108,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	fmt.Fprintln(w)
 	for _, n := range s.Nodes {
 		view := nodeView(n, s)
-		if s.Slots > 0 && n.Err == nil {
+		if s.Slots > 0 && n.Err == nil && n.Reason != holdfast.ReasonFreeNoVote {
 			view = "answered"
 		}
 		fmt.Fprintf(w, "%s\t%s\n", n.Node, view)
@@ -109,11 +116,22 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	return printed(w.Flush())
 }
 
-// printSlots prints the holders of a semaphore's slots. unsure means that too few nodes answered to know all of them.
+// lacking returns what too few of the nodes do.
+func lacking(nodes []holdfast.NodeAnswer) string {
+	for _, n := range nodes {
+		if n.Reason == holdfast.ReasonFreeNoVote {
+			return "vote"
+		}
+	}
+	return "answered"
+}
+
+// printSlots prints the holders of a semaphore's slots. unsure means that too few nodes answered or vote to know all of
+// them.
 func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
 	held := fmt.Sprintf("%d of %d slots held", len(s.Holders), s.Slots)
 	if unsure {
-		held = "not known, because too few nodes answered; at least " + held
+		held = fmt.Sprintf("not known, because too few nodes %s; at least %s", lacking(s.Nodes), held)
 	}
 	fmt.Fprintf(w, "%s\t%s\n", printable(s.Name), held)
 	for _, h := range s.Holders {
