@@ -217,6 +217,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	gap, most := now-max(free, calm), wakesIn
 	switch {
 	case pauses > 0: // a name whose waiters pause is granted less promptly
+	case w.plan.Spare != 0: // clients with different lists get their names later: see holdsForSpares
 	case free <= calm:
 		r := &t.Recoveries[0]
 		if w.forgot {
