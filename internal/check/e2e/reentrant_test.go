@@ -30,8 +30,9 @@ func TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip(t *testing.T) {
 	s := newSet(t, 3)
 	c, other := s.ready(s.client(longLived)), s.ready(s.client(longLived))
 	lease := lock(t, c, "x")
-	before := s.calls()
-	for range 100 {
+	var before, after []int
+	for try := 0; try < 10 && (try == 0 || !slices.Equal(before, after)); try++ { // a client at work reports once a second
+		before = s.calls()
 		err := level(lease.Context(), c, 3, func(ctx context.Context) error {
 			inner, _ := holdfast.FromContext(ctx)
 			if inner == lease || inner.Fence() != lease.Fence() || inner.Owner() != lease.Owner() {
@@ -46,8 +47,9 @@ func TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		after = s.calls()
 	}
-	if after := s.calls(); !slices.Equal(before, after) {
+	if !slices.Equal(before, after) {
 		t.Errorf("the nodes ran %v scripts meanwhile; want none", after)
 	}
 	if err := lease.Context().Err(); err != nil {
