@@ -270,12 +270,12 @@ func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
 	var clients []*holdfast.Client
-	for range 6 {
+	for range 10 {
 		clients = append(clients, s.ready(s.client(longLived, func(c *holdfast.Config) { c.NodeTimeout = 3 * time.Second })))
 	}
 	s.kill(s.servers[4])
 	none := 0 // rounds without a winner: on a busy machine the repetitions of all may collide
-	for round := range 20 {
+	for round := range 40 {
 		names := []string{fmt.Sprint("a", round), fmt.Sprint("b", round), fmt.Sprint("c", round)}
 		start, won := make(chan struct{}), atomic.Int32{}
 		var wait sync.WaitGroup
@@ -299,8 +299,8 @@ func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
 			t.Errorf("round %d: %d of %d clients got the set, want one", round, n, len(clients))
 		}
 	}
-	if none > 2 {
-		t.Errorf("in %d of 20 rounds 0 of %d clients got the set", none, len(clients))
+	if none > 4 {
+		t.Errorf("in %d of 40 rounds 0 of %d clients got the set", none, len(clients))
 	}
 }
 
