@@ -161,8 +161,9 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 		faults.Wait()
 		crowd.Wait()
 		t.Logf("%d sets and %d single locks taken, %d tries refused, %d gave up, %d lost, %d processes killed", took.Load(), single.Load(), refused.Load(), gaveUp.Load(), lost.Load(), killed.Load())
-		if most := took.Load()/50 + 2; lost.Load() > most {
-			t.Errorf("%d leases were lost, want %d at most", lost.Load(), most)
+		// The short test runs beside others, and an open question of docs/limits.md may cost it a lease.
+		if n := lost.Load(); n > 1 || n > 0 && !testing.Short() {
+			t.Errorf("%d leases were lost", n)
 		}
 		for _, c := range cs {
 			if err := c.Close(); err != nil {

@@ -4,6 +4,7 @@
 //
 //	validity.go  majority and validity: the arithmetic of the promises
 //	timebase.go  stamps: the client's clock corrected to the nodes' clocks
+//	unsettled.go the reason why no stamp can be drawn
 //	attempt.go   one attempt to acquire: rounds, votes, what to release
 //	renewal.go   one renewal of a lease: extended, lost, or unknown
 //	standing.go  one node: its right to vote, and the next step to get its vote

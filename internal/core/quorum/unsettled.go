@@ -1,0 +1,35 @@
+package quorum
+
+import (
+	"fmt"
+	"time"
+)
+
+// Unsettled is the reason why no stamp can be drawn.
+type Unsettled struct {
+	Moved time.Duration // the distance by which the majority's clocks moved; 0: unknown
+	Left  time.Duration // the time until the move is adopted
+
+	Took   time.Duration // a majority answers, but takes at least this time; 0: this is not the reason
+	Off    time.Duration // stamps may be wrong by this much; 0: this is not the reason
+	Unread time.Duration // the time since the last reading, if it is too old; 0: this is not the reason
+	Window time.Duration // the window for which Took or Off is too large
+}
+
+func (u Unsettled) Error() string {
+	switch {
+	case u.Took > 0:
+		return fmt.Sprintf("a majority of the nodes takes %s to answer; with Window = %s a round trip may take less than %s: "+
+			"this machine, the nodes or the network are too busy, or far apart: then set a Window above %s for all clients",
+			u.Took.Round(time.Millisecond), u.Window, LongestTrip(u.Window), (u.Took / 2).Round(time.Millisecond))
+	case u.Off > 0:
+		return fmt.Sprintf("the nodes' clocks are read as up to %s off the middle, half of a round trip included: too much for Window = %s; set a Window above %s for all clients, or set the clocks right",
+			u.Off.Round(time.Millisecond), u.Window, u.Off.Round(time.Millisecond))
+	case u.Unread > 0:
+		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
+	case u.Moved == 0:
+		return "this node is well; too few others answer, or the clocks differ by more than the window"
+	}
+	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
+		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))
+}
