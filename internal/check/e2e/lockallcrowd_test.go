@@ -65,6 +65,9 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 		var took, single, refused, gaveUp, lost, killed atomic.Int64
 		var crowd, faults sync.WaitGroup
 		var cs []*holdfast.Client
+		for _, srv := range s.servers {
+			srv.MustDo(t, "CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "400")
+		}
 		for range clients {
 			cs = append(cs, s.ready(s.client(patient, func(c *holdfast.Config) { c.NodeTimeout = 5 * time.Second })))
 		}
@@ -114,6 +117,9 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 			case errors.Is(err, holdfast.ErrLost): // an open question of docs/limits.md, and no overlap
 				lost.Add(1)
 				t.Logf("%q: %v", list, err)
+				for i := range s.servers {
+					t.Logf("the last commands of node %d:\n%s", i, s.history(i, 400))
+				}
 			default:
 				t.Errorf("%q: %v", list, err)
 			}
@@ -176,6 +182,19 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 		}
 		s.empty(list)
 	})
+}
+
+// history returns the last n commands that node i ran, as its slow log has them. Each line has the time, the address of
+// the client and the arguments.
+func (s *set) history(i, n int) string {
+	var b strings.Builder
+	list, _ := s.servers[i].MustDo(s.t, "SLOWLOG", "GET", n).([]any)
+	for _, one := range slices.Backward(list) {
+		if entry, ok := one.([]any); ok && len(entry) > 4 {
+			fmt.Fprintln(&b, entry[1], entry[4], entry[3])
+		}
+	}
+	return b.String()
 }
 
 // empty waits until no node has a lock of one of the names, or a waiter for it.
