@@ -69,15 +69,14 @@ func (o *overtaken) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	return o.Node.EvalSHA(ctx, calls)
 }
 
-// A waiter's question is under way when the lock passes to the waiter. The waiter releases the lock, and then the
-// answer to the question comes: it says that the waiter is in the queue. The client must not take the consequence of
-// that answer for the loss of the lease that it has just released.
-func TestALateAnswerToAWaiterIsNoLossOfTheLeaseThatItReleased(t *testing.T) {
-	t.Parallel()
-	s := newSet(t, 1)
+// afterALateAnswer passes a lock to a waiter whose question is under way, and has the waiter give the lock back by end.
+// The release of the lease is slow, and the answer to the question comes meanwhile: it says that the waiter is in the
+// queue.
+func (s *set) afterALateAnswer(end func(l *holdfast.Lease) error) error {
+	s.t.Helper()
 	n, err := rueidisnode.New(s.urls[0])
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	o := &overtaken{
 		Node: n, record: nodescript.RecordKey("x"), busy: nodescript.RecordKey("busy"), free: make(chan struct{}),
@@ -86,47 +85,69 @@ func TestALateAnswerToAWaiterIsNoLossOfTheLeaseThatItReleased(t *testing.T) {
 	c := s.ready(s.client(func(c *holdfast.Config) {
 		c.Nodes, c.MaxTTL, c.NodeTimeout = []node.Node{o}, 20*time.Second, 8*time.Second
 	}))
-	other := lock(t, c, "warm") // a wait for this lock opens the inbox
+	other := lock(s.t, c, "warm") // a wait for this lock opens the inbox
 	warm := make(chan *holdfast.Lease)
-	go func() { l, _ := c.Mutex("warm").Lock(t.Context()); warm <- l }()
+	go func() { l, _ := c.Mutex("warm").Lock(s.t.Context()); warm <- l }()
 	time.Sleep(window)
-	if err := other.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := other.Unlock(s.t.Context()); err != nil {
+		s.t.Fatal(err)
 	}
-	if err := (<-warm).Unlock(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := (<-warm).Unlock(s.t.Context()); err != nil {
+		s.t.Fatal(err)
 	}
 
-	held := lock(t, c, "x")
+	held := lock(s.t, c, "x")
 	o.mu.Lock()
 	o.watches = true
 	o.mu.Unlock()
 	busy := make(chan error, 1)
 	go func() { // while this call is under way, the waiter does not carry its question itself
-		l, err := c.Mutex("busy").TryLock(t.Context())
+		l, err := c.Mutex("busy").TryLock(s.t.Context())
 		if err == nil {
-			err = l.Unlock(t.Context())
+			err = l.Unlock(s.t.Context())
 		}
 		busy <- err
 	}()
 	time.Sleep(window)
 	result := make(chan error, 1)
 	go func() {
-		l, err := c.Mutex("x").Lock(t.Context())
+		l, err := c.Mutex("x").Lock(s.t.Context())
 		if err == nil {
-			err = l.Unlock(t.Context())
+			err = end(l)
 		}
 		result <- err
 	}()
 	<-o.asked
 	close(o.free)
 	if err := <-busy; err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	if err := held.Unlock(t.Context()); err != nil { // the lock passes to the waiter
-		t.Fatal(err)
+	if err := held.Unlock(s.t.Context()); err != nil { // the lock passes to the waiter
+		s.t.Fatal(err)
 	}
-	if err := <-result; err != nil {
+	return <-result
+}
+
+// The client must not take the consequence of a late answer for the loss of the lease that it has just released.
+func TestALateAnswerToAWaiterIsNoLossOfTheLeaseThatItReleased(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	if err := s.afterALateAnswer(func(l *holdfast.Lease) error { return l.Unlock(t.Context()) }); err != nil {
 		t.Errorf("the release of a lease that was never in danger: %v", err)
+	}
+}
+
+// A late answer must not free a name that UnlockAt keeps.
+func TestALateAnswerToAWaiterDoesNotFreeANameThatUnlockAtKeeps(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	at := time.Now().Add(15 * time.Second)
+	err := s.afterALateAnswer(func(l *holdfast.Lease) error { return l.UnlockAt(t.Context(), at) })
+	if err != nil {
+		t.Errorf("UnlockAt of a lease that was never in danger: %v", err)
+	}
+	other := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.NodeTimeout = 20*time.Second, 8*time.Second }))
+	if _, err := other.Mutex("x").TryLock(t.Context()); err == nil {
+		t.Errorf("the name was free %s before its instant", time.Until(at))
 	}
 }
