@@ -65,7 +65,12 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 		m.leaveStray(node, now)
 	}
 	switch {
-	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
+	case joined && m.taken && m.ended:
+		// The lease's release may have reached the node before this acquire, or is still under way. So the bid leaves the
+		// queue again, and declines a claim. This request covers no stamp: if it overtook the release or an UnlockAt, the
+		// lease would look lost, or the name would not stay taken.
+		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
+	case joined && !m.taken, !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for
 		// this owner since then. So the bid sends the release again.
 		m.release(One(node), now)
