@@ -30,6 +30,7 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 		m.answeredLate(now, node, ans, joined)
 	case m.state != open && tag == m.tag && m.movesLate():
 		m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
+		return m.out // Draw is the last action
 	case m.state != open:
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
