@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// In these tests callers of one client use different numbers of slots for one name, as while a program changes k.
+
+// slotAbove takes a slot of a semaphore that is not the first one.
+func slotAbove(t *testing.T, c *holdfast.Client, name string, k int) *holdfast.Lease {
+	t.Helper()
+	for {
+		l, err := c.Semaphore(name, k).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Slot() > 0 {
+			return l
+		}
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A lease passes inside a client only to a waiter that can use its slot. Otherwise two callers that both ask for one
+// slot of one would hold it at a time.
+func TestASlotPassesOnlyToAWaiterWhoseSlotItIs(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		s := newSet(t, n)
+		c, d := s.ready(s.client(patient)), s.ready(s.client(patient))
+		one, err := d.Semaphore("x", 1).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		high := slotAbove(t, c, "x", 50)
+		got := make(chan *holdfast.Lease, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		go func() {
+			l, _ := c.Semaphore("x", 1).Acquire(ctx)
+			got <- l
+		}()
+		s.inLineForSlot("x", 1)
+		if err := high.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if l := <-got; l != nil {
+			t.Errorf("%d nodes: a caller with 1 slot got slot %d while another caller with 1 slot held slot %d (its end: %v)",
+				n, l.Slot(), one.Slot(), context.Cause(one.Context()))
+		}
+	}
+}
