@@ -56,3 +56,26 @@ func TestASlotPassesOnlyToAWaiterWhoseSlotItIs(t *testing.T) {
 		}
 	}
 }
+
+// A waiter whose slots are all held does not keep another caller of its process from a free slot that only that caller
+// can use.
+func TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c, d := s.ready(s.client(patient)), s.ready(s.client(patient))
+	if _, err := d.Semaphore("x", 1).Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wait, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { c.Semaphore("x", 1).Acquire(wait) }()
+	s.inLineForSlot("x", 1)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	if _, err := d.Semaphore("x", 50).Acquire(ctx); err != nil {
+		t.Fatalf("another process: %v", err)
+	}
+	if _, err := c.Semaphore("x", 50).Acquire(ctx); err != nil {
+		t.Errorf("48 of 50 slots are free, and a caller gets none: %v", err)
+	}
+}
