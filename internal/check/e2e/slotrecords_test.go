@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -19,5 +20,19 @@ func TestTheStatusOfASemaphoreShowsNoLock(t *testing.T) {
 	}
 	if st.Held {
 		t.Errorf("with a lock of the name %q and a semaphore that nobody uses, the status shows %+v", name, st.Holders)
+	}
+}
+
+// The error for a corrupt slot names the key of the slot. It must not advise to delete the record of the lock with the
+// same name, which somebody may hold.
+func TestTheErrorForACorruptSlotNamesItsKey(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client(patient))
+	lock(t, c, "x")
+	s.servers[0].MustDo(t, "SET", nodescript.SlotKey("x", 0), "something else")
+	_, err := c.Semaphore("x", 1).TryAcquire(t.Context())
+	if err == nil || !strings.Contains(err.Error(), nodescript.SlotKey("x", 0)) || strings.Contains(err.Error(), nodescript.RecordKey("x")) {
+		t.Errorf("the slot 0 is corrupt, and the lock is held: %v", err)
 	}
 }
