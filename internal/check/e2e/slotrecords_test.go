@@ -36,3 +36,28 @@ func TestTheErrorForACorruptSlotNamesItsKey(t *testing.T) {
 		t.Errorf("the slot 0 is corrupt, and the lock is held: %v", err)
 	}
 }
+
+// The record of one slot holds something that Holdfast never wrote. The other slots can still be taken.
+func TestACorruptSlotDoesNotShutTheOthers(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string][]any{
+		"text": {"SET", nodescript.SlotKey("x", 1), "something else"},
+		"list": {"RPUSH", nodescript.SlotKey("x", 1), "something else"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, 1)
+			c := s.ready(s.client(patient))
+			s.servers[0].MustDo(t, spoil...)
+			for i := range 32 { // each call draws the slot that it asks for first
+				l, err := c.Semaphore("x", 4).TryAcquire(t.Context())
+				if err != nil {
+					t.Fatalf("3 of 4 slots are free, and call %d gets none: %v", i, err)
+				}
+				if err := l.Unlock(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
