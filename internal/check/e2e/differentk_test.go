@@ -79,3 +79,36 @@ func TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore(t *testing.T) {
 		t.Errorf("48 of 50 slots are free, and a caller gets none: %v", err)
 	}
 }
+
+// A waiter that can use only the first slot does not keep a try of another process from a slot that is free and that
+// the waiter cannot use.
+func TestAWaiterWithFewSlotsDoesNotFailTriesWithMore(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c, d, e := s.ready(s.client(patient)), s.ready(s.client(patient)), s.ready(s.client(patient))
+	if _, err := d.Semaphore("x", 1).Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 24 {
+		if _, err := d.Semaphore("x", 50).Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { c.Semaphore("x", 1).Acquire(wait) }()
+	s.inLineForSlot("x", 1)
+	failed := 0
+	var last error
+	for range 40 {
+		l, err := e.Semaphore("x", 50).TryAcquire(t.Context())
+		if err != nil {
+			failed, last = failed+1, err
+		} else if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed > 0 {
+		t.Errorf("25 of 50 slots are free, and %d of 40 tries got none: %v", failed, last)
+	}
+}
