@@ -61,3 +61,21 @@ func TestACorruptSlotDoesNotShutTheOthers(t *testing.T) {
 		})
 	}
 }
+
+// The record of a slot that nobody uses is corrupt on two of three nodes. The status still shows the holder of another
+// slot: all nodes know it.
+func TestACorruptSlotDoesNotHideTheHoldersOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	l, err := c.Semaphore("x", 4).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		s.servers[i].MustDo(t, "SET", nodescript.SlotKey("x", (l.Slot()+1)%4), "something else")
+	}
+	if st, err := c.Semaphore("x", 4).Status(t.Context()); len(st.Holders) != 1 {
+		t.Errorf("%v is held on all nodes, and the status shows %+v, %v", l, st.Holders, err)
+	}
+}
