@@ -24,7 +24,8 @@ var errSelf = errors.New("this command already runs under this lock")
 // which this process was started.
 func ownRun(err error) (name, owner string) {
 	var held *holdfast.HeldError
-	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
+	// Of several slots the error names only one holder. Another slot may become free.
+	if errors.As(err, &held) && held.Slots <= 1 && slices.Contains(outerOwners(), held.Holder().Owner) {
 		return held.Name, held.Holder().Owner
 	}
 	return "", ""

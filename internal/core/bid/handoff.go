@@ -19,7 +19,7 @@ type Passed struct {
 // it must release the remains of from.
 func (m *Machine) Passed(from Passed) []Action {
 	m.start()
-	if m.settled() || m.Passing() {
+	if m.settled() || m.Passing() || m.ofSlots() && from.Slot >= m.Slots {
 		return nil
 	}
 	// passes is set even for a pass that fails. Such a pass may leave a partial grant, and the lock then comes by a

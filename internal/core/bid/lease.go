@@ -47,8 +47,8 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 }
 
 // LeaseEnded notes that the lease has ended. The caller calls it before it releases the lease. A question of the bid
-// that is still under way may reach a node after the release. The bid then releases the grant or the place that the
-// question leaves.
+// that is still under way may reach a node after the release. The bid then leaves the queue that the question has joined,
+// and declines a claim.
 func (m *Machine) LeaseEnded() { m.ended = true }
 
 // End ends the bid. It releases the grants of the nodes, and also the grants that they make when a late command
