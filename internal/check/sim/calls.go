@@ -187,10 +187,14 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 				owner = c.Args[width*n]
 				highest := number(c.Args[width*n+1])
 				s.back[record+owner] = max(s.back[record+owner], highest)
+				if answer[0] == 'D' {
+					s.gave[record+owner] = max(s.gave[record+owner], highest)
+				}
 				s.capped[owner] = s.capped[owner] || highest-s.clock() > 2*w.plan.Window.Microseconds()
 			case lefts(c) && answer[0] == 'D':
 				owner = c.Args[0]
 				s.back[record+owner] = max(s.back[record+owner], number(c.Args[1]))
+				s.gave[record+owner] = s.back[record+owner]
 			}
 			if back := s.back[record+owner]; yes && stamp <= back && !s.capped[owner] {
 				w.violated(ghost, -1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)

@@ -139,6 +139,7 @@ func (w *world) gaveOne(l *held, op Op, err error) {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost
+		w.wasLost(l)
 		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
 	default:
 		o = UnlockUnheard

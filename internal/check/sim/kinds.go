@@ -33,6 +33,9 @@ func (p *Plan) drawKinds() {
 			switch o := &a.Ops[j]; {
 			case semaphores && d.hit(each):
 				o.Slot = true
+				if d.hit(0.2) {
+					o.Fewer = 1 + d.n(3)
+				}
 			case p.Sets && names > 1 && d.hit(each):
 				p.drawSet(&d, o)
 			}

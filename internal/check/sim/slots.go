@@ -73,12 +73,13 @@ func (w *world) slotOf(x *wait, l lease) int {
 	return n.first + slot
 }
 
-// k returns the number of slots that a client uses.
+// k returns the number of slots that a call uses.
 func (w *world) k(h *host, op Op) int {
-	if h.visitor {
-		return w.plan.Slots[op.Name]
+	k := w.plan.Slots[op.Name]
+	if !h.visitor {
+		k += w.plan.Clients[h.slot].More
 	}
-	return w.plan.Slots[op.Name] + w.plan.Clients[h.slot].More
+	return max(k-op.Fewer, 1)
 }
 
 // freed returns the time since which the name, or a slot that x can use, is free. It returns now if all such slots are
