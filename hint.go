@@ -98,8 +98,8 @@ func (e *UnavailableError) freeHint() string {
 	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + forPeople(longest)
 }
 
-// quarantineHint names a voucher only if all nodes that answered are new. Otherwise somebody may hold a lock, and a
-// voucher would let a second owner have it.
+// quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. Otherwise somebody
+// may hold a lock, and a voucher would let a second owner have it.
 func (e *UnavailableError) quarantineHint() string {
 	var longest time.Duration
 	causes := map[Cause]bool{}

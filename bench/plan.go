@@ -113,8 +113,9 @@ func (p plan) wants(w workload) bool {
 	return p.only.MatchString(w.name) && w.kind == p.kind
 }
 
-// takes reports whether s is measured with w. A workload with tokens has no rivals and starts hundreds of processes per
-// system. So it takes one driver only, unless -systems is given.
+// takes reports whether workload w measures system s. Only systems with fencing tokens take part in a workload with
+// tokens. These are the two drivers of Holdfast, and each starts hundreds of processes. So only the rueidis driver
+// takes part, unless -systems is given.
 func (p plan) takes(w workload, s *system) bool {
 	return w.takes(s) && (!w.tokens || p.named || s.name == holdfastRueidis)
 }

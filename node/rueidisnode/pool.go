@@ -10,8 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// maxLinks limits the connections of one node. The limit matters if a server hangs, because every call that is given up
-// costs a connection. A call has its own link, so the limit is the number of calls that a client may have under way.
+// maxLinks limits the links (connections) to one node. Each call has a link of its own, so the limit is the number of
+// calls that a client may have under way. It matters if a server hangs, because each call that is given up costs its
+// link.
 const maxLinks = node.MaxCalls
 
 // fresh is the time after a use in which the pool does not check whether the server has closed the link. A link that

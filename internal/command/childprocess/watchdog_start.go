@@ -47,8 +47,8 @@ const WatchdogArg = "__watchdog"
 // StartWatchdog starts the watchdog. It does not wait until the watchdog runs, so call it early, during another wait.
 // In the end, call [Watchdog.Dismiss].
 //
-// If the parent freezes, the watchdog ends the group three windows after the deadline, or 200 ms after it if that is
-// less. The nodes keep the name for more than four windows.
+// If this process freezes, the watchdog ends the command's process group three windows after the lock's deadline, or
+// 200 ms after it if that is less. The nodes keep the name for more than four windows after the deadline.
 //
 // report receives messages about a watchdog that died, and about its successor.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {

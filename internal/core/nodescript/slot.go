@@ -76,8 +76,8 @@ func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.D
 	return Call{AcquireSlot, s.keys(slot), []string{r.head(), wants, owner, s.k, strconv.Itoa(slot), moves}}
 }
 
-// ReleaseCall gives a slot back and has owner leave the queue: see the function ReleaseCall. won says that one of the
-// stamps may have won a majority.
+// ReleaseCall gives a slot back and takes owner out of the queue: see the function ReleaseCall. won says that one of
+// the stamps that owner sent may have won a majority.
 func (s Slots) ReleaseCall(slot int, owner string, highest int64, won bool) Call {
 	return s.release(strconv.Itoa(slot), owner, highest, won, false)
 }

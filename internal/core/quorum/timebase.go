@@ -315,9 +315,9 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the last reading is so old that the clocks may have drifted apart by a window. This happens
-// after a suspension of the host. If the client drew a stamp before it reads the clocks, it could not follow them for
-// MaxTTL + W.
+// Overdue reports whether the last reading is so old that the clocks may since have drifted apart by a window. This
+// happens after a suspension of the host. The client must then read the clocks before it draws a stamp. If it drew the
+// stamp first, it could not adopt a new correction for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }

@@ -135,8 +135,8 @@ func (l *lines) isNear(name string) bool {
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
-// processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
-// to join the nodes' queues before the lease is released there.
+// processes are in the queue. If never is true, the lease is not passed. Whenever the lease is not passed, next is the
+// bid that may still have to join the nodes' queues before the lease is released there.
 func (l *lines) pass(name string, from bid.Passed, others, never bool) (passed bool, next *bidder) {
 	l.mu.Lock()
 	ln := l.byName[name]

@@ -8,9 +8,10 @@
 -- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is the one that this node has for the caller instead,
 --         ---- if it has none
 --
--- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If another owner has
--- a claim of the slot that it asks for, the two exchange their places. So a claim is for any slot, and several
--- releases in different orders on different nodes do not keep the waiters apart.
+-- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot
+-- that another owner has a claim of, the two exchange their places. So a claim helps with any slot. Without this rule
+-- releases that reach the nodes in different orders would give each waiter claims of different slots, and nobody a
+-- majority of one.
 local take = one
 
 -- shared does what `one` does if somebody waits or has a claim, or if the slot is taken: said is then the answer of
@@ -34,8 +35,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
     if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
   end
 
-  -- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the
-  -- others.
+  -- scan visits the free slots below k, without slot itself, until visit returns true. It returns the earliest expiry
+  -- of the taken slots that it passed.
   local function scan(queue, slot, k, visit)
     local soonest = '9999999999999999'
     for at = 1, k - 1, 16 do

@@ -27,8 +27,8 @@ local t = call('TIME')
 local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 
--- This is an error, because the client sends the scripts after any other answer. They are for an incarnation that has
--- ended.
+-- The server has restarted, and the scripts that the client prepared are for the ended incarnation. This must be an
+-- error: after any other answer the client would send those scripts.
 if field('run_id') ~= run then return redis.error_reply('OTHERRUN ' .. field('run_id')) end
 if field('role') ~= 'master' then return 'Urole ' .. field('role') end
 if field('cluster_enabled') == '1' then return 'Ucluster' end
@@ -83,9 +83,9 @@ local function votes()
 end
 local idle = age >= @GUARDMS@ * 1000
 local known = r[1] == run
--- A master also gets a new replication id when its first replica connects (redis-cli --rdb connects as one), and one
--- hour after the last replica has left. A second id shows that the server itself was a replica since then. Its data
--- came from another server.
+-- The replication id also changes without a copy of data: when the first replica of a master connects (redis-cli --rdb
+-- connects as one), and one hour after its last replica has left. Both clear the second id. So if there is a second id,
+-- this server was itself a replica after that, and its data came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then

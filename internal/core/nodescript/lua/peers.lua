@@ -24,8 +24,8 @@ local intime = now >= ARGV[1] and now <= ARGV[2]
 local answer = (intime and 'P' or 'O') .. now
 local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')
 if r[1] and r[1] ~= ARGV[3] then return 'M' end
--- The client met another id: it does not know yet that this node lost its memory. It may also report other servers that
--- lost theirs.
+-- The client names an id that this node no longer has: it does not know yet that the node lost its memory. The rest of
+-- its report may be just as old. So the node stores nothing of it.
 local met = ARGV[7] == (r[2] or '')
 if not met and ARGV[7] ~= '' then return answer .. (r[2] or '') .. '\n\n' end
 

@@ -4,8 +4,8 @@
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
 --       4 '1': none of these stamps won a majority; else '0'
--- No stamp confirms the clock here. So release never shortens the life of an existing record.
--- Returns D the owner had it here | F it did not | C
+-- release has no stamp to check this node's clock with. So it never shortens the life of an existing record.
+-- Returns D the owner had it here | F it did not | C the record is corrupt
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
@@ -33,8 +33,9 @@ local function one(key, plain, owner, highest, above, never)
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
-    -- Right nodes accept a stamp within W of one of them, and that node is within W of this one. A client whose stamp
-    -- is further ahead must not shut the name until that time.
+    -- A right node accepts a stamp only within W of its own clock, and that clock is within W of this node's. So a
+    -- stamp more than 2 W ahead of this clock comes from a client with a wrong clock. Its tombstone must not shut the
+    -- name until that time.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       if string.find(T, '%D') then return 'C' end
