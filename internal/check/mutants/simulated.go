@@ -61,10 +61,10 @@ var inSimulation = []simulated{{
 	name: "a minority moves the deadline", file: "internal/core/quorum/renewal.go",
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
 }, {
-	name: "clocks are followed at once", file: "internal/core/quorum/timebase.go",
+	name: "clocks are followed at once", file: "internal/core/quorum/correction.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 }, {
-	name: "who only renews follows clocks at once", file: "internal/core/quorum/timebase.go",
+	name: "who only renews follows clocks at once", file: "internal/core/quorum/correction.go",
 	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
 }, {
 	name: "no token rule", file: "internal/check/nodemodel/lease.go",

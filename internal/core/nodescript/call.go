@@ -11,22 +11,6 @@ type Call struct {
 	Keys, Args []string
 }
 
-// Lock names a lock and finds the keys of its name.
-type Lock struct {
-	Name    string
-	Private bool // without the plain key
-
-	made  []string // the keys; nil: each call makes them
-	times Times
-}
-
-// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
-func NewLock(name string, private bool, times Times) Lock {
-	l := Lock{Name: name, Private: private, times: times}
-	l.made = l.keys()
-	return l
-}
-
 // Times is a TTL and its text in calls.
 type Times struct {
 	ttl    time.Duration
@@ -41,16 +25,6 @@ func (l Lock) timesOf(ttl time.Duration) Times {
 		return l.times
 	}
 	return NewTimes(ttl)
-}
-
-func (l Lock) keys() []string {
-	switch {
-	case l.made != nil:
-		return l.made
-	case l.Private:
-		return []string{RecordKey(l.Name)}
-	}
-	return []string{RecordKey(l.Name), l.Name}
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }

@@ -35,6 +35,33 @@ func RecordKey(name string) string {
 	return "{" + name + "}" + recordTail
 }
 
+// Lock names a lock and finds the keys of its name.
+type Lock struct {
+	Name    string
+	Private bool // without the plain key
+
+	made  []string // the keys; nil: each call makes them
+	times Times
+}
+
+// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
+func NewLock(name string, private bool, times Times) Lock {
+	l := Lock{Name: name, Private: private, times: times}
+	l.made = l.keys()
+	return l
+}
+
+// keys returns the keys of the record and, unless the lock is private, the plain key: the name itself.
+func (l Lock) keys() []string {
+	switch {
+	case l.made != nil:
+		return l.made
+	case l.Private:
+		return []string{RecordKey(l.Name)}
+	}
+	return []string{RecordKey(l.Name), l.Name}
+}
+
 // nameOf returns the name that has this record key.
 func nameOf(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key, recordTail)

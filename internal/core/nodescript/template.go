@@ -19,7 +19,7 @@ var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
 }) {
-	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
+	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	for op := range ops {
 		source := text(op.String())

@@ -26,7 +26,7 @@
 //   - release.lua, which needs neither guard nor window. Its tombstone is at most TIME + W if its stamp is more than 2 W
 //     ahead.
 //   - Claims.
-//   - The quarantine of TTL + W in admit.lua. It begins and ends only with a stamp within W of the node's clock, drawn
+//   - The quarantine of TTL + W in quarantine.lua. It begins and ends only with a stamp within W of the node's clock, drawn
 //     after the node's challenge. It begins again if the clock went back.
 //   - The voucher of trust.lua, which shortens the quarantine that it names.
 //   - The client's deadline, counted from the sending, and renewals, each of which counts only before the old deadline.

@@ -106,9 +106,9 @@ func (m Model) confirmed(clock, stamp, within int8) bool {
 	return abs(stamp-clock) <= within || !m.keeps(ConfirmedStamp)
 }
 
-// admit does admit.lua on the first node with a stamp. A node without memory writes a challenge. A request with the
-// challenge begins its quarantine, and the node votes at the end. If its clock went back, the quarantine begins again.
-// A voucher shortens it.
+// admit does admit.lua and quarantine.lua on the first node with a stamp. A node without memory writes a challenge. A
+// request with the challenge begins its quarantine, and the node votes at the end. If its clock went back, the
+// quarantine begins again. A voucher shortens it.
 func (m Model) admit(t *State, clock, stamp, within int8, answers, vouched bool) {
 	n := &t.Nodes[0]
 	if n.Away == Votes || !m.confirmed(clock, stamp, within) {
