@@ -1,19 +1,24 @@
--- admit: decides whether this incarnation of the node votes under this configuration. Clients send it as text.
+-- admit: decides whether this incarnation of the node votes under this configuration. Clients send the whole text
+-- (EVAL), because admit is not loaded.
 --
--- Unless admit answers an error, the client then sends the scripts for the same incarnation and configuration over the
--- same connection. So they reach the incarnation that answered and no other. In another incarnation they would vote by
--- a guard that came back with the data. A script that is loaded although admit refused finds no guard. The client uses
--- no transaction, because a full memory refuses one. A node that keeps leases must be admitted in that state too.
+-- Unless admit answers an error, the client then loads the scripts for the same incarnation and configuration, over the
+-- same connection. So only the incarnation that answered gets them. Another incarnation must not get them: with a guard
+-- that came back with older data they would vote. Scripts that are loaded although admit refused do no harm, because
+-- they find no guard. The client uses no transaction: a server with full memory refuses transactions, and it must be
+-- admitted too, because it may keep leases.
 --
--- A quarantine begins, ends or becomes shorter only by a request that carries the node's challenge. The node writes a
--- new challenge when it finds a loss of its memory. So the stamp of a request that carries it was drawn after the loss.
--- Without a challenge, a request from before the loss could come late, after the clock went back. It would begin the
--- quarantine too early.
+-- Only a request that carries the node's challenge begins, ends or shortens a quarantine. The node writes a new
+-- challenge when it finds a loss of its memory. So the stamp of such a request was drawn after the loss. Without
+-- challenges, a request from before the loss could arrive late, when the node's clock is back at the time of the
+-- request's stamp. That request would begin the quarantine too early.
 --
 -- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
---       3 the challenge that the node answered; '' if none  4 a nonce
--- Returns R time | C time challenge(40): ask again with a new stamp | Q time left challenge(40) cause | O time
---       | M mark(40) configuration | U cause, and after a blank the value in INFO
+--       3 the challenge that the node answered last; '' if none  4 a nonce
+-- Returns R time: the node votes | C time challenge(40): ask again with a new stamp
+--       | Q time left challenge(40) cause: the node is in quarantine for left
+--       | O time: the stamp is off the node's clock
+--       | M mark(40) configuration: the node has this other configuration
+--       | U cause, and after a blank the value in INFO: the server cannot be a node
 --       | the error OTHERRUN run_id: the request is for another incarnation
 -- A voucher names the mark or the challenge: see trust.lua. A cause is a code of cause.go.
 local call, fmt = redis.call, string.format
@@ -34,26 +39,26 @@ if field('role') ~= 'master' then return 'Urole ' .. field('role') end
 if field('cluster_enabled') == '1' then return 'Ucluster' end
 local policy = field('maxmemory_policy')
 if field('maxmemory') ~= '0' and field('maxmemory') ~= '' and policy ~= 'noeviction' then
-  return 'Upolicy ' .. policy -- it may delete locks
+  return 'Upolicy ' .. policy -- Redis may evict records of locks
 end
-local there = call('GET', guard) -- also where the clock is wrong: see hello
+local there = call('GET', guard) -- read even if the clock is wrong: see hello
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 
 local r = call('HMGET', admission, 'run', 'config', 'until', 'refreshed', 'replid', 'evicted', 'why', 'challenge', 'id')
 local replid, evicted, challenge = field('master_replid'), field('evicted_keys'), r[8] or ''
 
--- fresh returns a new challenge. It does not use Redis's random numbers, which are the same in every script. INFO
--- counts commands, bytes and processor time. So two requests never get the same challenge, even if a repeated request
--- finds the same TIME.
+-- fresh returns a new challenge. It does not use Redis's random numbers, because every run of a script gets the same
+-- ones. info counts commands, bytes and processor time. So two requests never get the same challenge, even if a
+-- repeated request finds the same TIME.
 local function fresh() return redis.sha1hex(info .. now .. ARGV[4]) end
--- id returns the id of the server. The server has it as long as it keeps its data: see peers.lua.
+-- id returns the id of the server. The server has this id as long as it keeps its data: see peers.lua.
 local function id(new) return r[9] or redis.sha1hex(new .. run) end
 local function ready()
   call('DEL', trust) -- a voucher is for one quarantine; DEL comes first: see quarantine.lua
   call('SET', kept, run, 'PX', @KEPTMS@)
   call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)
   challenge = there == config .. ' ' .. run and r[8] or fresh()
-  -- With until = 0, a guard that is missing later was lost. Otherwise its absence is expected.
+  -- until is 0 while the node votes: a guard that is missing then was lost. With any other until the node has no guard.
   call('HSET', admission, 'run', run, 'config', config, 'until', '0', 'refreshed', now,
     'replid', replid, 'evicted', evicted, 'why', '', 'challenge', challenge, 'id', id(challenge))
   return 'R' .. now

@@ -1,6 +1,6 @@
 -- quarantine: a part of admit, in the place of @VERDICT@. It decides what the node may have forgotten, and how long the
--- node then does not vote. The functions and variables that it uses are those of admit.
--- lost notes a loss of memory. The node does not vote, and its quarantine begins only when a client asks again.
+-- node then does not vote. The functions and variables that it uses are those of admit. lost notes a loss of memory.
+-- From then on the node does not vote. Its quarantine begins only when a client asks again, with the new challenge.
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -15,9 +15,10 @@ local function quarantine(us, why)
   return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. why
 end
 
-local age = r[4] and now - r[4] or 0 -- since the last refresh
--- votes admits the node again. A request that comes very late, after the clock went back, must not set the guard's end
--- back. A later loss would look like idle time.
+local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
+-- votes admits the node again. If the clock has gone back by more than 2 W since the last refresh, this would set the
+-- guard's end back. A guard that is lost later would then look like one that expired while nobody used the node. So
+-- this case counts as a loss.
 local function votes()
   if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
@@ -32,9 +33,9 @@ local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
--- This check also applies after a restart that kept the data: the longest lease that the node granted follows the other
--- configuration. It applies however long the node was idle. A client that looks at an idle node with other settings
--- must not shut out the clients to which the node belongs.
+-- The node has another configuration. It refuses the client also after a restart that kept the data, because leases of
+-- the other configuration may still be valid. It refuses however long it was idle: a client that only looks at an idle
+-- node, with other settings, must not shut out the clients to which the node belongs.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
@@ -44,19 +45,21 @@ end
 if not r[1] or not r[8] then return lost('new') end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
--- After a restart with its data the node forgot nothing, if the operator declares that every write was on disk before
--- its answer. A promoted replica has the id of its master as its second id.
+-- If the operator declares the nodes Durable, every write is on disk before its answer. Then the node forgot nothing in
+-- a restart that kept its data. A promoted replica may lack writes. It has the replication id of its old master as its
+-- second id.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
 if not survived then return lost('restarted') end
 if r[3] == '0' then
-  -- The guard is missing: a leap of the clock deleted it together with locks, or the server booted with a wrong clock.
-  -- An idle guard may also have expired. The key `kept` tells these cases apart: it outlives the guard until all locks
-  -- granted under it are over. It expires before the record of any such lock. So while `kept` exists, no leap took a
-  -- lock that was granted just before.
+  -- The node voted when it was last asked. If its guard is missing, there are three possible reasons. A leap of the
+  -- clock deleted it together with locks. Or the server booted with a wrong clock. Or the guard expired because nobody
+  -- used the node. The key `kept` shows which reason it is: it outlives the guard until all locks that were granted
+  -- under the guard are over, and it expires before the record of any such lock. So while `kept` exists, no leap has
+  -- deleted such a record.
   --
-  -- Redis also deletes expired keys at random, and may delete a record before the guard. A record is lost only if the
-  -- machine booted hours ahead of its time. If the clock is right now, the uptime is below -1 h for longer than a lease
-  -- lasts.
+  -- Redis also deletes expired keys at random, and may delete a record before the guard. In a restart this costs a lock
+  -- only if the machine booted with a clock that was hours ahead. When that clock has been set right, the uptime of the
+  -- server is below -1 h for longer than a lease lasts.
   if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
     return lost('boot-clock')
   end
@@ -64,9 +67,9 @@ if r[3] == '0' then
   if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
   return lost('guard')
 end
--- From here on the node does not vote. After a restart that lost nothing, the rest of the quarantine still counts.
+-- The node does not vote yet. If a restart lost nothing, the quarantine from before the restart goes on.
 local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
-local begins = left > @QUARANTINE@ -- or it has begun, and the clock went back
+local begins = left > @QUARANTINE@ -- the quarantine has not begun, or the clock went back since
 if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
   return 'Q' .. now .. fmt('%016.0f', left) .. challenge .. (r[7] or '')
 end
