@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Call is one operation for every node. Only the digest differs per node.
+// Call is one operation for every node, with the same keys and arguments for each. Only the digest of the script
+// differs.
 type Call struct {
 	Op         Op
 	Keys, Args []string
@@ -44,7 +45,7 @@ func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int6
 }
 
 // PassCall is AcquireCall for an owner that receives the lock from another owner in the same process. from is that
-// other owner. It is longer than a ticket, as every owner of [NewOwner] is.
+// other owner. Nodes distinguish it from a ticket by its length: every owner of [NewOwner] is longer than a ticket.
 func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
 	return acquire(l, owner, stamp, ttl, from)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The back-off: these are the times for which a client believes a refusal. Then it asks the node again.
+// The back-off: for these times a client believes a refusal, and sends the node no calls. Then it asks the node again.
 const (
 	// askAgain is the time for which a client believes a refusal that only an operator can end.
 	askAgain = time.Second

@@ -13,8 +13,8 @@ import (
 // readings of the nodes' clocks.
 //
 // A move is a change of the correction by more than the window, and by more than clocks usually drift apart. Timebase
-// adopts a move only after a time in which it drew no stamp for an acquire. Otherwise a client that follows a majority
-// of jumping clocks could have two leases at once.
+// adopts a move only after a time (MaxTTL + W) in which it drew no stamp for an acquire. Otherwise a client that
+// follows a majority of jumping clocks could have two leases at once.
 //
 // Timebase is not safe for concurrent use.
 type Timebase struct {
@@ -149,8 +149,8 @@ func (t *Timebase) correct(now clock.Instant) {
 }
 
 // slid returns the anchor after it has followed clocks that are being set right. The anchor may follow only for the
-// time since the last reading. During MaxTTL it could follow much further. With short leases and a long MaxTTL, a leap
-// of all clocks would then look like slewing.
+// time since the last reading. Counted over MaxTTL, it could follow much further. With short leases and a long MaxTTL,
+// a leap of all clocks would then look like slewing.
 func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
@@ -322,8 +322,8 @@ func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }
 
-// readAt returns the instant at which the clocks of a majority had last been read. The caller must know that a majority
-// is known.
+// readAt returns the instant at which the clocks of a majority were last read. The caller must know that a majority is
+// known.
 func (t *Timebase) readAt() clock.Instant {
 	var buf [32]clock.Instant
 	at := buf[:0]

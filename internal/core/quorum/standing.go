@@ -209,8 +209,8 @@ func (s *Standing) Forgot() {
 }
 
 // Broke notes that a call failed in a way that makes the node doubtful. Another server may be behind the address now,
-// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. If the
-// scripts are not loaded, the node says so. If the node was already in doubt, its calls fail for a moment without
+// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. A node
+// that does not have them answers NOSCRIPT. If the node was already in doubt, its calls fail for a moment without
 // another try.
 func (s *Standing) Broke(now clock.Instant, err error) {
 	switch s.step {

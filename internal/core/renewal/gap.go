@@ -57,8 +57,8 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 	})
 }
 
-// either takes the answers to the leave and to the release. It gives b one answer per node: Done if one of the two is
-// Done, else the second one.
+// either takes each node's answers to the leave and to the release. It gives b one answer per node: Done if one of the
+// two answers is Done, else the second answer.
 type either struct {
 	b *giveback
 

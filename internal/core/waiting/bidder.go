@@ -189,13 +189,14 @@ func (b *bidder) wanted(node int, stamp int64) {
 	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
 }
 
-// asksFor reports whether the bid asks for what a message is about. Otherwise it has moved to another slot, and gives
-// the grants of the last one back anyway.
+// asksFor reports whether the bid still asks for the lock or slot that the message is about. If it does not, it has
+// moved to another slot, and gives the grants of the earlier slot back anyway.
 func (b *bidder) asksFor(h nodescript.Handoff) bool {
 	return b.is(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
 }
 
-// pass offers a lease that its owner has ended. It reports whether this bid takes it, and so releases its remains.
+// pass offers the bid a lease that its owner has ended. It reports whether the bid takes the lease. If so, the bid also
+// releases the lease's remains.
 func (b *bidder) pass(from bid.Passed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
