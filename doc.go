@@ -52,8 +52,8 @@
 // process, and the loss of tens of thousands of leases at once. Tokens grow from lease to lease. A holder that dies
 // blocks the name for at most its TTL and Window.
 //
-// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer, with two exceptions beside a
-// hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
+// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer. There are two exceptions,
+// beside a hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
 // [Config.NodeTimeout] longer, and twice that with far nodes. [Client.Close] waits for about NodeTimeout. The end of
 // each holdfast run therefore waits, too.
 //
@@ -69,8 +69,8 @@
 //
 // Ownership travels in the context. A lock that is taken with the context of its own lease is a handle of that lease:
 // it has the same token and deadline, and needs no round trip. Each handle has its own Unlock; the last one releases
-// the lock. Without that context a call waits for its own process: the error then says that this very client has the
-// lock. See [Mutex.Lock] and [Reentrant].
+// the lock. Without that context a call waits for its own process. If this wait fails, the error says that this client
+// itself has the lock. See [Mutex.Lock] and [Reentrant].
 //
 // # Semaphores
 //

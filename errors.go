@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// Facts. A method that meets one of them returns an error that matches it with [errors.Is]. The evidence has a type of
-// its own: see [errors.As].
+// These errors are facts. A method that meets a fact returns an error that matches it with [errors.Is]. The evidence of
+// a fact has its own type: see [errors.As].
 var (
 	// ErrHeld means that somebody else has the lock. Try later. Evidence: [*HeldError].
 	ErrHeld = errors.New("held by another owner")
@@ -40,7 +40,7 @@ var (
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrBadName means that nothing can ever be locked under this name. The error contains the reason.
+	// ErrBadName means that no lock can have this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
 	// ErrBadTTL means that no lock of this client can have this TTL. The error names the bounds. Evidence:

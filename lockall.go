@@ -19,9 +19,9 @@ const mostNames = 256
 // LockAll waits until it has the locks of all names, and returns one [LeaseSet]. The order of the names does not matter,
 // and a name may occur twice. The options apply to each lock.
 //
-// LockAll asks for all names at once: if all are free, that is one round trip. If a name is held, LockAll gives back the
-// names that sort above it, waits in line for that name, and then takes the others in sorted order, each in its turn. So
-// two callers of LockAll cannot wait for each other, whatever names they have in common.
+// LockAll asks for all names at once: if all are free, that is one round trip. If a name is held, LockAll gives back
+// the names that sort above it, and waits in line for that name. Then it takes the higher names one after the other, in
+// sorted order. So two callers of LockAll cannot wait for each other for ever, whatever names they have in common.
 //
 // ctx bounds the call, but not the leases. [OnWait] receives the errors of the lock that LockAll waits for. If that
 // lock fails, the error is that of its [Mutex.Lock], with its name. If LockAll loses another lock while it waits, the

@@ -42,7 +42,7 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	return s
 }
 
-// badSlots is an error that matches ErrBadSlots and has all its words.
+// badSlots has the whole text of the error. ErrBadSlots adds no words.
 type badSlots struct{ error }
 
 func (badSlots) Is(target error) bool { return target == ErrBadSlots }
@@ -63,7 +63,7 @@ func (m *Mutex) check() error {
 	return nil
 }
 
-// kind returns what the machinery takes: the lock, or any slot of the semaphore.
+// kind returns the kind that the call takes: the lock, or any slot of the semaphore.
 func (m *Mutex) kind() kind.Kind {
 	if m.slots != nil {
 		return m.slots.Any()

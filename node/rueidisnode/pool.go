@@ -20,8 +20,9 @@ const maxLinks = node.MaxCalls
 const fresh = time.Millisecond
 
 // pool contains the links of one node. A call takes a link and puts it back. If no link is idle, the call waits for a
-// link that is put back or dialled, as long as its context allows. A separate goroutine dials, so a link that arrives
-// after its call gave up serves the next call. The pool takes the link that was used last, so surplus links stay idle.
+// link that is put back or dialled, as long as its context allows. A separate goroutine dials. So if a call has given
+// up before its link arrives, the link serves the next call. The pool takes the link that was used last, so surplus
+// links stay idle.
 type pool struct {
 	connect func(context.Context) (*link, error)
 	ctx     context.Context // Close ends this context

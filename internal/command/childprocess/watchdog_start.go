@@ -13,9 +13,9 @@ import (
 )
 
 // Watchdog is a process that ends a command's group if this process cannot. This process cannot if it was killed, or if
-// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. It has its own
-// session, so Ctrl-C and signals to the group of this process do not reach it. It reads from a pipe, and only this
-// process has the other end:
+// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. The watchdog has
+// its own session, so Ctrl-C and signals to the group of this process do not reach it. It reads lines from a pipe, and
+// only this process has the other end:
 //
 //	group 4711      end this group; 0: no group any more …
 //	until 9000      … if the host's clock is at 9000 ns, and no later deadline has come in

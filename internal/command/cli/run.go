@@ -349,7 +349,7 @@ func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 // owner contains no spaces: see [holdfast.Config.Label].
 func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
 
-// outerFences returns the tokens of these locks, in the same order.
+// outerFences returns the tokens of the locks under which this process was started, in the order of outerOwners.
 func outerFences() []string { return strings.Fields(os.Getenv("HOLDFAST_FENCES")) }
 
 func notStarted(err error) error {
