@@ -120,7 +120,7 @@ func (p plan) takes(w workload, s *system) bool {
 	return w.takes(s) && (!w.tokens || p.named || s.name == holdfastRueidis)
 }
 
-// groups returns the workloads in groups. Those of one group share servers and processes.
+// groups returns the workloads in groups. The workloads of one group share servers and processes.
 func (p plan) groups() (groups [][]workload) {
 	for _, w := range workloads(p.pace) {
 		if !p.wants(w) {

@@ -183,7 +183,7 @@ func (c *client) send(to bid.Nodes, m *message) {
 	}
 }
 
-// together has the messages of send go to each node in one piece, with the releases last.
+// together makes the messages of send go to each node in one piece, with the releases last.
 func (c *client) together(send func()) {
 	c.pieces = make([][]*message, len(c.w.servers))
 	send()

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostPasses is how often in a row a client passes the lock while others wait, as in package waiting.
+// mostPasses is the number of times in a row that a client passes the lock while others wait, as in package waiting.
 const mostPasses = 8
 
 // waiter is one wait for the lock. It makes one bid after the other, until one wins or the waiter gives up.

@@ -33,7 +33,7 @@ type World struct {
 	repeats bool // requests may arrive twice
 	dead    bool // the last of several nodes never answers
 	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
-	crowd   int  // so many clients more, and everybody comes once more after the faults
+	crowd   int  // the number of additional clients; if it is not 0, every waiter comes once more after the faults
 
 	holders map[int]*holding // by slot; a lock has the slot 0
 	tokens  map[int]int64    // by slot: the highest token of a lease so far

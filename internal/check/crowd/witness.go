@@ -16,7 +16,7 @@ type witness struct {
 	broken  string
 	Leases  int
 	Most    int // the largest number of holders at a time
-	Waits   int // the number of waits that a hand-off or a pass ended, at least: a call that was told that all slots are held
+	Waits   int // how often a waiting call was told of a failed attempt
 }
 
 // takes notes a holder.

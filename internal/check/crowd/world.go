@@ -19,7 +19,8 @@ const (
 	window  = 200 * time.Millisecond
 	ttl     = 2 * time.Second // also MaxTTL
 	trouble = 12 * time.Second
-	// within is how soon after the faults all slots can be taken: quarantines, leases and claims must end.
+	// within is the time after the faults within which all slots can be taken. Quarantines, leases and claims must end
+	// first.
 	within = 20 * time.Second
 )
 

@@ -159,7 +159,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	return n.quarantine(a, full, "clock-back"), nil
 }
 
-// mark returns a name for the present memory of the node. It is an argument of a voucher for another configuration.
+// mark returns a digest of the present memory of the node. A voucher that replaces the node's configuration names it.
 func (n *Node) mark(a admission, guard string) string {
 	all := []string{a.challenge, n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), guard}
 	sum := sha1.Sum([]byte(strings.Join(all, " ")))

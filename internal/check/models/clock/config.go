@@ -8,7 +8,7 @@ type Config struct {
 	Horizon int8 // time stops there, counted from the start
 
 	Jumps    int  // how often a node's clock jumps
-	Reach    int8 // how far a jump moves it from the true time at most
+	Reach    int8 // the largest distance from the true time after a jump
 	Minority bool // only the first node's clock jumps, and only the first node loses its memory
 	Off      [nodes]int8
 	Lead     [most]int8 // each client's estimate of the nodes' clocks
