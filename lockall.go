@@ -71,10 +71,16 @@ func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bo
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
 	s := newLeaseSet(c, locks)
+	done := false
+	defer func() { // also if OnWait panics
+		if !done {
+			s.abandon(ctx)
+		}
+	}()
 	if err := s.take(ctx, locks, wait); err != nil {
-		s.abandon(ctx)
 		return nil, err
 	}
+	done = true
 	s.enclose(ctx)
 	return s, nil
 }

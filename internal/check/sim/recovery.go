@@ -203,14 +203,13 @@ func (w *world) open() time.Duration {
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
 	n.spent, n.spentUntil = 0, 0
-	if !w.over || len(n.waits) == 0 {
+	// Somebody who waits for other names of a set may have the name without being its holder.
+	if !w.over || len(n.waits) == 0 || w.plan.Sets {
 		return
 	}
-	free := n.free
-	for i, o := range n.waits {
-		if wanted := max(n.free, o.wanted); i == 0 || wanted < free {
-			free = wanted
-		}
+	free := now
+	for _, o := range n.waits {
+		free = min(free, max(w.freed(n, o, now), o.wanted))
 	}
 	pauses := w.pauses(n)
 	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
@@ -274,6 +273,9 @@ func (w *world) handed(h *host, news string) {
 	}
 	for _, n := range w.names {
 		if n.record == b.name {
+			if n.line != 0 {
+				n = w.names[n.line]
+			}
 			until := w.now() + cost
 			n.spent += max(until-max(n.spentUntil, w.now()), 0)
 			n.spentUntil = max(n.spentUntil, until)

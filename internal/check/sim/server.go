@@ -41,7 +41,7 @@ type server struct {
 	known    string // the id in the node's last answer to a report
 	subs     map[*subscription]bool
 	order    []*subscription  // the subscriptions in the order of their arrival
-	back     map[string]int64 // the owners that gave back a lock here, with the highest stamp that the release covered
+	back     map[string]int64 // the records and owners that gave back a lock here, with the highest stamp that the release covered
 	requests []request        // requests of admission
 	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
 }
@@ -209,13 +209,14 @@ func (s *server) deliver(p parcel) {
 func (s *server) spoil(p parcel) parcel {
 	p = p.copied()
 	for _, c := range p.calls {
-		for i := 0; i+2 < len(c.Args); i += 3 {
-			switch {
-			case acquires(c) && s.w.plan.Broken.Unfair && len(c.Args[i+2]) == 16:
-				ticket, _ := strconv.ParseInt(c.Args[i+2], 10, 64)
-				c.Args[i+2] = nodescript.Micros(2*dawn - ticket)
+		n, width := several(c)
+		for i := range n {
+			switch a := c.Args[i*width:]; {
+			case acquires(c) && s.w.plan.Broken.Unfair && width == 4 && len(a[2]) == 16:
+				ticket, _ := strconv.ParseInt(a[2], 10, 64)
+				a[2] = nodescript.Micros(2*dawn - ticket)
 			case releases(c) && s.w.plan.Broken.Sticky:
-				c.Args[i] += "?"
+				a[0] += "?"
 			}
 		}
 	}
