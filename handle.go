@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
-// goroutines under one lease exclude each other as others do. A child keeps its place until it and all handles below it
-// are released. A handle does not refer to its Lease, so that a child that nobody uses any more becomes garbage.
+// handle is a Lease's place among the handles of one lease. The handles form a chain, because a handle has at most one
+// child: goroutines under one lease exclude each other, as all goroutines do. A child keeps its place until it and all
+// handles below it are released. A handle does not refer to its Lease, so that a child that nobody uses any more
+// becomes garbage.
 type handle struct {
 	first *handle // took the lock; it has the fields under its lock
 	above *handle // the handle whose context took this one; nil for the first

@@ -70,10 +70,10 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // The error matches [ErrBadName] for a bad name, and [ErrBadTTL] for a bad TTL.
 //
 // If ctx is the context of a lease of this lock and this client, or was made from it, Lock returns a handle of that
-// lease at once, and asks no node. Only one goroutine at a time has a handle that was made from one context: another
-// call with the same context waits in this process until the first handle, and all handles made from it, are released.
-// If the lease is over, the error is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m
-// applies to the lease while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
+// lease at once, and asks no node. Each context has at most one handle at a time. Another call with the same context
+// waits, in this process, until that handle and all handles made from it are released. If the lease is over, the error
+// is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m applies to the lease while the
+// handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, true)

@@ -28,8 +28,8 @@ local function one(key, plain, owner, highest, above, never)
   -- late release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
-  -- This node's grant must not be granted or repaired again, whatever its clock says. For the usual lease, which was
-  -- never renewed, that is enough. The clock is then not read.
+  -- Whatever this node's clock says, its grant must not be granted or repaired again: the tombstone is above the
+  -- grant's stamp. For the usual lease, which was never renewed, this is enough, and the clock is not read.
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
@@ -46,13 +46,13 @@ local function one(key, plain, owner, highest, above, never)
   local leased, ends = sub(old, 50, 65), tomb
   if seen > tomb then tomb = seen end
 
-  -- A lease ends itself and all earlier leases: this node repairs none of them any more. This holds even if this node
-  -- did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
+  -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This holds
+  -- even if this node did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
   if never == '0' and ends > leased and (mine or ends == above) then leased = ends end
 
   -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
-  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue. A lease
-  -- that a renewal stored here may still be in it.
+  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue: if a
+  -- renewal stored the lease here, the owner may still have its place.
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
@@ -62,9 +62,9 @@ local function one(key, plain, owner, highest, above, never)
       return 'D'
     end
     call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL')
-    -- If the lease seems to have ended long ago, this clock is ahead. A claim by this clock would shut the name until
-    -- then. Waiters ask again anyway when a lease ends. A declined claim covers no stamp, so its expiry is compared
-    -- instead.
+    -- If the lease seems to have ended long ago, this node's clock is ahead, and a claim by this clock would shut the
+    -- name until that time. So the name is not handed on. Waiters ask again anyway when a lease ends. The release of a
+    -- declined claim covers no stamp, so the claim's expiry is compared instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits == '1' and (not value or value == owner) and sane then
       @HANDOFF@
