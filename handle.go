@@ -184,8 +184,8 @@ func (l *handle) next() {
 	}
 }
 
-// wants notes the TTL that this handle needs. The lease gets the longest one of all handles, under the lock of first: a
-// handle that comes or goes at the same moment sets it too.
+// wants notes the TTL that this handle needs. The lease gets the longest TTL of all handles. wants sets it under the
+// lock of first, because a handle that comes or goes at the same moment sets it too.
 func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
 		return err

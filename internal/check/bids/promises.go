@@ -40,8 +40,8 @@ func (w *World) holds(b *bidding, l bid.Lease) *holding {
 	return w.holders[l.Slot]
 }
 
-// apart is the least time for which the check of overtaking counts: the overtaken waiter came earlier by more than
-// apart, and was the first of its line for apart. Clocks and messages differ by less.
+// apart limits the check of overtaking. The overtaken waiter must have come earlier by more than apart, and must have
+// been the first of its line for apart. Clocks and messages differ by less.
 const apart = window
 
 // overtakes checks that a waiter that gets a slot overtakes nobody who came earlier, in a world without faults.

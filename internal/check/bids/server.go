@@ -37,7 +37,7 @@ func (s *server) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// keeps returns what the node keeps for some client: the owner of a record, and a queue.
+// keeps returns the owner of a record that the node keeps for some client, and the queue.
 func (s *server) keeps() (owner string, queue []string) {
 	for _, k := range s.Keys() {
 		if len(k.Waiting) > 0 {

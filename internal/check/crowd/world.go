@@ -170,7 +170,7 @@ func (w *World) work(c *holdfast.Client, k int, rng *rand.Rand) {
 	}
 }
 
-// judgeUse checks that all slots can be taken at once when the faults are over.
+// judgeUse checks that all slots can be taken at once after the end of the faults.
 func (w *World) judgeUse() {
 	var all sync.WaitGroup
 	var clients []*holdfast.Client

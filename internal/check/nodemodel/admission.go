@@ -204,7 +204,7 @@ func (n *Node) ready(config nodescript.Config) string {
 	return "R" + nodescript.Micros(n.now())
 }
 
-// vote sets the guard, and the key that outlives it until all locks granted under it are over.
+// vote sets the guard. It also sets the key that outlives the guard until all locks granted under the guard have ended.
 func (n *Node) vote(config nodescript.Config) {
 	n.setText(nodescript.GuardKey, config.String()+" "+n.Info.Run, nodescript.GuardKept.Milliseconds())
 	n.setText(nodescript.KeptKey, n.Info.Run, floorDiv((nodescript.GuardKept+config.Quarantine()).Microseconds()+999))

@@ -174,8 +174,8 @@ func (q slots) place(asked int, member, from string, T int64) (slot int, err err
 	return -1, nil
 }
 
-// acquireSlot grants a slot. Its args are the head of the record, what it wants, the owner, k, the slot, and the slot
-// from which the owner moves. It wants "", a ticket, or the owner that passes the slot.
+// acquireSlot grants a slot. Its args are the head of the record, a wish, the owner, k, the slot, and the slot from
+// which the owner moves. The wish is "", a ticket, or the owner that passes the slot.
 func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err

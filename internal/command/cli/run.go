@@ -338,7 +338,7 @@ func environment(h *holding, passNodes bool) []string {
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
 
-// noFence stands for the token of a lock that does not end the command.
+// noFence is written instead of the token of a lock that does not end the command.
 const noFence = "-"
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many

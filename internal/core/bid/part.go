@@ -29,7 +29,7 @@ func (m *Machine) learn(node int, ans nodescript.Answer) {
 // split handles the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
 // nodes once more, soon. The reason to ask soon is that hand-offs of the other nodes may just be on their way. If they
 // do not come, and a node names an older waiter, split gives the partial grant back and the bid goes on. If two bids
-// have a partial grant each, one bid keeps its grant and the other gives its grant back, so they cannot exchange grants
+// have a partial grant each, one bid keeps its grant and the other gives its grant back. So they cannot exchange grants
 // for ever.
 func (m *Machine) split(now clock.Instant) (soon bool) {
 	part := m.part & m.which(m.votes.Granted) // this excludes an earlier grant, because another one may follow it

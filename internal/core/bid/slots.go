@@ -14,8 +14,8 @@ const mostMoves = 8
 // move to another slot. A younger bid moves away from the slot of an older bid, but a lease does not.
 const patientTries = 2
 
-// slots is what a bid for a slot of a semaphore knows. Each round asks all nodes for the same slot, because grants of
-// different slots never count together.
+// slots is the part of a bid that only a bid for a slot of a semaphore needs. Each round asks all nodes for the same
+// slot, because grants of different slots never count together.
 type slots struct {
 	at    int // the slot of the current round
 	from  int // the slot of the rounds before; -1: there is none
@@ -94,10 +94,10 @@ func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 	}
 }
 
-// best returns the slot to ask for next. For each slot it counts the nodes that have it for this bid, minus the nodes
-// that refused it, and takes the slot with the highest count. If several slots are equal, it takes the present one, or
-// else the one of the first node. One node has different slots for different bids, so bids that follow the same node do
-// not meet.
+// best returns the slot to ask for next. For each slot it counts the nodes that have the slot for this bid, minus the
+// nodes that refused it. It takes the slot with the highest count. If several slots are equal, it takes the present
+// one, or else the one of the first node. One node has different slots for different bids, so bids that follow the same
+// node do not meet.
 func (m *Machine) best() int {
 	s := m.slots
 	score := func(slot int) (n int) {

@@ -28,9 +28,9 @@ type carrier struct {
 }
 
 // Carry runs send, which may lock a mutex. Then it may carry the messages that send gave to the node, on the caller's
-// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only if
-// there is one node, the node votes, no other message waits or is under way, and the last messages came alone too. In
-// all other cases the workers carry the messages.
+// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only under
+// these conditions: there is one node, the node votes, no other message waits or is under way, and the last messages
+// came alone too. In all other cases the workers carry the messages.
 //
 // Carry carries only messages with the receiver to. It returns when the messages have their answers, or when ctx ends.
 // The end of ctx cuts off the call, and the answers say so. A worker then repeats a release or quit at once. The caller

@@ -29,7 +29,7 @@ func (c Config) String() string {
 }
 
 // Quarantine returns the time for which a node that may have forgotten locks does not vote. Afterwards every lock that
-// it may have granted is over.
+// it may have granted has ended.
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
 // TrustedQuarantine returns the length of a quarantine after a voucher, which states that no lock is alive. It equals

@@ -78,9 +78,9 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 }
 
 // AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp: otherwise a machine that boots
-// with a wrong clock could measure its own quarantine. within is how far the node's clock may be from stamp: at most a
-// window, and less if stamp itself may be off by more than a window. challenge is the last challenge that the node
-// answered, "" if there is none. The caller draws stamp after that answer. nonce is random.
+// with a wrong clock could measure its own quarantine. The node's clock may differ from stamp by the time within. This
+// is at most a window, and less if stamp itself may be off by more than a window. The argument challenge is the last
+// challenge that the node answered, "" if there is none. The caller draws stamp after that answer. nonce is random.
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}

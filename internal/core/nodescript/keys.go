@@ -26,8 +26,9 @@ const (
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
-// RecordKey returns the key of name's record. Redis Cluster stores this key and the plain key in the same hash slot:
-// the record of a name with a {tag} has the same tag, and any other name becomes the tag of its record.
+// RecordKey returns the key of name's record. Redis Cluster stores this key and the plain key in the same hash slot,
+// because both have the same tag. The record of a name with a {tag} has that tag, and any other name becomes the tag of
+// its record.
 func RecordKey(name string) string {
 	if tagged(name) {
 		return name + taggedExtra + recordTail

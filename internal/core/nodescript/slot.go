@@ -66,9 +66,9 @@ func (s Slots) InspectCall(slot int) node.Call {
 
 func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
 
-// AcquireCall asks for a slot with the token stamp. wants is "" for an owner that does not wait, a ticket in the form
-// of [Micros], or the owner that passes its lease of the slot to this owner. from is the slot from which owner moves,
-// -1 if there is none.
+// AcquireCall asks for a slot with the token stamp. wants is a ticket in the form of [Micros], or the owner that passes
+// its lease of the slot to this owner. It is "" for an owner that does not wait. from is the slot from which owner
+// moves, -1 if there is none.
 func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.Duration, wants string) Call {
 	r, moves := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}, ""
 	if from >= 0 && from != slot {

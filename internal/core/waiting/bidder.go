@@ -206,7 +206,7 @@ func (b *bidder) pass(from bid.Passed) bool {
 }
 
 // joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
-// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid is over or won.
+// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid has ended or is won.
 func (b *bidder) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

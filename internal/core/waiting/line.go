@@ -60,7 +60,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	return ln.first, true
 }
 
-// gets notes the new bid of a waiter that had no bid, or whose last bid is over.
+// gets notes the new bid of a waiter that had no bid, or whose last bid has ended.
 func (l *lines) gets(p *place, b *bidder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +68,8 @@ func (l *lines) gets(p *place, b *bidder) {
 }
 
 // turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before that, or if the
-// wait is over, turn returns the last finding of the first waiter, nil if there is none. If turn returns true, the
-// caller must call leave. turn calls draw when met is closed.
+// wait has ended, turn returns the last finding of the first waiter. This is nil if there is none. If turn returns
+// true, the caller must call leave. turn calls draw when met is closed.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {

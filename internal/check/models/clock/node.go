@@ -82,8 +82,8 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	}
 }
 
-// handOff does handoff.lua. asker is the owner whose acquire hands the name on; an owner that asks again had no lease.
-// 0 is a release.
+// handOff does handoff.lua. asker is the owner whose acquire hands the name on, or 0 for a release. An owner that asks
+// again had no lease.
 func (m Model) handOff(n *Node, clock, owner, asker int8) {
 	if n.Owner != asker {
 		n.Leased = n.leased()

@@ -1,5 +1,5 @@
--- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has a record
--- of its own, and the function `one` of acquire grants the slot as it grants a lock. This part keeps the queue that all
+-- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has its own
+-- record, and the function `one` of acquire grants the slot as it grants a lock. This part keeps the queue that all
 -- slots of a name share. If the slot is taken, it looks for another slot.
 -- KEYS  1 record of the slot  2 queue of the name
 -- ARGV  1 the first fields of the new record, as for acquire

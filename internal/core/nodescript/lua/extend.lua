@@ -32,8 +32,8 @@ local function one(key, plain, owner, T, expiry, last, stamp)
       end
     elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
       -- As long as the caller may still rely on its lease, the other owner's record is only a partial grant. When its
-      -- client gives the grant back, the name goes to this lease before any waiter: the place of the lease in the queue
-      -- is minus its token, and no ticket is negative. (A claim is no grant and gives way at once.)
+      -- client gives the grant back, the name goes to this lease before any waiter. The reason is that the place of the
+      -- lease in the queue is minus its token, and no ticket is negative. (A claim is no grant and gives way at once.)
       local queue = key .. ':queue'
       if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
         call('PEXPIRE', queue, '@QUEUEMS@')

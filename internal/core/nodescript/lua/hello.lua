@@ -1,4 +1,4 @@
--- hello: answers which incarnation of which server this is, and the time of its clock.
+-- hello: answers the incarnation (run id) and the id of this server, and the time of its clock.
 -- Returns time run_id \n version \n id
 -- The id belongs to the server and its data. It is '' before the first admission.
 --

@@ -1,6 +1,6 @@
--- quarantine: a part of admit, in the place of @VERDICT@. It decides what the node may have forgotten, and how long the
--- node then does not vote. The functions and variables that it uses are those of admit. lost notes a loss of memory.
--- From then on the node does not vote. Its quarantine begins only when a client asks again, with the new challenge.
+-- quarantine: a part of admit, in the place of @VERDICT@. It decides whether the node may have forgotten locks, and for
+-- how long the node then does not vote. It uses functions and variables of admit. lost notes a loss of memory. From
+-- then on the node does not vote. Its quarantine begins only when a client asks again, with the new challenge.
 local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
@@ -54,7 +54,7 @@ if r[3] == '0' then
   -- The node voted when it was last asked. If its guard is missing, there are three possible reasons. A leap of the
   -- clock deleted it together with locks. Or the server booted with a wrong clock. Or the guard expired because nobody
   -- used the node. The key `kept` shows which reason it is: it outlives the guard until all locks that were granted
-  -- under the guard are over, and it expires before the record of any such lock. So while `kept` exists, no leap has
+  -- under the guard have ended. It expires before the record of any such lock. So while `kept` exists, no leap has
   -- deleted such a record.
   --
   -- Redis also deletes expired keys at random, and may delete a record before the guard. In a restart this costs a lock
