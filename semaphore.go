@@ -79,7 +79,7 @@ func (m *Mutex) k() int {
 	return 0
 }
 
-// noun is what errors call m.
+// noun returns the word for m in errors.
 func (m *Mutex) noun() string {
 	if m.slots != nil {
 		return "semaphore"

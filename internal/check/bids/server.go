@@ -14,7 +14,7 @@ import (
 type server struct {
 	*nodemodel.Node
 	w     *World
-	ahead time.Duration // of the clients' mean clock
+	ahead time.Duration // how far its clock is ahead of the clients' mean clock
 }
 
 func (w *World) newServer(i int) *server {

@@ -13,7 +13,7 @@ import (
 const (
 	epoch   = int64(1_800_000_000_000_000) // µs of stamp time at the instant 0
 	window  = 250 * time.Millisecond
-	timeout = 2 * time.Second // of a question
+	timeout = 2 * time.Second // the timeout of a question
 	trouble = 15 * time.Second
 )
 
@@ -125,7 +125,7 @@ func (w *World) run(until time.Duration) {
 	w.now = max(w.now, clock.Instant(until))
 }
 
-// after has do done after d.
+// after calls do after d.
 func (w *World) after(d time.Duration, do func()) {
 	heap.Push(&w.agenda, event{at: w.now.Add(d), order: w.rng.Uint32(), do: do})
 }

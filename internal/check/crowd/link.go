@@ -19,7 +19,7 @@ import (
 type link struct {
 	*nodemodel.Node
 	w   *World
-	cut *atomic.Bool // of the client: no message goes through
+	cut *atomic.Bool // the client is cut off: no message goes through
 
 	mu  sync.Mutex
 	rng *rand.Rand

@@ -75,7 +75,7 @@ func (w *World) model(i int) *nodemodel.Node {
 	return m
 }
 
-// forgets has nodes lose their memory, one at a time.
+// forgets makes nodes lose their memory, one at a time.
 func (w *World) forgets() {
 	for i := 0; !w.calm.Load(); i++ {
 		time.Sleep(time.Second + time.Duration(rand.Int64N(int64(4*time.Second))))

@@ -167,7 +167,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/core/fanout/clocks.go",
-	old: "f.readSoon() // they may be right again", new: "",
+	old: "f.readSoon() // the clocks may be right again", new: "",
 	pkg: fanPkg, check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
 	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/correction.go",
@@ -291,7 +291,7 @@ var inClients = []mutant{{
 	pkg: "internal/core/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",
 }, {
 	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/correction.go",
-	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
+	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
 }, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/core/renewal/lease.go",
@@ -375,6 +375,6 @@ var inClients = []mutant{{
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }, {
 	name: "explored: who gives up waiting leaves only the queues that it heard of", promise: order, file: "internal/core/bid/lease.go",
-	old: "to = Every // it may stand in every queue", new: "_ = to",
+	old: "to = Every // the bid may be in every queue", new: "_ = to",
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }}

@@ -16,7 +16,7 @@ type Lease struct {
 	By       Nodes // the nodes that granted the lease before it was won
 	Passes   int   // the number of passes in a row since the nodes handed the name to this process
 	Waited   bool  // the name came by a hand-off
-	Slot     int   // of a semaphore
+	Slot     int   // the slot of a semaphore
 	Missing  bool  // answers are missing: the bid goes on to take them
 }
 
@@ -72,7 +72,7 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.drop(Every)
 	to := m.which(m.votes.Touched)
 	if m.Ticket != 0 {
-		to = Every // it may stand in every queue
+		to = Every // the bid may be in every queue
 	}
 	m.release(to, now)
 	return m.out

@@ -20,8 +20,8 @@ type slots struct {
 	at    int // the slot of the current round
 	from  int // the slot of the rounds before; -1: there is none
 	since int // the number of the first round for at
-	moves int // since the last event that is a reason to ask
-	tries int // rounds with all nodes for at that failed
+	moves int // the number of moves since the last reason to ask
+	tries int // the number of failed rounds with all nodes for at
 
 	strays Nodes   // a late question for an earlier slot may have put the bid into their queues
 	offers []int   // by node: the slot that the node has for this bid, -1 if none
@@ -31,7 +31,7 @@ type slots struct {
 // taken is a refusal of a slot.
 type taken struct {
 	slot  int  // -1: none
-	older bool // the owner that has it came before this bid
+	older bool // the owner that has the slot came before this bid
 }
 
 func newSlots(n, first int) *slots {

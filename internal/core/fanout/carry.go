@@ -20,7 +20,7 @@ type carrier struct {
 	to       Receiver        // the receiver of the messages that a caller is about to carry; nil: none
 	away     Receiver        // the receiver of the messages under way; nil: none. The sender's mutex guards it
 	cancel   func()          // cuts off that call. The sender's mutex guards it
-	ctx      context.Context // of the caller
+	ctx      context.Context // the context of the caller
 	stop     func() bool     // ends the watch of ctx; nil: ctx never ends
 	batch    []*Message
 	again    []*Message

@@ -31,7 +31,7 @@ type members struct {
 // membership is the client's knowledge of the server behind one node of the list.
 type membership struct {
 	id      string        // "": the client has not met the server, or the server has no id yet
-	changes int           // how often id changed
+	changes int           // the number of times that id changed
 	blank   bool          // the client met the server, and the server had no id
 	seen    clock.Instant // the server was alive at this instant
 	against []objection   // by node: its objection to the server

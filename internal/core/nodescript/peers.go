@@ -18,7 +18,7 @@ type Peer struct {
 // Peers is a node's view of the members of its node set.
 type Peers struct {
 	Time      int64
-	ID        string   // the node's own
+	ID        string   // the id of the node itself
 	Strangers []string // ids in the client's list that are no members
 	Members   []Peer
 	Other     bool // the node has another configuration, which admit reports; it stores nothing of this report

@@ -339,7 +339,7 @@ func (t *Timebase) readAt() clock.Instant {
 // StampHeld draws a stamp for a renewal. Renewals continue with the correction of the acquire, even while a move
 // settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
-	t.everDrawn, t.lastDrawn = true, now // who renews is not idle
+	t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle
 	return t.draw(now)
 }
 

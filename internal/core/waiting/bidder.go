@@ -237,7 +237,7 @@ func (b *bidder) end(withdraw bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.machine.Over() { // most bids are ended twice
+	if !b.machine.Over() { // end is called twice for most bids
 		b.do(b.machine.End(b.fan.Now(), withdraw))
 	}
 }
