@@ -78,15 +78,11 @@ type HeldError struct {
 func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
-	noun := "lock"
-	if e.Slots > 0 {
-		noun = "semaphore"
-	}
 	said := e.Said()
 	if e.Holder().Own {
 		said += " (a call with the context of its lease would share it)"
 	}
-	return fmt.Sprintf("%s %q: %s", noun, e.Name, said) + because(e.cause)
+	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
@@ -96,6 +92,7 @@ func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 // UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string
+	Slots int          // as in a [HeldError]
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
@@ -104,7 +101,7 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "lock %q: no quorum of %d node", e.Name, len(e.Nodes))
+	fmt.Fprintf(&b, "%s %q: no quorum of %d node", nounFor(e.Slots), e.Name, len(e.Nodes))
 	if len(e.Nodes) != 1 {
 		b.WriteByte('s')
 	}
@@ -122,9 +119,17 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
+// nounFor returns the noun for a name with this number of slots: 0 for a lock.
+func nounFor(slots int) string {
+	if slots > 0 {
+		return "semaphore"
+	}
+	return "lock"
+}
+
 // unavailable returns the error of a call that did not get a quorum.
-func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
-	e := &UnavailableError{Name: name, Nodes: nodes}
+func (c *Client) unavailable(name string, slots int, nodes []NodeAnswer) *UnavailableError {
+	e := &UnavailableError{Name: name, Slots: slots, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
 		e.trust = c.trustCommand()
 	}

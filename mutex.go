@@ -231,7 +231,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.answers(m.lock.Name(), r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
-		return m.client.unavailable(m.name, nodes)
+		return m.client.unavailable(m.name, m.k(), nodes)
 	}
 	owner, foreign, left := r.Holder()
 	if left == nodescript.Forever {

@@ -80,12 +80,7 @@ func (m *Mutex) k() int {
 }
 
 // noun returns the word for m in errors.
-func (m *Mutex) noun() string {
-	if m.slots != nil {
-		return "semaphore"
-	}
-	return "lock"
-}
+func (m *Mutex) noun() string { return nounFor(m.k()) }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
 func (s *Semaphore) Name() string { return s.mutex.name }
@@ -158,11 +153,19 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	if known {
 		return st, nil
 	}
-	un := &UnavailableError{Name: m.name, Nodes: st.Nodes}
+	un := &UnavailableError{Name: m.name, Slots: m.k(), Nodes: st.Nodes}
 	if ctx.Err() != nil {
 		return st, m.prefix(ended(ctx, un))
 	}
 	return st, m.prefix(un)
+}
+
+// slots returns the number of slots of the lease's semaphore, 0 for a lock.
+func (l *Lease) slots() int {
+	if s, ok := l.held.Kind().(*kind.Slot); ok {
+		return s.Slots().K()
+	}
+	return 0
 }
 
 // Slot returns the lease's slot of a semaphore, from 0 to k-1. No two holders of a semaphore have the same slot at the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -391,5 +392,26 @@ func TestASlotIsALease(t *testing.T) {
 	}
 	if _, err := y.Acquire(t.Context()); err != nil || time.Now().Before(until.Add(-2*window)) {
 		t.Errorf("%v, %s before the end", err, time.Until(until))
+	}
+}
+
+// The errors of a semaphore call it a semaphore, and know its number of slots.
+func TestErrorsNameASemaphore(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client())
+	l, err := c.Semaphore("x", 3).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.servers[0].Kill()
+	var none *holdfast.UnavailableError
+	if _, err := c.Semaphore("x", 3).TryAcquire(t.Context()); !errors.As(err, &none) || none.Slots != 3 || !strings.Contains(err.Error(), `semaphore "x": no quorum`) {
+		t.Errorf("TryAcquire without a node: %v", err)
+	}
+	<-l.Context().Done()
+	var lost *holdfast.LostError
+	if err := context.Cause(l.Context()); !errors.As(err, &lost) || lost.Slots != 3 || !strings.Contains(err.Error(), `semaphore "x" lost`) {
+		t.Errorf("the loss of a slot: %v", err)
 	}
 }

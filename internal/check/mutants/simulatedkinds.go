@@ -4,6 +4,7 @@ package main
 var kindsInSimulation = []simulated{{
 	name: "a slot that is given back goes to nobody", file: "internal/check/nodemodel/slots.go",
 	old: "q.next(slot, old, \"\")", new: "_ = old",
+	unseen: "a waiter asks once a second, so it finds the slot in time; TestServerDoesWhatTheModelSaysOfSlots",
 }, {
 	name: "who asks for a free slot overtakes the waiters", file: "internal/check/nodemodel/slots.go",
 	old: "case place < 0 && old.free(n.now()) && number(c.Args[0][:16]) > old.Seen:", new: "case false:",

@@ -93,6 +93,14 @@ func SlotsQueueKey(name string) string { return slotsHead(name) + slotsQueue }
 // slotsQueue is the end of the key of a semaphore's queue. Scripts know its length.
 const slotsQueue = "slots" + queueTail
 
+// OwnerOfMember returns the owner of a member of the queue with this key.
+func OwnerOfMember(queue, member string) string {
+	if strings.HasSuffix(queue, slotsQueue) && len(member) > slotDigits {
+		return member[slotDigits:]
+	}
+	return member
+}
+
 // slotOf returns the name and the slot that have this record key.
 func slotOf(key string) (name string, slot int, ok bool) {
 	head, ok := strings.CutSuffix(key, recordTail)
