@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// Facts. A method that meets one of them returns an error that matches it with [errors.Is]. The evidence has a type of
-// its own: see [errors.As].
+// These errors are facts. A method that meets a fact returns an error that matches it with [errors.Is]. The evidence of
+// a fact has its own type: see [errors.As].
 var (
 	// ErrHeld means that somebody else has the lock. Try later. Evidence: [*HeldError].
 	ErrHeld = errors.New("held by another owner")
@@ -32,15 +32,15 @@ var (
 	// option [Reentrant](false) forbids a second handle.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
-	// ErrOrder means that LockAll did not wait for a lock that another owner has, because the caller holds a lock whose
-	// name sorts above it: two such callers would wait for each other for ever. The error also matches [ErrHeld]. Take
-	// all locks in one call, or take the lower names first.
+	// ErrOrder means that LockAll did not wait for a lock that another owner has. The reason is that the caller holds a
+	// lock whose name sorts above it: two such callers would wait for each other for ever. The error also matches
+	// [ErrHeld]. Take all locks in one call, or take the lower names first.
 	ErrOrder = errors.New("not waited for, because the caller holds a lock whose name sorts above it")
 
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrBadName means that nothing can ever be locked under this name. The error contains the reason.
+	// ErrBadName means that no lock can have this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
 	// ErrBadTTL means that no lock of this client can have this TTL. The error names the bounds. Evidence:

@@ -35,7 +35,9 @@ func (e *LostError) Nodes() []NodeAnswer {
 	return e.client.answers(e.client.config.Prefix+e.Name, e.answers, nil)
 }
 
-func (e *LostError) Error() string { return fmt.Sprintf("%s %q lost: %s", nounFor(e.Slots), e.Name, e.why()) }
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s %q lost: %s", nounFor(e.Slots), e.Name, e.why())
+}
 
 // why returns the error's text without the lock's name.
 func (e *LostError) why() string {

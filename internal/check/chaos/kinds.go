@@ -130,7 +130,8 @@ func (h heldSet) TokenOf(name string) int64 { return h.Fence(name) }
 // Done implements [Held].
 func (h heldSet) Done() <-chan struct{} { return h.Context().Done() }
 
-// Work implements [brief]. Whoever waits for one name of a set may hold others, of which the judges do not know.
+// Work implements [brief]. A client that waits for one name of a set may hold other names of the set, and the judges do
+// not know these.
 func (h heldSet) Work() time.Duration { return 2*time.Millisecond + rand.N(15*time.Millisecond) }
 
 // named is a held lock with other names than the one that its client asked for.

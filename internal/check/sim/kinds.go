@@ -4,7 +4,7 @@ import "time"
 
 // Worlds of several kinds have semaphores, and calls that lock several names together, beside plain locks.
 
-// drawKinds makes a world one of several kinds. One world in four is.
+// drawKinds gives one world in four several kinds of locks.
 func (p *Plan) drawKinds() {
 	d := dice(luck(p.Seed, 'k', 'd'))
 	if !d.hit(0.25) || len(p.Names) > 5 || p.Rare.has(LongIdle) {

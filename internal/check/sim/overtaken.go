@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostOvertakes is how often one client may overtake a waiter: eight passes in a row, and one more if the lease at the
-// time of joining did not know of the waiter.
+// mostOvertakes is how often one client may overtake a waiter: by eight passes in a row, and by one more if the lease
+// was granted before the waiter joined. The client did not know of the waiter then.
 const mostOvertakes = 8 + 1
 
 // standing is a waiter's place in the queues of a name, by its owner.

@@ -20,8 +20,9 @@ import (
 //     the majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the
 //     places of missing servers must be free again.
 //
-// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that:
-// a claim of a second for each hand-off to an ended attempt, and the time for which live clients use the name.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that.
+// One is a claim of a second for each hand-off to an ended attempt. The other is the time for which live clients use
+// the name.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second

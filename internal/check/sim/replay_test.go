@@ -12,7 +12,7 @@ import (
 //
 // If the system stops this process for longer than a goroutine's time slice, the runtime may continue with another
 // goroutine. That is rare and does not happen in the same way again. So if two histories of a seed differ, the seed is
-// run more often, and three quarters of its runs must make the same history. A program that draws lots for its order
+// run more often, and three quarters of its runs must make the same history. A program with a random order of events
 // does not reach that.
 func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	alone(t)

@@ -28,7 +28,8 @@ func (m member) Deadline() time.Time      { return m.set.Deadline() }
 func (m member) Fence() int64             { return m.set.Fence(m.name) }
 func (m member) Owner() string            { return m.set.Owner(m.name) }
 
-// lockAll makes one call for several names. It holds the set for a while if the call got it, and reports that.
+// lockAll makes one call for several names. It holds the set for a while if the call got it. It reports whether the
+// call got it.
 func (w *world) lockAll(ctx context.Context, x *wait, ttl time.Duration, opts []holdfast.Option) bool {
 	h, op := x.h, x.op
 	var names []string

@@ -87,7 +87,7 @@ func (w *world) willTell(x *wait, after time.Duration) {
 	})
 }
 
-// untold checks that a waiter is told of an outage in time. It returns the delay until the next check, 0 if no check is
+// untold checks that a waiter hears of an outage in time. It returns the delay until the next check, 0 if no check is
 // needed. The caller holds w.mu.
 func (w *world) untold(x *wait) (again time.Duration) {
 	quiet := w.quiet(x)

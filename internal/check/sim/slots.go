@@ -38,7 +38,8 @@ func (w *world) index(op Op) int {
 	return at
 }
 
-// parts returns the indices of a semaphore and its slots, for one of them, and the index itself for a lock.
+// parts returns the index of a lock. For a semaphore, or for one of its slots, it returns the indices of the semaphore
+// and of all its slots.
 func (w *world) parts(name int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		n := w.names[name]

@@ -164,8 +164,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint returns what a person can do if there was no quorum, "" if the error already says it. It is the hint of
-// the library, except where the command has flags to name.
+// unavailableHint returns advice for a person if there was no quorum, "" if the error already contains it. It is the
+// hint of the library, except where the command has flags to name.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
 		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })

@@ -10,7 +10,7 @@ type Passed struct {
 	Highest int64         // the highest stamp sent under Owner
 	Over    clock.Instant // instant at which the lease has expired on the nodes
 	Passes  int           // passes in a row by which the lease came
-	Slot    int16         // of a semaphore
+	Slot    int16         // the slot of a semaphore
 }
 
 // Passed begins a round that takes the lease over from an owner of this process. It needs one round trip, and a
