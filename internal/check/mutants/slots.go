@@ -42,10 +42,6 @@ var ofSlots = []mutant{{
 	old: "if wanted >= k then return held", new: "if wanted > 0 then return held",
 	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotFailTriesWithMore", says: "25 of 50 slots are free",
 }, {
-	name: "a try takes a slot that a waiter can use", promise: order, file: lua + "acquireslot.lua",
-	old: "if n >= wanted then offer = n end", new: "offer = n",
-	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfSlots", args: slotSeed, says: `differs after \d+ operations`,
-}, {
 	name: "a corrupt slot ends a bid", promise: noHang, file: "internal/core/bid/slots.go",
 	old: "case ans.Verdict == nodescript.Corrupt, ans.Cause == nodescript.WrongType:", new: "case false:",
 	pkg: e2ePkg, check: "TestACorruptSlotDoesNotShutTheOthers", says: "3 of 4 slots are free",
