@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,14 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/fencing"
 )
 
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 {
-		fencing.Main(m, open) // perhaps a holder process; it does not return
-	}
-	code := m.Run()
-	stopServers()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { fencing.Main(m, open, stopServers) }
 
 func writer(n int64) fence.Token { return fence.Token{Fence: n} }
 func reader(n int64) fence.Token { return fence.Token{Fence: n, Mode: fence.Reader} }
@@ -246,4 +238,38 @@ func TestPausedHoldersWriteNothingIntoADatabase(t *testing.T) {
 			fencing.Judge(t, fencing.Workload{Open: open, Store: d.driver + " " + d.dsn, Rounds: rounds})
 		})
 	}
+}
+
+// split is a register that checks in one transaction and writes in the next one.
+type split struct{ cell }
+
+func (s split) Write(ctx context.Context, t fence.Token, value []byte) error {
+	if err := s.in.Do(ctx, s.db, s.name, t, func(*sql.Tx) error { return nil }); err != nil {
+		return err
+	}
+	if t.Mode == fence.Reader {
+		return fence.ErrReader
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := s.put(ctx, tx, value); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// A check in a transaction of its own leaves time for another holder. The suite finds that on each database.
+func TestTheSuiteFindsTwoTransactions(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		db := d.ready(t)
+		err := fencetest.Check(t.Context(), func(_ context.Context, name string) (fence.Register, error) {
+			return split{cell{db, name, fence.SQL{Dialect: d.dialect}}}, nil
+		})
+		if want := "NothingComesBetweenCompareAndWrite: round "; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	})
 }

@@ -23,8 +23,8 @@ import (
 // Open opens the register of a name, in any process. store says which store, and where it is.
 type Open func(store, name string) (fence.Register, error)
 
-// Main runs the tests of a package, or the holder process if this is one. A package's TestMain calls it.
-func Main(m *testing.M, open Open) {
+// Main runs the tests of a package and then atEnd, or the holder process if this is one. A package's TestMain calls it.
+func Main(m *testing.M, open Open, atEnd ...func()) {
 	if len(os.Args) == 3 && os.Args[1] == holderArg {
 		if err := hold(os.Args[2], open, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "holder:", err)
@@ -32,7 +32,11 @@ func Main(m *testing.M, open Open) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, f := range atEnd {
+		f()
+	}
+	os.Exit(code)
 }
 
 const holderArg = "__fencing-holder"
