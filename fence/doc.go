@@ -45,20 +45,20 @@
 //
 // # The rule
 //
-// A resource has two marks: the highest token of a writer, and the highest one of a reader. A reader's token must not be
-// below any writer seen. A writer's token must not be below any writer or reader seen. Equal tokens are of one lease, and
-// are admitted. [Marks.Admit] is this rule, and all stores follow it.
+// A resource has two marks: the highest token of a writer, and the highest one of a reader. A reader's token must not
+// be below any writer seen. A writer's token must not be below any writer or reader seen. Equal tokens are of one
+// lease, and are admitted. [Marks.Admit] is this rule, and all stores follow it.
 //
-// A token has the [Mode] of its lease. An exclusive lease is a [Writer], whether it reads or writes. That is the default.
-// A shared lease is a [Reader].
+// A token has the [Mode] of its lease. An exclusive lease is a [Writer], whether it reads or writes. That is the
+// default. A shared lease is a [Reader].
 //
 // # What it needs
 //
 //   - Every access goes through this package. A writer without a token is not stopped.
-//   - One resource has one lock name. Tokens of two names cannot be compared. Tokens of a semaphore belong to a name and a
-//     slot, so each slot needs a resource of its own.
-//   - The resource does not forget its marks. If a store loses its last writes, such as a replica that becomes the master,
-//     it accepts the tokens that it has forgotten.
+//   - One resource has one lock name. Tokens of two names cannot be compared. Tokens of a semaphore belong to a name and
+//     a slot, so each slot needs a resource of its own.
+//   - The resource does not forget its marks. If a store loses its last writes, such as a replica that becomes the
+//     master, it accepts the tokens that it has forgotten.
 //   - After an error that is not ErrStale, such as a timeout, a write may have happened or may still arrive. It cannot
 //     arrive after a later holder has shown its token.
 package fence

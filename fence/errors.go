@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// ErrStale means that a later holder has used the resource. The access changed nothing. The caller's lease has ended,
-	// whatever its clock says: it must stop. The error is a [*StaleError].
+	// ErrStale means that a later holder has used the resource. The access changed nothing. The caller's lease has
+	// ended, whatever its clock says: it must stop. The error is a [*StaleError].
 	ErrStale = errors.New("the token is old")
 
 	// ErrReader means that a write came with the token of a reader.
@@ -37,8 +37,8 @@ func (e *StaleError) Unwrap() error { return ErrStale }
 // longest is the length of the longest name, in bytes. It fits a key of every database here.
 const longest = 512
 
-// checkName returns the reason why no resource can have this name, or nil. The error matches ErrBadName. The rule is the
-// same for all stores, so that a resource can move.
+// checkName returns the reason why no resource can have this name, or nil. The error matches ErrBadName. The rule is
+// the same for all stores, so that a resource can move.
 func checkName(name string) error {
 	switch {
 	case name == "":

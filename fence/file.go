@@ -29,8 +29,8 @@ type File struct {
 	// Perm is the mode of new files. Defaults to 0600.
 	Perm fs.FileMode
 
-	// NoSync leaves out fsync. After a power failure the marks may then be older than the value. It is for tests and for
-	// data that a power failure may destroy. Defaults to false.
+	// NoSync leaves out fsync. After a power failure the marks may then be older than the value. It is for tests and
+	// for data that a power failure may destroy. Defaults to false.
 	NoSync bool
 }
 

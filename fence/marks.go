@@ -16,8 +16,8 @@ type Marks struct {
 //   - A reader's token must not be below the token of any writer seen.
 //   - A writer's token must not be below the token of any writer or reader seen.
 //
-// An equal token is admitted. It is the token of the same lease, because later leases have higher tokens. So a lease may
-// access the resource many times.
+// An equal token is admitted. It is the token of the same lease, because later leases have higher tokens. So a lease
+// may access the resource many times.
 //
 // Admit is pure. A store calls it and keeps the result in one atomic operation, together with the access.
 func (m Marks) Admit(resource string, t Token) (Marks, error) {

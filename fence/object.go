@@ -25,8 +25,8 @@ type Objects interface {
 	Get(ctx context.Context, key string) (body []byte, tag string, err error)
 
 	// Put writes an object if its tag is still match (If-Match). If match is "", it writes the object only if there is
-	// none (If-None-Match: *). The error matches [ErrConflict] if the condition is false: the status 412, and 409 and 404
-	// of S3. Two bodies that differ have different tags.
+	// none (If-None-Match: *). The error matches [ErrConflict] if the condition is false: the status 412, and 409 and
+	// 404 of S3. Two bodies that differ have different tags.
 	Put(ctx context.Context, key string, body []byte, match string) error
 }
 

@@ -24,8 +24,8 @@ type Evaler interface {
 
 // Redis is a value on a Redis or Valkey server that refuses old tokens. It is a [Register].
 //
-// The key is a hash. Its field value has the value, and writer and reader have the marks. Everything is in one key, so an
-// eviction or an expiry cannot take the marks and leave the value. Give the key no expiry.
+// The key is a hash. Its field value has the value, and writer and reader have the marks. Everything is in one key, so
+// an eviction or an expiry cannot take the marks and leave the value. Give the key no expiry.
 //
 // The server may be any: it need not be a node of the locks. It must not forget. A server that loses its last writes,
 // such as a replica that becomes the master, may also lose the last marks. It then accepts the tokens between.

@@ -1,7 +1,7 @@
 package fence
 
-// SQLite is the dialect of SQLite, 3.24 or later. SQLite locks the whole database. The first statement is a write, so it
-// gets that lock before anything is read. It also works in a transaction that began as a deferred one.
+// SQLite is the dialect of SQLite, 3.24 or later. SQLite locks the whole database. The first statement is a write, so
+// it gets that lock before anything is read. It also works in a transaction that began as a deferred one.
 //
 // Set busy_timeout, otherwise a transaction that meets another one fails at once. A process that is stopped inside a
 // transaction keeps the lock until it goes on or is killed.

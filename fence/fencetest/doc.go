@@ -8,8 +8,8 @@
 //	}
 //
 // The suite finds a store that ignores tokens, that has one mark instead of two, that compares before it writes and not
-// at the same time, that rounds large tokens, and that forgets the marks between two handles. It makes some 4,000 calls.
-// The names that it uses are new each time, and what it writes stays in the store.
+// at the same time, that rounds large tokens, and that forgets the marks between two handles. It makes some 4,000
+// calls. The names that it uses are new each time, and what it writes stays in the store.
 //
 // [Check] does the same without a test, for example when a program meets a server for the first time.
 //
@@ -17,6 +17,6 @@
 // without a pause while a new holder comes. A store that compares and writes in two steps fails such a round sooner or
 // later: how soon depends on the time between its two steps.
 //
-// [Objects] is an object store in memory, with the conditional writes of S3. [fence.ProbeObjects] checks an object store
-// of your own.
+// [Objects] is an object store in memory, with the conditional writes of S3. [fence.ProbeObjects] checks an object
+// store of your own.
 package fencetest

@@ -92,8 +92,8 @@ func past(ctx context.Context, r fence.Register, id int, begun chan<- struct{}, 
 	return fmt.Errorf("writes with %s succeeded after a higher token was shown", writer(1))
 }
 
-// firstAccesses lets holders meet at a resource that does not exist yet. The highest token is never refused, and no lower
-// one may write after it.
+// firstAccesses lets holders meet at a resource that does not exist yet. The highest token is never refused, and no
+// lower one may write after it.
 func firstAccesses(ctx context.Context, s suite) error {
 	for round := range rounds {
 		name := fmt.Sprint("round-", round)

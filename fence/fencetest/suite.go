@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/fence"
 )
 
-// Open returns a handle of the resource with this name. All handles of one name belong to one resource, like the handles
-// of several processes. A resource that was never opened is empty.
+// Open returns a handle of the resource with this name. All handles of one name belong to one resource, like the
+// handles of several processes. A resource that was never opened is empty.
 //
 // The store must accept names of up to 100 bytes that contain letters, digits, "-", "/" and spaces.
 type Open func(ctx context.Context, name string) (fence.Register, error)
@@ -25,7 +25,8 @@ type check struct {
 	run  func(ctx context.Context, s suite) error
 }
 
-// checks are all checks, in the order in which they run. The simple ones come first: they say most plainly what is wrong.
+// checks are all checks, in the order in which they run. The simple ones come first: they say most plainly what is
+// wrong.
 var checks = []check{
 	{"ANewResourceIsEmpty", empty},
 	{"ValuesAreKept", kept},

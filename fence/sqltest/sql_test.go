@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -154,8 +155,8 @@ func TestACheckComesBeforeTheReading(t *testing.T) {
 	}
 }
 
-// A holder that is stopped inside its transaction keeps the row until the server ends its session. Then nothing of it is
-// left, and it learns that at the commit.
+// A holder that is stopped inside its transaction keeps the row until the server ends its session. Then nothing of it
+// is left, and it learns that at the commit.
 func TestAServerEndsAStoppedTransaction(t *testing.T) {
 	for name, limit := range map[string]string{
 		"PostgreSQL": "SET idle_in_transaction_session_timeout = 300", "MariaDB": "SET SESSION idle_transaction_timeout = 1",
@@ -272,4 +273,51 @@ func TestTheSuiteFindsTwoTransactions(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	})
+}
+
+// docs/fencing.md shows one statement for shells. It compares and writes.
+func TestOneStatementForShells(t *testing.T) {
+	t.Parallel()
+	d := one(t, "PostgreSQL")
+	db, guard, ctx := d.ready(t), fence.SQL{Dialect: d.dialect}, t.Context()
+	setup := `CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL); INSERT INTO account VALUES (42, 0)`
+	if _, err := db.ExecContext(ctx, setup); err != nil {
+		t.Fatal(err)
+	}
+	const statement = `WITH shown AS (UPDATE fence SET writer = $1 WHERE name = 'account/42' AND writer <= $1 AND reader <= $1 RETURNING 1)
+UPDATE account SET balance = balance + 1 WHERE id = 42 AND EXISTS (SELECT 1 FROM shown)`
+	text, err := os.ReadFile("../../docs/fencing.md")
+	if err != nil || !strings.Contains(string(text), strings.ReplaceAll(statement, "$1", ":f")) {
+		t.Errorf("docs/fencing.md does not have this statement: %v", err)
+	}
+	nothing := func(*sql.Tx) error { return nil }
+	for _, step := range []struct {
+		show  fence.Token // shown first, by the package; none: nothing is shown
+		token int64
+		want  int64 // rows changed
+	}{{writer(5), 5, 1}, {fence.Token{}, 5, 1}, {fence.Token{}, 6, 1}, {fence.Token{}, 5, 0}, {reader(9), 8, 0}, {fence.Token{}, 9, 1}} {
+		if step.show.Fence > 0 {
+			if err := guard.Do(ctx, db, "account/42", step.show, nothing); err != nil {
+				t.Fatal(err)
+			}
+		}
+		result, err := db.ExecContext(ctx, statement, step.token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := result.RowsAffected(); n != step.want || err != nil {
+			t.Errorf("%+v: %d rows, %v", step, n, err)
+		}
+	}
+	// The package shows a token, and the statement of an older holder writes nothing.
+	if err := guard.Do(ctx, db, "account/42", writer(10), nothing); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(ctx, statement, 9); err != nil {
+		t.Fatal(err)
+	}
+	var balance int64
+	if err := db.QueryRowContext(ctx, `SELECT balance FROM account WHERE id = 42`).Scan(&balance); balance != 4 || err != nil {
+		t.Errorf("the balance is %d, %v; want 4", balance, err)
+	}
 }

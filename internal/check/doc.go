@@ -8,5 +8,6 @@
 //	crowd      whole clients that share a semaphore, in virtual time
 //	sim        simulated worlds: whole clients in virtual time, with faults from a seed
 //	chaos      real processes and servers under real faults
+//	fencing    holders that are stopped between their check and their write
 //	mutants    weakens the lock one line at a time; a named test must notice each
 package check

@@ -19,8 +19,8 @@ import (
 // registers, each write notes the element that its writer had read. So the judge knows for each update whether it was
 // lost. A number alone cannot show this, because a writer that was killed before its report also raises the number.
 //
-// A single access is atomic, because the resource itself must be correct. Only the lock protects the time between a read
-// and a write.
+// A single access is atomic, because the resource itself must be correct. Only the lock protects the time between a
+// read and a write.
 type counterFile struct{ fence.File }
 
 // count is the content of a counter file.

@@ -22,8 +22,8 @@ func (s store) file() fence.File {
 	return fence.File{Path: filepath.Join(s.dir, "number"), NoSync: true}
 }
 
-// tokenOf returns a token for the file. Workers without a lock have none. They all get the same one, so the file refuses
-// nobody.
+// tokenOf returns a token for the file. Workers without a lock have none. They all get the same one, so the file
+// refuses nobody.
 func tokenOf(token int64) fence.Token { return fence.Token{Fence: max(token, 1)} }
 
 // read returns the number. It also stores token if token is higher than all tokens before. From then on the file
