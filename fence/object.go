@@ -66,7 +66,7 @@ func (o Object) access(ctx context.Context, t Token, value []byte, write bool) (
 		return nil, err
 	}
 	if o.Store == nil {
-		return nil, errors.New("Store is nil; it must be an implementation of Objects")
+		return nil, errors.New("no store: the field Store is nil; give it an implementation of Objects")
 	}
 	for try := range tries {
 		if ctx.Err() != nil {

@@ -91,7 +91,7 @@ func errorsOfObjectStores(t *testing.T) {
 			t.Errorf("%v after %d writes; want %v after %d", err, store.tried, c.err, c.tried)
 		}
 	}
-	if err := (fence.Object{Key: "x"}).Write(t.Context(), writer(1), nil); err == nil || !strings.Contains(err.Error(), "Store is nil") {
+	if err := (fence.Object{Key: "x"}).Write(t.Context(), writer(1), nil); err == nil || !strings.Contains(err.Error(), "the field Store is nil") {
 		t.Errorf("no store: %v", err)
 	}
 	if err := (fence.Object{Store: &stubborn{}}).Write(t.Context(), writer(1), nil); !errors.Is(err, fence.ErrBadName) {

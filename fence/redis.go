@@ -56,7 +56,7 @@ func (r Redis) access(ctx context.Context, t Token, access string, value []byte)
 		return nil, err
 	}
 	if r.Server == nil {
-		return nil, errors.New("Server is nil; make a node with a driver, such as rueidisnode.Open")
+		return nil, errors.New("no server: the field Server is nil; make a node with a driver, such as rueidisnode.Open")
 	}
 	reply := r.Server.Eval(ctx, redisScript, node.Call{
 		Keys: []string{r.Key},

@@ -175,7 +175,7 @@ func TestErrorsOfRedisSayWhatIsWrong(t *testing.T) {
 			t.Errorf("key %.20q: %v; want %q", key, err, want)
 		}
 	}
-	if err := (fence.Redis{Key: "x"}).Write(ctx, writer(9), nil); err == nil || !strings.Contains(err.Error(), "Server is nil") {
+	if err := (fence.Redis{Key: "x"}).Write(ctx, writer(9), nil); err == nil || !strings.Contains(err.Error(), "the field Server is nil") {
 		t.Errorf("no server: %v", err)
 	}
 	s.Kill()

@@ -150,13 +150,13 @@ func (s SQL) CreateTable(ctx context.Context, db interface {
 // table returns the checked name of the table. It becomes a part of statements, so it must not be able to contain one.
 func (s SQL) table() (string, error) {
 	if s.Dialect.name == "" {
-		return "", errors.New("Dialect is empty; use Postgres, MySQL or SQLite")
+		return "", errors.New("no dialect: the field Dialect is empty; use Postgres, MySQL or SQLite")
 	}
 	table := cmp.Or(s.Table, "fence")
 	parts := strings.Split(table, ".")
 	for _, part := range parts {
 		if len(parts) > 2 || !identifier(part) {
-			return "", fmt.Errorf("Table is %q; it must have letters, digits and _, up to 63 and no digit first, with one dot after a schema", s.Table)
+			return "", fmt.Errorf("the field Table is %q; it must have letters, digits and _, up to 63 and no digit first, with one dot after a schema", s.Table)
 		}
 	}
 	return table, nil

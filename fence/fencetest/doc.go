@@ -8,7 +8,7 @@
 //	}
 //
 // The suite finds a store that ignores tokens, that has one mark instead of two, that compares before it writes and not
-// at the same time, that rounds large tokens, and that forgets the marks between two handles. It makes some 4,000
+// at the same time, that rounds large tokens, and that forgets the marks between two handles. It makes a few thousand
 // calls. The names that it uses are new each time, and what it writes stays in the store.
 //
 // [Check] does the same without a test, for example when a program meets a server for the first time.

@@ -19,7 +19,7 @@ const (
 // writersOfThePast lets writers with old tokens write without a pause. Then a new holder shows its token. From the
 // moment in which its read ends, nothing that they write may arrive, not even a write that was compared before.
 func writersOfThePast(ctx context.Context, s suite) error {
-	for round := range rounds {
+	for round := range s.rounds {
 		if err := s.onePast(ctx, fmt.Sprint("round-", round), reader); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
@@ -95,7 +95,7 @@ func past(ctx context.Context, r fence.Register, id int, begun chan<- struct{}, 
 // firstAccesses lets holders meet at a resource that does not exist yet. The highest token is never refused, and no
 // lower one may write after it.
 func firstAccesses(ctx context.Context, s suite) error {
-	for round := range rounds {
+	for round := range s.rounds {
 		name := fmt.Sprint("round-", round)
 		const holders = 6
 		var wg sync.WaitGroup

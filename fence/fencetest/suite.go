@@ -49,12 +49,16 @@ var checks = []check{
 	{"FirstAccessesAreOneAfterTheOther", firstAccesses},
 }
 
-// Run checks a store, one subtest for each property.
+// Run checks a store, one subtest for each property. With go test -short it makes fewer rounds of the races.
 func Run(t *testing.T, open Open) {
 	t.Helper()
+	rounds := rounds
+	if testing.Short() {
+		rounds = 10
+	}
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.do(t.Context(), open); err != nil {
+			if err := c.do(t.Context(), open, rounds); err != nil {
 				t.Error(err)
 			}
 		})
@@ -65,23 +69,24 @@ func Run(t *testing.T, open Open) {
 func Check(ctx context.Context, open Open) error {
 	var errs []error
 	for _, c := range checks {
-		if err := c.do(ctx, open); err != nil {
+		if err := c.do(ctx, open, rounds); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", c.name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (c check) do(ctx context.Context, open Open) error {
+func (c check) do(ctx context.Context, open Open, rounds int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the check took longer than %v", patience))
 	defer cancel()
-	return c.run(ctx, suite{open: open, prefix: "fencetest-" + rand.Text()[:12] + "/"})
+	return c.run(ctx, suite{open: open, prefix: "fencetest-" + rand.Text()[:12] + "/", rounds: rounds})
 }
 
 // suite makes resources for one check.
 type suite struct {
 	open   Open
 	prefix string
+	rounds int // of each check of a race
 }
 
 // register opens a resource and names the error of Open.

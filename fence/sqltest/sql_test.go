@@ -230,7 +230,7 @@ func TestTablesAndNames(t *testing.T) {
 func TestPausedHoldersWriteNothingIntoADatabase(t *testing.T) {
 	rounds := 1000
 	if testing.Short() {
-		rounds = 50
+		rounds = 20
 	}
 	for _, name := range []string{"PostgreSQL", "MariaDB", "SQLite"} {
 		t.Run(name, func(t *testing.T) {
