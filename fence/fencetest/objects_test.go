@@ -27,6 +27,9 @@ const (
 
 func (c *clone) Get(ctx context.Context, key string) ([]byte, string, error) {
 	body, tag, err := c.Objects.Get(ctx, key)
+	for range 20 {
+		runtime.Gosched() // as a round trip between Get and Put
+	}
 	switch {
 	case err != nil:
 	case c.flaw == constantTags:

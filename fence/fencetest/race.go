@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -88,6 +89,7 @@ func past(ctx context.Context, r fence.Register, id int, begun chan<- struct{}, 
 		case err != nil:
 			return fmt.Errorf("a write with %s: %w", writer(1), err)
 		}
+		runtime.Gosched() // a store in memory never waits, and would keep the new holder off the processor
 	}
 	return fmt.Errorf("writes with %s succeeded after a higher token was shown", writer(1))
 }

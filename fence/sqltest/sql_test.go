@@ -4,6 +4,7 @@ package sqltest
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"os"
@@ -20,6 +21,9 @@ func TestMain(m *testing.M) { fencing.Main(m, open, stopServers) }
 func writer(n int64) fence.Token { return fence.Token{Fence: n} }
 func reader(n int64) fence.Token { return fence.Token{Fence: n, Mode: fence.Reader} }
 
+// fresh returns a name that no other test and no earlier run of this test uses.
+func fresh(name string) string { return name + "-" + rand.Text()[:12] }
+
 func TestDatabasesAreFenced(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		db := d.ready(t)
@@ -33,7 +37,7 @@ func TestDatabasesAreFenced(t *testing.T) {
 func TestATransactionThatFailsChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		db, guard := d.ready(t), fence.SQL{Dialect: d.dialect}
-		c := cell{db, "failing", guard}
+		c := cell{db, fresh("failing"), guard}
 		ctx := t.Context()
 		if err := c.Write(ctx, writer(5), []byte("five")); err != nil {
 			t.Fatal(err)
@@ -79,7 +83,7 @@ func TestTheNextHolderWaitsForTheTransaction(t *testing.T) {
 		db, guard := d.ready(t), fence.SQL{Dialect: d.dialect}
 		ctx := t.Context()
 		for range 20 {
-			c := cell{db, "waiting", guard}
+			c := cell{db, fresh("waiting"), guard}
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -101,12 +105,6 @@ func TestTheNextHolderWaitsForTheTransaction(t *testing.T) {
 			if got := <-next; got != "seven" {
 				t.Fatalf("the next holder reads %q; want what the transaction before it wrote", got)
 			}
-			if _, err := db.ExecContext(ctx, "DELETE FROM cell"+" WHERE name = 'waiting'"); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := db.ExecContext(ctx, "DELETE FROM fence"+" WHERE name = 'waiting'"); err != nil {
-				t.Fatal(err)
-			}
 		}
 	})
 }
@@ -116,7 +114,7 @@ func TestTheNextHolderWaitsForTheTransaction(t *testing.T) {
 func snapshot(t *testing.T, d database, name string, readFirst bool) (string, error) {
 	t.Helper()
 	db, guard, ctx := d.ready(t), fence.SQL{Dialect: d.dialect}, t.Context()
-	c := cell{db, name, guard}
+	c := cell{db, fresh(name), guard}
 	if err := c.Write(ctx, writer(5), []byte("five")); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +131,7 @@ func snapshot(t *testing.T, d database, name string, readFirst bool) (string, er
 	if err := c.Write(ctx, writer(6), []byte("six")); err != nil {
 		t.Fatal(err)
 	}
-	if err := guard.Check(ctx, tx, name, writer(9)); err != nil {
+	if err := guard.Check(ctx, tx, c.name, writer(9)); err != nil {
 		return "", err
 	}
 	value, err := c.get(ctx, tx)
@@ -165,7 +163,7 @@ func TestAServerEndsAStoppedTransaction(t *testing.T) {
 			t.Parallel()
 			d := one(t, name)
 			db, guard, ctx := d.ready(t), fence.SQL{Dialect: d.dialect}, t.Context()
-			c := cell{db, "stopped", guard}
+			c := cell{db, fresh("stopped"), guard}
 			conn, err := db.Conn(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -178,6 +176,7 @@ func TestAServerEndsAStoppedTransaction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer func() { _ = tx.Rollback() }()
 			if err := errors.Join(guard.Check(ctx, tx, c.name, writer(7)), c.put(ctx, tx, []byte("seven"))); err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +279,8 @@ func TestOneStatementForShells(t *testing.T) {
 	t.Parallel()
 	d := one(t, "PostgreSQL")
 	db, guard, ctx := d.ready(t), fence.SQL{Dialect: d.dialect}, t.Context()
-	setup := `CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL); INSERT INTO account VALUES (42, 0)`
+	setup := `DROP TABLE IF EXISTS account; DELETE FROM fence WHERE name = 'account/42';
+		CREATE TABLE account (id bigint PRIMARY KEY, balance bigint NOT NULL); INSERT INTO account VALUES (42, 0)`
 	if _, err := db.ExecContext(ctx, setup); err != nil {
 		t.Fatal(err)
 	}

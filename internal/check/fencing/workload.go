@@ -4,6 +4,7 @@ package fencing
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -50,14 +51,14 @@ func Run(t *testing.T, w Workload) Result {
 		sum  Result
 		errs []error
 	)
-	holders := w.holders()
+	holders, run := w.holders(), rand.Text()[:12] // the store may have names of earlier runs
 	for i := range holders {
 		rounds := w.Rounds / holders
 		if i < w.Rounds%holders {
 			rounds++
 		}
 		wg.Go(func() {
-			r := role{Nodes: nodes.URLs(), Store: w.Store, Name: fmt.Sprintf("number-%d-%v", i, w.Naive), Naive: w.Naive}
+			r := role{Nodes: nodes.URLs(), Store: w.Store, Name: fmt.Sprintf("number-%s-%d", run, i), Naive: w.Naive}
 			one, err := w.run(t.Context(), client, r, rounds)
 			mu.Lock()
 			defer mu.Unlock()
