@@ -1,4 +1,4 @@
-// Package fence makes a resource refuse holders of the past. It compares the fencing token of a lease with the tokens
+// Package fence makes a resource refuse earlier holders. It compares the fencing token of a lease with the tokens
 // that the resource has seen, and makes the access, in one atomic operation.
 //
 // # Why
@@ -20,7 +20,7 @@
 //	err := client.Mutex("account/42").Do(ctx, func(ctx context.Context) error {
 //		lease, _ := holdfast.FromContext(ctx)
 //		token := fence.Of(lease)
-//		value, err := account.Read(ctx, token) // from now on older holders are refused
+//		value, err := account.Read(ctx, token) // from now on earlier holders are refused
 //		if err != nil {
 //			return err
 //		}
@@ -30,8 +30,8 @@
 //		// a later holder was here: nothing was written
 //	}
 //
-// The reading comes first and shows the token, too. Otherwise an older holder could still write between the reading and
-// the writing, and its update would be lost.
+// The reading comes first and shows the token, too. Otherwise an earlier holder could still write between the reading
+// and the writing, and its update would be lost.
 //
 // # Stores
 //
@@ -54,7 +54,7 @@
 //
 // # What it needs
 //
-//   - Every access goes through this package. A writer without a token is not stopped.
+//   - Every access goes through this package. Nothing stops a writer that uses no token.
 //   - One resource has one lock name. Tokens of two names cannot be compared. Tokens of a semaphore belong to a name and
 //     a slot, so each slot needs a resource of its own.
 //   - The resource does not forget its marks. If a store loses its last writes, such as a replica that becomes the

@@ -56,8 +56,8 @@ func TestTheRule(t *testing.T) {
 	}
 }
 
-// No order of accesses lets an older holder in. Tokens are given out in real time, and every holder that came shows its
-// token. This visits all histories of five leases, and all accesses.
+// No order of accesses lets an earlier holder in. Tokens are given out in real time, and every holder that came shows
+// its token. This visits all histories of five leases, and all accesses.
 func TestNoHistoryLetsAnOldHolderWrite(t *testing.T) {
 	t.Parallel()
 	histories := 0

@@ -41,7 +41,7 @@ func (d Dialect) String() string { return cmp.Or(d.name, "no dialect") }
 // kept if the caller commits.
 //
 // Call Check before the transaction reads the resource. Otherwise the transaction may have read what was there before a
-// holder of the past wrote.
+// earlier holder wrote.
 //
 // The error matches [ErrStale] if the token is old; then nothing was changed. It matches [ErrBadToken] and [ErrBadName]
 // for a token or name that cannot be. Other errors are the driver's. After every error roll back. After a deadlock, a

@@ -68,7 +68,7 @@ func (s suite) onePast(ctx context.Context, name string, mode func(int64) fence.
 		return fmt.Errorf("a second read with %s: %w", t, err)
 	}
 	if string(before) != string(after) {
-		return fmt.Errorf("a write of an older holder arrived after %s was shown: the value changed from %.60q to %.60q", t, before, after)
+		return fmt.Errorf("a write of an earlier holder arrived after %s was shown: the value changed from %.60q to %.60q", t, before, after)
 	}
 	return nil
 }
