@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -64,6 +65,40 @@ func FuzzParseObject(f *testing.F) {
 			t.Errorf("%q: %+v, %q", body, m, value)
 		}
 	})
+}
+
+// between calls a function after the first Get, as if another holder came before the Put.
+type between struct {
+	fencetest.Objects
+	once  sync.Once
+	comes func()
+}
+
+func (b *between) Get(ctx context.Context, key string) (body []byte, tag string, err error) {
+	body, tag, err = b.Objects.Get(ctx, key)
+	b.once.Do(b.comes)
+	return body, tag, err
+}
+
+// A holder that comes between Get and Put makes the condition false. The access is then compared again.
+func TestAHolderBetweenGetAndPutIsNoticed(t *testing.T) {
+	t.Parallel()
+	for _, first := range []fence.Token{writer(7), writer(9)} {
+		store := &between{}
+		o := fence.Object{Store: store, Key: "x"}
+		if err := (fence.Object{Store: &store.Objects, Key: "x"}).Write(t.Context(), writer(5), []byte("five")); err != nil {
+			t.Fatal(err)
+		}
+		store.comes = func() {
+			if err := (fence.Object{Store: &store.Objects, Key: "x"}).Write(t.Context(), writer(8), []byte("eight")); err != nil {
+				t.Error(err)
+			}
+		}
+		err := o.Write(t.Context(), first, []byte("first"))
+		if old := first.Fence < 8; errors.Is(err, fence.ErrStale) != old || !old && err != nil {
+			t.Errorf("a write with %s, while one with token 8 came in between: %v", first, err)
+		}
+	}
 }
 
 // stubborn refuses each write.

@@ -36,5 +36,5 @@ var ofFences = []mutant{{
 }, {
 	name: "an object is written whatever was there", promise: fenced, file: "fence/object.go",
 	old: "err = o.Store.Put(ctx, o.Key, object(next, value), tag)", new: `_, tag, _ = o.Store.Get(ctx, o.Key); err = o.Store.Put(ctx, o.Key, object(next, value), tag)`,
-	pkg: "fence/fencetest", check: "TestObjectsInMemoryAreFenced", says: "a write of an earlier holder arrived|succeeded after a higher token was shown",
+	pkg: fencePkg, check: "TestAHolderBetweenGetAndPutIsNoticed", says: "came in between: <nil>",
 }}
