@@ -7,5 +7,6 @@
 //	bids       many bids against modelled nodes in one seeded loop, without goroutines
 //	sim        simulated worlds: whole clients in virtual time, with faults from a seed
 //	chaos      real processes and servers under real faults
+//	fencing    holders that are stopped between their check and their write
 //	mutants    weakens the lock one line at a time; a named test must notice each
 package check
