@@ -286,5 +286,7 @@ func (n *Node) inspect(c node.Call) (string, error) {
 	} else if there {
 		kind = "s"
 	}
-	return nodescript.Micros(n.now()) + kind + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record + head(text, 256), nil
+	out := nodescript.Micros(n.now()) + kind + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record
+	text = head(text, 256)
+	return out + fmt.Sprintf("%03d", len(text)) + text + n.listed(c, record), nil
 }

@@ -210,7 +210,7 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 	if len(each) == 1 {
 		return n.call(s, c)
 	}
-	if s.op != nodescript.Release { // release needs no guard
+	if s.op.Exclusive() != nodescript.Release { // releases need no guard
 		if answer, err := n.guarded(s); answer != "" || err != nil {
 			return answer, err
 		}
@@ -225,7 +225,16 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {
+	defer func(full bool) { n.Full = full }(n.Full) // see wrote
 	switch s.op {
+	case nodescript.AcquireShared:
+		return n.acquireShared(s, c)
+	case nodescript.ReleaseShared:
+		return n.releaseShared(s, c)
+	case nodescript.ExtendShared:
+		return n.extendShared(s, c)
+	case nodescript.LeaveShared:
+		return n.leaveShared(s, c)
 	case nodescript.Acquire:
 		return n.acquire(s, c)
 	case nodescript.Release:

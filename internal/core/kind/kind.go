@@ -3,7 +3,7 @@
 // scripts of all kinds answer with the verdicts of package nodescript, which reads the reply of each operation. So the
 // meaning of an answer comes with the operation.
 //
-// There is one kind so far: [Exclusive].
+// The kinds are [Exclusive] and [Shared].
 package kind
 
 import (

@@ -2,6 +2,7 @@ package nodescript
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -89,7 +90,12 @@ func AbortCall(l Lock, owner string, highest int64) Call { return release(l, own
 
 // DeclineCall rejects a claim that owner cannot use, because its attempt has ended. The next waiter gets the claim. A
 // lease of owner stays: the call covers no stamp.
-func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
+func DeclineCall(l Lock, owner string) Call {
+	if IsReader(owner) {
+		return AbortSharedCall(l, owner, 0)
+	}
+	return release(l, owner, 0, "1")
+}
 
 func release(l Lock, owner string, highest int64, never string) Call {
 	both := micros(highest, highest+1)
@@ -113,7 +119,14 @@ func LeaveCall(l Lock, owner string, T, until int64) Call {
 func QuitCall(l Lock, owner string) Call { return Call{Quit, l.keys(), []string{owner}} }
 
 // LeftOwner returns the owner under which a name stays taken after LeaveCall.
-func LeftOwner(owner string) string { return owner + "~left" }
+func LeftOwner(owner string) string {
+	if writer, reader := strings.CutSuffix(owner, readerTail); reader {
+		return writer + leftTail + readerTail
+	}
+	return owner + leftTail
+}
+
+const leftTail = "~left"
 
 // RefreshCall extends the life of the guard on a node that votes.
 func RefreshCall(stamp int64, w time.Duration) Call {

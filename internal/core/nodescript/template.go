@@ -20,9 +20,18 @@ var templates = sync.OnceValue(func() (t struct {
 	ops   [ops]template
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
-	handoff, evicted, each := text("handoff"), text("evicted"), text("each")
+	handoff, evicted, each, shares := text("handoff"), text("evicted"), text("each"), text("shares")
+	readers, forgot, wanted := text("readers"), text("forgot"), text("wanted")
 	for op := range ops {
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
+		none := "N" // the answer of a node that forgot the readers
+		switch op {
+		case ReleaseShared:
+			none = "F"
+		case LeaveShared:
+			none = "L"
+		}
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted,
+			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		t.ops[op] = strings.Split(parts.Replace(text(op.String())), "@")
 	}
 	return t
@@ -53,7 +62,8 @@ var longest = strconv.Itoa(MostRecord)
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
 	inspectText = sync.OnceValue(func() string {
-		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest).Replace(text("inspect"))
+		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
+			"@LISTED@", strconv.Itoa(MostListed)).Replace(strings.ReplaceAll(text("inspect"), "@READERS@", text("readers")))
 	})
 	peersText = sync.OnceValue(func() string { return strings.ReplaceAll(text("peers"), "@CLAMP@", clamp) })
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
