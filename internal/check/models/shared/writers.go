@@ -91,10 +91,10 @@ func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (cover
 	}
 	n.Seen = max(n.Seen, tomb)
 	if mine {
-		n.Owner, n.Token, n.Live = 0, 0, false
-		if lease || !m.keeps(ForgetByLease) {
+		if n.Token != 0 && (lease || !m.keeps(ForgetByLease)) {
 			n.RSeen, n.RLeased = 0, 0 // seen and leased are above them now
 		}
+		n.Owner, n.Token, n.Live = 0, 0, false
 	}
 	return covers
 }
