@@ -64,7 +64,7 @@ func brokenShared(w *world, c nodescript.Call, was, is sight, owner, answer stri
 			return "granted below a writer's token"
 		case is.record.Owner != "" || is.record.Leased < was.record.leased(owner):
 			return fmt.Sprintf("the writer before is not ended: %+v", is.record)
-		case rank(is.queue, owner) >= 0:
+		case was.record.Waiting && rank(is.queue, owner) >= 0:
 			return "who has the name waits for it"
 		case was.plain.foreign(nodescript.Marker, was.record.Owner):
 			return "granted over a foreign key"
