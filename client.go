@@ -166,12 +166,13 @@ func (c *Client) awaitTaking() {
 //
 // The methods that take the lock, and [Client.Status], refuse a bad name before they use the network.
 func (c *Client) Mutex(name string, opts ...Option) *Mutex {
-	m := &Mutex{client: c, name: name, options: c.options(opts)}
+	m := &Mutex{client: c, name: name}
+	m.set(c.config.TTL, opts)
 	times := c.times
 	if m.ttl != c.config.TTL {
 		times = nodescript.NewTimes(m.ttl)
 	}
-	m.lock = kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
+	m.lock = *kind.NewExclusive(nodescript.NewLock(c.config.Prefix+name, c.config.Private, times))
 	m.bad = checkName(m.lock.Name())
 	if m.bad == nil {
 		if err := c.config.checkTTL(m.ttl); err != nil {

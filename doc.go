@@ -67,6 +67,12 @@
 // the lock. Without that context a call waits for its own process: the error then says that this very client has the
 // lock. See [Mutex.Lock] and [Reentrant].
 //
+// # Several locks
+//
+// [Client.LockAll] takes several locks or none. It sorts the names, so that two callers cannot wait for each other for
+// ever. [Client.TryLockAll] does not wait, and [Client.DoAll] runs a function under all locks. The context of a
+// [LeaseSet] ends with the first lock that is lost.
+//
 // # Limits
 //
 // No lock can stop a process that is paused past its deadline and then goes on writing. A garbage collector, a debugger

@@ -32,6 +32,11 @@ var (
 	// option [Reentrant](false) forbids a second handle.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
+	// ErrOrder means that LockAll did not wait for a lock that another owner has, because the caller holds a lock whose
+	// name sorts above it: two such callers would wait for each other for ever. The error also matches [ErrHeld]. Take
+	// all locks in one call, or take the lower names first.
+	ErrOrder = errors.New("not waited for, because the caller holds a lock whose name sorts above it")
+
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
 

@@ -87,6 +87,27 @@ func ExampleLease_UnlockAt() {
 	}
 }
 
+// A transfer needs two accounts. Two transfers in opposite directions do not wait for each other for ever, because LockAll
+// sorts the names.
+func ExampleClient_LockAll() {
+	client := embeddedClient()
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	set, err := client.LockAll(ctx, []string{"accounts/7", "accounts/3"})
+	if err != nil {
+		log.Fatal(err) // it names the account that was held, and its holder
+	}
+	defer set.Unlock(context.Background())
+
+	transfer := func(ctx context.Context, from, to int64) { fmt.Println("tokens:", from > 0, to > 0) }
+	transfer(set.Context(), set.Fence("accounts/7"), set.Fence("accounts/3")) // stops when one lock is lost
+	fmt.Println(set.Names())
+	// Output:
+	// tokens: true true
+	// [accounts/3 accounts/7]
+}
+
 func connected() *holdfast.Client { return nil }
 
 func work(context.Context) <-chan func() { return nil }

@@ -15,16 +15,33 @@ type handle struct {
 	above *Lease // the handle whose context took this one; nil for the first
 	ttl   time.Duration
 
+	values context.Context // of the call that took this handle or set; nil for the first that is in no set
+
 	// mu of first guards these fields of every handle of the chain.
 	mu    sync.Mutex
 	below *Lease
-	line  []*turn // calls that wait until below is free, in the order in which they came
 	ended bool
+	*rest
+}
+
+// rest has the fields that a lease does not need without a handle, a Context or an UnlockAt. Most leases have none of
+// these. The lock of first guards the fields, too.
+type rest struct {
+	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // of first: the latest instant of an UnlockAt; zero if there is none
 
-	values context.Context         // of the call that took this handle; nil for the first
 	inner  context.Context         // ends with the handle; nil until Context is called
 	cancel context.CancelCauseFunc // ends inner
+}
+
+// none is the rest of a lease that needs none. Nobody writes to it.
+var none rest
+
+// needs makes room for the fields of rest. The lock of first is held.
+func (l *Lease) needs() {
+	if l.rest == &none {
+		l.rest = new(rest)
+	}
 }
 
 // turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
@@ -45,17 +62,26 @@ func (l *Lease) end() error {
 
 // work returns the context of the handle without its own value.
 func (l *Lease) work() context.Context {
+	inner := l.ownContext()
+	if l.values == nil {
+		return inner
+	}
+	return valued{inner, l.values}
+}
+
+// ownContext returns the context that ends with the handle and has no values of a caller. It does not refer to l.
+func (l *Lease) ownContext() context.Context {
 	held := l.held.Context()
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
-	l.inner, l.cancel = context.WithCancelCause(held)
-	if l.ended {
-		l.cancel(ErrReleased)
+	if l.inner == nil {
+		l.needs()
+		l.inner, l.cancel = context.WithCancelCause(held)
+		if l.ended {
+			l.cancel(ErrReleased)
+		}
 	}
-	if l.values == nil {
-		return l.inner
-	}
-	return valued{l.inner, l.values}
+	return l.inner
 }
 
 // valued is a context with the values of another one, which takes no part in its end.
@@ -97,7 +123,7 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 		l.line = l.line[1:]
 	}
 	h := &Lease{client: l.client, name: l.name, held: l.held}
-	h.first, h.above, h.ttl, h.values = f, l, ttl, context.WithoutCancel(ctx)
+	h.first, h.above, h.ttl, h.values, h.rest = f, l, ttl, context.WithoutCancel(ctx), &none
 	l.below = h
 	l.held.SetTTL(f.longest())
 	return h, nil
@@ -108,6 +134,7 @@ func (l *Lease) queue() *turn {
 	t := &turn{make(chan struct{})}
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
+	l.needs()
 	l.line = append(l.line, t)
 	if l.below == nil || l.ended {
 		l.next()
@@ -165,23 +192,24 @@ func (l *Lease) longest() (ttl time.Duration) {
 	return ttl
 }
 
-// endHandle ends the handle, and reports whether it was the last one in use. until is the latest instant for which a
-// handle wants the name kept.
-func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) {
+// endHandle ends the handle, and reports whether it was the last one in use. keep is the time for which the handles want
+// the name kept: 0 or less if the name is free at once.
+func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err error) {
 	over := l.held.End()
 	f := l.first
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l.ended {
-		return false, until, ErrReleased
+		return false, 0, ErrReleased
 	}
 	if over != nil { // by a loss, or by Close
-		return false, until, over
+		return false, 0, over
 	}
 	l.ended = true
 	l.unlocked.Store(true)
 	l.next()
 	if at.After(f.until) {
+		f.needs()
 		f.until = at
 	}
 	h := l
@@ -197,5 +225,8 @@ func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) 
 	if l.cancel != nil && !last { // otherwise the context ends with the lease
 		l.cancel(ErrReleased)
 	}
-	return last, f.until, nil
+	if !f.until.IsZero() {
+		keep = min(time.Until(f.until), l.client.config.MaxTTL)
+	}
+	return last, keep, nil
 }

@@ -27,6 +27,7 @@ type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
+	set    *LeaseSet // of LockAll; nil: the lease is no member of a set
 	handle
 
 	unlocked atomic.Bool // by its holder and not by Close
@@ -39,8 +40,8 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
-	l.first, l.ttl = l, m.ttl
-	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
+	l.first, l.ttl, l.rest = l, m.ttl, &none
+	l.held = m.client.keeper.Keep(ctx, &m.lock, g, m.ttl, l.alarm)
 	return l
 }
 
@@ -63,6 +64,9 @@ func (k leak) report() {
 }
 
 // FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
+//
+// The context of a [LeaseSet] belongs to each of its leases. FromContext then returns the one whose name sorts last, and
+// [LeaseSetFromContext] returns the set.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
@@ -157,17 +161,22 @@ func (l *Lease) Unlock(ctx context.Context) error { return l.release(ctx, time.T
 // If other handles of the lease are in use, the name is kept when the last of them is released, until the latest instant
 // that any handle asked for.
 func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
-	d, most := time.Until(at), l.client.config.MaxTTL
+	return l.client.unlockAt(fmt.Sprintf("%q", l.name), at, func(at time.Time) error { return l.release(ctx, at) })
+}
+
+// unlockAt has release keep names until at, or for MaxTTL if that is sooner. An error says that.
+func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time) error) error {
+	d, most := time.Until(at), c.config.MaxTTL
 	if d <= most {
-		return l.release(ctx, at)
+		return release(at)
 	}
-	err := l.release(ctx, time.Now().Add(most))
+	err := release(time.Now().Add(most))
 	if errors.Is(err, ErrLost) || errors.Is(err, ErrReleased) { // a more important fact than a bad argument
 		return err
 	}
 	// The lease ends although the argument is bad: after a deferred call nobody would release it.
-	far := fmt.Errorf("holdfast: unlock %q at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
-		l.name, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
+	far := fmt.Errorf("holdfast: unlock %s at %s: that is %s from now; the name is kept for the most that is possible, MaxTTL = %s",
+		names, at.Format(time.RFC3339), d.Round(time.Millisecond), most)
 	if err != nil {
 		far = fmt.Errorf("%w; %w", far, err)
 	}
@@ -177,15 +186,14 @@ func (l *Lease) UnlockAt(ctx context.Context, at time.Time) error {
 // release ends the handle. The last handle also ends the lease, and keeps the name until at or a later instant that
 // another handle asked for.
 func (l *Lease) release(ctx context.Context, at time.Time) error {
-	last, until, err := l.endHandle(at)
+	last, keep, err := l.endHandle(at)
 	switch {
 	case err != nil:
 		return l.wrap(ctx, "unlock", err)
 	case !last:
 		return nil
-	}
-	if d := time.Until(until); !until.IsZero() && d > 0 {
-		return l.wrap(ctx, "unlock", l.held.Leave(ctx, min(d, l.client.config.MaxTTL)))
+	case keep > 0:
+		return l.wrap(ctx, "unlock", l.held.Leave(ctx, keep))
 	}
 	return l.wrap(ctx, "unlock", l.held.Release(ctx, l.client.locker.Pass))
 }

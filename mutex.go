@@ -2,7 +2,6 @@ package holdfast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +18,7 @@ type Mutex struct {
 	options
 	client *Client
 	name   string
-	lock   *kind.Exclusive
+	lock   kind.Exclusive
 	bad    error // the reason why the name cannot be locked, or nil
 }
 
@@ -43,7 +42,7 @@ func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) erro
 	if err != nil {
 		return err
 	}
-	return m.run(ctx, lease, fn)
+	return m.client.run(ctx, lease, fn)
 }
 
 // TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it. If fn did not run, the error is that of
@@ -53,40 +52,7 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 	if err != nil {
 		return err
 	}
-	return m.run(ctx, lease, fn)
-}
-
-// run runs fn under a lease, and then releases the lease.
-func (m *Mutex) run(ctx context.Context, lease *Lease, fn func(ctx context.Context) error) (err error) {
-	work, cancel := context.WithCancelCause(lease.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
-	// Deferred, so that a panic in fn also releases the lock.
-	defer func() {
-		// ctx may have ended, and the lock must be released in that case too.
-		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*m.client.config.NodeTimeout)
-		defer stop()
-		byFn := lease.unlocked.Load()
-		switch e := lease.Unlock(bounded); {
-		case errors.Is(e, ErrLost) && !errors.Is(err, ErrLost):
-			err = besides(e, err)
-		case errors.Is(e, ErrReleased) && !byFn:
-			err = besides(fmt.Errorf("holdfast: lock %q: given back by Close while its work ran: %w", m.name, ErrClosed), err)
-		case errors.Is(e, ErrUnavailable), errors.Is(e, context.DeadlineExceeded):
-			// fn has done its work under the lock. It is not a failure of fn that the name stays taken until the end of
-			// the TTL.
-			m.client.events.Emit(&events.Event{Kind: events.Unconfirmed, Name: m.lock.Name()})
-		}
-	}()
-	return fn(work)
-}
-
-// besides returns fact, followed in the same line by the error of the work under the lock.
-func besides(fact, work error) error {
-	if work == nil {
-		return fact
-	}
-	return fmt.Errorf("%w; the work returned: %w", fact, work)
+	return m.client.run(ctx, lease, fn)
 }
 
 // Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
@@ -115,9 +81,12 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	after := func(r *waiting.Refusal) { m.tell(func() error { return m.prefix(m.refused(r)) }) }
-	began := m.client.fan.Now()
-	g, r := m.client.locker.WaitFor(ctx, waiting.Want{Lock: m.lock, TTL: m.ttl, Through: m.through, Told: after})
+	want := waiting.Want{Lock: &m.lock, TTL: m.ttl, Through: m.through}
+	if m.listens() {
+		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
+	}
+	began := m.begins()
+	g, r := m.client.locker.WaitFor(ctx, want)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -135,8 +104,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	began := m.client.fan.Now()
-	g, r := m.client.locker.Try(ctx, m.lock, m.ttl)
+	began := m.begins()
+	g, r := m.client.locker.Try(ctx, &m.lock, m.ttl)
 	return m.lease(ctx, began, g, r)
 }
 
@@ -176,7 +145,9 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	if !wait {
 		return nil, m.prefix(held)
 	}
-	m.tell(func() error { return m.prefix(held) })
+	if m.listens() {
+		m.tell(m.prefix(held))
+	}
 	t := l.queue()
 	defer l.leaves(t)
 	for {
@@ -196,12 +167,12 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	}
 }
 
-// tell tells the listeners that a wait goes on. It makes the error only if somebody listens.
-func (m *Mutex) tell(why func() error) {
-	if m.waiting == nil && !m.client.events.Wanted(events.Waiting) {
-		return
-	}
-	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why()}
+// listens reports whether anybody wants to know that a wait goes on.
+func (m *Mutex) listens() bool { return m.waiting != nil || m.client.events.Wanted(events.Waiting) }
+
+// tell tells the listeners that a wait goes on, and why.
+func (m *Mutex) tell(why error) {
+	e := &events.Event{Kind: events.Waiting, Name: m.lock.Name(), Err: why}
 	m.client.events.Emit(e)
 	if m.waiting != nil {
 		m.waiting(e)
@@ -219,6 +190,15 @@ func (m *Mutex) begin(ctx context.Context) error {
 		return fmt.Errorf("lock %q: %w", m.name, ErrClosed)
 	}
 	return nil
+}
+
+// begins returns the present instant if somebody wants to know how long the lock took. Else it returns 0: a lock that
+// is free takes so little time that a reading of the clock counts.
+func (m *Mutex) begins() clock.Instant {
+	if m.client.events.Wanted(events.Acquired) {
+		return m.client.fan.Now()
+	}
+	return 0
 }
 
 func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err) }

@@ -21,15 +21,14 @@ type option func(*options)
 
 func (f option) apply(o *options) { f(o) }
 
-// options returns the settings of a lock. A nil option changes nothing.
-func (c *Client) options(list []Option) options {
-	o := options{ttl: c.config.TTL}
+// set makes o the settings of a lock. ttl is the client's. A nil option changes nothing.
+func (o *options) set(ttl time.Duration, list []Option) {
+	o.ttl = ttl
 	for _, opt := range list {
 		if opt != nil {
-			opt.apply(&o)
+			opt.apply(o)
 		}
 	}
-	return o
 }
 
 // WithTTL sets the lock's TTL: from 8 × Window to MaxTTL. For a bad value the methods that take the lock return an

@@ -273,7 +273,7 @@ func (b *bidding) ask(a bid.Action) {
 		}
 		if *at == nil {
 			*at = &message{call: call, sendBy: a.At.Add(min(timeout, window)), answer: func(node int, ans nodescript.Answer) {
-				b.do(m.Answered(c.w.now, node, a.Tag, ans))
+				b.do(m.Answered(c.w.now, node, int(a.Tag), ans))
 			}}
 		}
 		c.send(bid.One(i), *at)

@@ -40,10 +40,11 @@ func patient(c *holdfast.Config) {
 }
 
 // waiter is the process. It prints "ready" when all nodes vote, waits for a line, and then prints the result of its
-// wait. TERM ends the wait. It holds the lock until the next line, or not at all.
+// wait. TERM ends the wait. It holds the lock until the next line, or not at all. With -all it takes several locks.
 func waiter(args []string) int {
 	flags := flag.NewFlagSet("waiter", flag.ExitOnError)
 	name := flags.String("name", "x", "the lock")
+	all := flags.String("all", "", "the locks of LockAll, with commas between them, instead of -name")
 	keep := flags.Bool("keep", false, "hold it until told to go again")
 	ttl := flags.Duration("ttl", 10*time.Second, "")
 	_ = flags.Parse(args)
@@ -71,7 +72,19 @@ func waiter(args []string) int {
 	if !told.Scan() {
 		return 1
 	}
-	l, err := c.Mutex(*name, holdfast.WithTTL(*ttl)).Lock(ctx)
+	var l interface{ Unlock(context.Context) error }
+	fence := int64(0)
+	if names := strings.Split(*all, ","); *all != "" {
+		var s *holdfast.LeaseSet
+		if s, err = c.LockAll(ctx, names, holdfast.WithTTL(*ttl)); err == nil {
+			l, fence = s, s.Fence(names[0])
+		}
+	} else {
+		var one *holdfast.Lease
+		if one, err = c.Mutex(*name, holdfast.WithTTL(*ttl)).Lock(ctx); err == nil {
+			l, fence = one, one.Fence()
+		}
+	}
 	if ctx.Err() != nil {
 		say("cancelled")
 		return 0
@@ -80,7 +93,7 @@ func waiter(args []string) int {
 		say("error %v", err)
 		return 1
 	}
-	say("got %d", l.Fence())
+	say("got %d", fence)
 	if *keep {
 		told.Scan()
 	}

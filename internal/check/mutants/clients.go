@@ -203,7 +203,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
 	name: "an outage ends waits one after the other", promise: noHang, file: "internal/core/waiting/outage.go",
-	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { o.lasts = false; return over, next }",
 	pkg: waitPkg, check: "TestAnOutageEndsAllWaitsForANameTogether", says: "want that nothing is known, after",
 }, {
 	name: "a minority that says held is taken for a quorum", promise: noHang, file: "internal/core/bid/answer.go",
@@ -219,7 +219,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain", says: "times within a second",
 }, {
 	name: "who is not the first is told nothing of what the first knows", promise: order, file: "internal/core/waiting/line.go",
-	old: "last := ln.last", new: "last := (*Refusal)(nil)",
+	old: "last := ln.last()", new: "last := (*Refusal)(nil)",
 	pkg: waitPkg, check: "TestAWaiterBehindOthersIsToldWhatTheFirstKnows", says: "was told 0, holder",
 }, {
 	name: "a gap in which the plain key is taken", promise: mixed, file: "internal/core/kind/exclusive.go",
@@ -303,7 +303,7 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestALockThatIsWonAsItsContextEndsIsWon", says: "which the waiter was refused",
 }, {
 	name: "UnlockAt beyond MaxTTL leaves the lease held", promise: nothing, file: "lease.go",
-	old: "err := l.release(ctx, time.Now().Add(most))", new: "err := error(nil)",
+	old: "err := release(time.Now().Add(most))", new: "err := error(nil)",
 	pkg: e2ePkg, check: "TestUnlockAtKeepsTheNameTaken", says: "the lease goes on after UnlockAt",
 }, {
 	name: "a loss does not name who has the lock", promise: told, file: "lost.go",

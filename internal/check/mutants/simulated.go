@@ -141,6 +141,12 @@ var inSimulation = []simulated{{
 	name: "an id that is lost and regained loses its objections", file: "internal/core/fanout/members.go",
 	old: "changes[i] == m.changes && ", new: "",
 }, {
+	name: "an inner Unlock releases the lock", file: "handle.go",
+	old: "last = h == f && f.ended && f.below == nil", new: "last = true",
+}, {
+	name: "goroutines under one lease do not exclude each other", file: "handle.go",
+	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
+}, {
 	name: "a name that a minority keeps counts as kept", file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",
 	unseen: "a client tells the others again until the name is kept there; TestUnlockAtSaysThatAMinorityKeepsTheName",
@@ -164,7 +170,7 @@ var inSimulation = []simulated{{
 	old: "\t\t\tb.askAgain(every)", new: "\t\t\t_ = b",
 }, {
 	name: "an outage ends waits one after the other", file: "internal/core/waiting/outage.go",
-	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { ln.outage.lasts = false; return over, next }",
+	old: "over = ends(ln.first)", new: "if over = ends(ln.first); over { o.lasts = false; return over, next }",
 }, {
 	name: "a lease does not carry the count of its passes", file: "internal/core/bid/lease.go",
 	old: "Passes: m.passes}", new: "Passes: 0}",

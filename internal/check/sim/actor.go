@@ -111,6 +111,7 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 
 // hold keeps a lease for a while and releases it.
 func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
+	lease = w.nest(l, lease, op)
 	if w.keep(l, lease, op) {
 		w.giveBack(l, lease, op)
 	}

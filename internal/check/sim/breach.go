@@ -22,6 +22,7 @@ const (
 	errorOfNoKind
 	statusIsBlind
 	secondUnlock
+	handleWrong // a handle of a lease
 	tooManyCalls
 	nodeSeemsWrong
 	anyOther

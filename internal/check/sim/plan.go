@@ -74,6 +74,7 @@ type Op struct {
 	Do     bool // use Mutex.Do,
 	Panic  bool // and let its work panic at the end
 	OnWait Rare // SlowOnWait, BadOnWait; 0: it only listens
+	Nest   bool // lock again under the lease
 	AtOnce bool // Extend and several Unlocks at the same time
 	Look   Rare // LookAtNodes or LookAtLock during the hold; 0: none
 }

@@ -22,7 +22,7 @@ const (
 
 // hasStrangers reports whether a seed makes such a world.
 func hasStrangers(seed uint64) bool {
-	return !hasLatecomers(seed) && !isTight(seed) && !isHiccup(seed) && !isCrowd(seed) && luck(seed, 's', 't')%32 == 0
+	return !hasLatecomers(seed) && !isTight(seed) && !isHiccup(seed) && !isCrowd(seed) && luck(seed, 's', 't')%24 == 0
 }
 
 // These are the clients of a world of strangers. Client guide has the list with the stranger in story moved, so that the
@@ -36,11 +36,14 @@ const (
 // drawStrangers makes the plan of such a world.
 func drawStrangers(seed uint64) *Plan {
 	d := dice(luck(seed, 's', 't', 'p'))
+	s := pick(&d, moved, flips, flips, far)
 	w := pick[time.Duration](&d, 50, 100, 250) * time.Millisecond
+	if s == flips {
+		w = 250 * time.Millisecond // reports follow each other without a pause
+	}
 	p := &Plan{Seed: seed, N: 3, Window: w, MaxTTL: 8 * w * pick[time.Duration](&d, 2, 4, 5), Names: []string{"name0", "name1"}}
 	p.Slow = w / pick[time.Duration](&d, 25, 50, 100)
 	p.Timeout = 2*w + d.below(w)
-	s := pick(&d, moved, flips, far)
 	p.Spare = 1 << rival
 	switch s {
 	case moved:

@@ -27,6 +27,7 @@ const (
 	Panics                  // a panic under Mutex.Do
 	SlowOnWait              // an OnWait that sleeps
 	BadOnWait               // an OnWait that panics
+	Nested                  // a lock under its own lease
 	AllAtOnce               // Extend and several Unlocks at once
 	LookAtNodes             // Admin.Nodes
 	LookAtLock              // Client.Status
@@ -40,7 +41,7 @@ const (
 var rareNames = [rares]string{
 	"even number of nodes", "more than 7 nodes", "window below 20 ms", "MaxTTL above 24 W", "NodeTimeout above 1 W", "odd RetryDelay",
 	"mixed Fair", "own TTLs", "prefixes", "500 names", "hours of idling",
-	"dead context", "Do", "Do that panicked", "OnWait slept", "OnWait panicked", "Extend beside Unlocks",
+	"dead context", "Do", "Do that panicked", "OnWait slept", "OnWait panicked", "lock under its lease", "Extend beside Unlocks",
 	"Nodes", "Status", "Status of a holder", "Trust", "one suspended for long", "gap",
 }
 
@@ -122,7 +123,7 @@ func (p *Plan) widenOps() {
 			p.Faults = append(p.Faults, f)
 		}
 	}
-	calls := d.hit(0.25)
+	calls, nests := d.hit(0.25), dice(luck(p.Seed, 'x', 'n'))
 	for a := range p.Actors {
 		if p.Actors[a].Foreign {
 			continue
@@ -136,6 +137,7 @@ func (p *Plan) widenOps() {
 			if p.Rare.has(OwnTTLs) && d.hit(0.5) {
 				o.TTL = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
 			}
+			o.Nest = nests.hit(0.03)
 			if calls && d.hit(0.2) {
 				p.widenOp(&d, o, ttl)
 			}

@@ -20,14 +20,14 @@ const patience = 5 * time.Second
 // and a later try does not help.
 var errSelf = errors.New("this command already runs under this lock")
 
-// ownRun returns the owner of the lock if an outer run holds it, else "". An outer run is a holdfast run under which
+// ownRun returns the lock and its owner if an outer run holds it, else "". An outer run is a holdfast run under which
 // this process was started.
-func ownRun(err error) string {
+func ownRun(err error) (name, owner string) {
 	var held *holdfast.HeldError
 	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
-		return held.Holder().Owner
+		return held.Name, held.Holder().Owner
 	}
-	return ""
+	return "", ""
 }
 
 // selfHeld is the error for a lock that an outer run holds.
@@ -36,9 +36,9 @@ type selfHeld struct{ name, owner string }
 func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
 func (e selfHeld) Unwrap() error { return errSelf }
 
-// acquire takes the lock as the flags say. Its errors are of type *failure and have an exit code.
-func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *signals) (*holdfast.Lease, error) {
-	w := &waiter{talker: a.talker, name: name, trust: a.settings.trustHint(), through: f.through}
+// acquire takes the locks as the flags say. Its errors are of type *failure and have an exit code.
+func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
+	w := &waiter{talker: a.talker, trust: a.settings.trustHint(), through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -46,50 +46,49 @@ func (a *app) acquire(client *holdfast.Client, name string, f runFlags, sig *sig
 	if f.through {
 		options = append(options, holdfast.WaitThroughOutages())
 	}
-	m := client.Mutex(name, options...)
+	lock, try := calls(client, names, options)
 	a.hold()
 	stop := sig.interrupt(cancel)
-	var lease *holdfast.Lease
+	var h held
 	var err error
 	ended := "" // the limit that ended the wait
 	switch {
 	case f.wait.given && f.wait.value == 0:
-		lease, err = m.TryLock(ctx)
+		h, err = try(ctx)
 	case f.wait.given:
 		bounded, done := context.WithTimeoutCause(ctx, f.wait.value, fmt.Errorf("--wait %s is over", f.wait.value))
-		lease, err = m.Lock(bounded)
+		h, err = lock(bounded)
 		if over := context.Cause(bounded); over != nil && errors.Is(err, over) {
 			ended = over.Error()
 			if neverTried(err) {
-				lease, err = m.TryLock(ctx)
+				h, err = try(ctx)
 			}
 		} else {
 			ended = a.outageLimit(f, w, err)
 		}
 		done()
 	default:
-		lease, err = m.Lock(ctx)
+		h, err = lock(ctx)
 		ended = a.outageLimit(f, w, err)
 	}
 	if s := stop(); s != nil {
 		// The signal ends the run even if the lock was acquired at the same instant.
-		if lease != nil {
-			a.unlock(lease)
+		if h != nil {
+			a.unlock(h)
 		}
 		return nil, s
 	}
-	owner := ownRun(err)
-	switch {
-	case owner != "":
+	if name, owner := ownRun(err); owner != "" {
 		return nil, a.refusal(selfHeld{name, owner}, f, "")
-	case err != nil:
+	}
+	if err != nil {
 		return nil, a.refusal(err, f, ended)
 	}
 	a.resume()
 	if w.said != "" {
-		a.note("acquired %q", name)
+		a.note("acquired %s", quotedAll(names))
 	}
-	return lease, nil
+	return h, nil
 }
 
 // neverTried reports whether a wait ended before its first attempt. Its error then contains nothing about the lock.
@@ -155,6 +154,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 			hint = "without --wait 0 it waits"
 		}
 		return &failure{code: exitHeld, err: err, hint: hint}
+	case errors.Is(err, holdfast.ErrLost): // one of several locks, while others were waited for
+		return &failure{code: exitLost, err: fmt.Errorf("%w; nothing was run", err)}
 	case errors.As(err, &un):
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un), ended: ended}
 	}
@@ -253,10 +254,9 @@ func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == 
 // waiter prints for whom a run waits. It prints a line for each change, not for each attempt.
 type waiter struct {
 	*talker
-	name    string
 	trust   string                  // how to shorten a quarantine
 	give    context.CancelCauseFunc // ends the wait
-	said    string                  // the holder in the last printed line, or "quorum"
+	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
 	nodes   map[string]refusalOf    // the last printed answer of each node that does not vote
 	met     bool                    // somebody has held the lock during this wait
 	through bool                    // the wait goes on during outages
@@ -270,21 +270,21 @@ func (w *waiter) refused(err error) {
 	switch {
 	case errors.As(err, &held):
 		w.hint, w.met = true, true
-		if ownRun(err) != "" {
+		if _, owner := ownRun(err); owner != "" {
 			w.give(errSelf)
 			return
 		}
 		switch {
 		// The first waiter in line waits only for the holder. The others also wait for the waiters before them.
-		case held.Place > 1 && w.change(fmt.Sprint(held.Holder().Owner, held.Place)):
-			w.note("waiting for %q: %s in line behind %s", w.name, ordinal(held.Place), held.Holder().String())
-		case held.Place <= 1 && w.change("held "+held.Holder().Owner):
+		case held.Place > 1 && w.change(fmt.Sprint(held.Name, held.Holder().Owner, held.Place)):
+			w.note("waiting for %q: %s in line behind %s", held.Name, ordinal(held.Place), held.Holder().String())
+		case held.Place <= 1 && w.change("held "+held.Name+held.Holder().Owner):
 			w.note("waiting for %q: %s", held.Name, held.Said())
 		}
 	// Without a quarantine Lock gives up within a second, and its error says the same.
 	case errors.As(err, &un) && (w.through || slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 })):
-		if w.change("quorum") {
-			w.note("waiting for %q: no quorum of %s", w.name, countNodes(len(un.Nodes)))
+		if w.change("quorum " + un.Name) {
+			w.note("waiting for %q: no quorum of %s", un.Name, countNodes(len(un.Nodes)))
 		}
 		for _, n := range un.Nodes {
 			w.refusedBy(n)

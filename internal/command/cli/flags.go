@@ -29,6 +29,18 @@ func (l *nodeList) Set(text string) error {
 	return nil
 }
 
+// nameList is a flag with the name of a lock. A second flag adds a name. A name may contain commas.
+type nameList []string
+
+func (l *nameList) String() string { return strings.Join(*l, ", ") }
+
+func (*nameList) Type() string { return "NAME" }
+
+func (l *nameList) Set(name string) error {
+	*l = append(*l, name)
+	return nil
+}
+
 // duration is a flag with a duration. Its errors say which values are allowed.
 type duration struct {
 	value time.Duration

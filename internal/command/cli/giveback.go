@@ -10,28 +10,28 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 )
 
-// giveBack ends the lease but keeps the name taken until an instant (--at-least).
+// giveBack ends the leases but keeps the names taken until an instant (--at-least).
 //
 // The nodes can keep a name for MaxTTL without holdfast. For any longer time holdfast keeps running. It does not stay
 // if a person ended the run: that person expects an end.
-func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *childprocess.Child) error {
+func (a *app) giveBack(h *holding, until time.Time, maxTTL time.Duration, sig <-chan os.Signal, c *childprocess.Child) error {
 	code := c.Exit().Code()
 	leave := func(s os.Signal) {
 		until = time.Now().Add(maxTTL)
-		a.say("%s: the nodes keep %q until %s, less than --at-least asks for", s, lease.Name(), until.Format(time.TimeOnly))
+		a.say("%s: the nodes keep %s until %s, less than --at-least asks for", s, quotedAll(h.names), until.Format(time.TimeOnly))
 	}
 	switch rest, by := time.Until(until), c.EndedBy(); {
 	case rest <= maxTTL:
 	case by != 0:
 		leave(by)
 	default:
-		a.note("keeping %q for another %s (--at-least)", lease.Name(), forPeople(rest))
+		a.note("keeping %s for another %s (--at-least)", quotedAll(h.names), forPeople(rest))
 		stay := time.NewTimer(rest - maxTTL)
 		defer stay.Stop()
 		select {
 		case <-stay.C:
-		case <-lease.Context().Done():
-			a.say("lock %q lost", lease.Name())
+		case <-h.Context().Done():
+			a.say("lock %q lost", h.lost())
 			return exit(exitLost)
 		case s := <-sig:
 			leave(s)
@@ -41,7 +41,7 @@ func (a *app) giveBack(lease *holdfast.Lease, until time.Time, maxTTL time.Durat
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	kept := time.Until(until) > 0
-	err := lease.UnlockAt(ctx, until)
+	err := h.UnlockAt(ctx, until)
 	switch {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):

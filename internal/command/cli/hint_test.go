@@ -20,7 +20,7 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	}}
 	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []holdfast.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), name: "x", trust: "holdfast nodes trust", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), trust: "holdfast nodes trust", give: func(error) {}}
 		if held != nil {
 			w.refused(held)
 		}
@@ -50,7 +50,7 @@ func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 			t.Errorf("the library's hint for %s is %q", n, un.Hint())
 		}
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), name: "x", trust: "nodes trust", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), trust: "nodes trust", give: func(error) {}}
 		w.refused(un)
 		w.lines.Wait(async.Forever)
 		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == holdfast.CauseNew) {

@@ -1,31 +1,26 @@
 package cli
 
 import (
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
 )
 
-// reenter runs command under a lock that an outer run holds. The command replaces this process, so it stays in the
-// process group that ends with the lock. reenter returns only if that fails. otherwise is the error for an outer run
-// that does not pass its token on.
-func (a *app) reenter(outer selfHeld, path string, command []string, otherwise error) error {
-	i, fences := slices.Index(outerOwners(), outer.owner), outerFences()
-	if i >= len(fences) {
-		return otherwise
+// passedOn returns a lock of an outer run with its token. It reports false if that run does not pass its token on.
+func (e selfHeld) passedOn() (lockOf, bool) {
+	i, fences := slices.Index(outerOwners(), e.owner), outerFences()
+	if i < 0 || i >= len(fences) {
+		return lockOf{}, false
 	}
-	a.detail("lock %q is held by the run around this one; the command runs under it", outer.name)
+	return lockOf{e.name, e.owner, fences[i]}, true
+}
+
+// reenter runs command under locks that outer runs hold. The command replaces this process, so it stays in the process
+// group that ends with the locks. reenter returns only if that fails.
+func (a *app) reenter(all []lockOf, path string, command []string) error {
+	for _, l := range all {
+		a.detail("lock %q is held by the run around this one; the command runs under it", l.name)
+	}
 	a.lines.Wait(patience)
-	var env []string
-	for _, kv := range os.Environ() {
-		switch k, _, _ := strings.Cut(kv, "="); k {
-		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER":
-		default:
-			env = append(env, kv)
-		}
-	}
-	env = append(env, "HOLDFAST_NAME="+outer.name, "HOLDFAST_FENCE="+fences[i], "HOLDFAST_OWNER="+outer.owner)
-	return notStarted(childprocess.Replace(path, command, env))
+	return notStarted(childprocess.Replace(path, command, append(unnamed(), naming(all)...)))
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +19,10 @@ import (
 const runForm = "holdfast run NAME -- COMMAND [ARG…]"
 
 const runHelp = `run waits for the lock NAME, runs COMMAND while it holds the lock, and then
-releases the lock.
+releases the lock. With --also OTHER, which may occur several times, it takes
+all these locks or none, and COMMAND ends as soon as one of them is lost. Runs
+that name the same locks in different orders do not wait for each other for
+ever. At most 256 names can be given.
 
 It gives up with 69 if no quorum of the nodes answers for a second. After it has
 found that somebody has the lock, it gives up after --ttl instead, if that is
@@ -29,7 +32,10 @@ with --through-outages for the end of all outages.
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
 --at-least and --grace have no effect. With --no-reentry it exits with 75
-instead, also if --skip-ok is given.
+instead, also if --skip-ok is given. If it has other names too, it takes only
+those that the outer run does not have. The inner run then waits while it holds
+the outer locks. Two such runs can wait for each other for ever, unless all
+take their locks in one order.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
@@ -40,6 +46,9 @@ in its environment:
   HOLDFAST_FENCE   the fencing token: larger than that of every earlier holder.
                    Send it with each write; the resource refuses smaller ones
   HOLDFAST_OWNER   the random id under which the nodes store the lock
+  HOLDFAST_NAME_1, HOLDFAST_FENCE_1
+                   the name and the fencing token of the first --also; those of
+                   the second end in _2, and so on
   HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
                    innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
@@ -85,6 +94,7 @@ Exit codes: see holdfast help exit-codes.`
 
 // runFlags are the flags of run itself.
 type runFlags struct {
+	also                       nameList
 	ttl, wait, atLeast, grace  duration
 	skipOK, passNodes, through bool
 	noReentry                  bool
@@ -98,7 +108,7 @@ func (a *app) run() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a command while holding a lock",
 		Long:                  runHelp,
-		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
+		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --also stock orders -- ./reconcile.sh\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
 		Args:                  func(*cobra.Command, []string) error { return nil }, // see nameAndCommand
 		PreRunE:               a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -106,13 +116,15 @@ func (a *app) run() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := a.runUnder(name, command, f)
+			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.interrupted(c, err)
 			return err
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	flags.Var(&f.also, "also", "take this lock too; may be given several times. All locks are taken together")
+	_ = cmd.RegisterFlagCompletionFunc("also", cobra.NoFileCompletions)
 	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
@@ -138,15 +150,16 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 		return "", nil, usage(errNoDashes, "write holdfast run "+args[0]+" -- "+strings.Join(args[1:], " "))
 	case dash > 1:
 		return "", nil, usage(fmt.Errorf("%d names before the --, but one is needed", dash),
-			"quote a name with spaces: holdfast run "+quoted(strings.Join(args[:dash], " "))+" -- …")
+			"quote a name with spaces: holdfast run "+quoted(strings.Join(args[:dash], " "))+" -- …\n"+
+				"or take several locks: holdfast run --also "+strings.Join(args[1:dash], " --also ")+" "+args[0]+" -- …")
 	case dash < 0 || len(args) == 1:
 		return "", nil, usage(errors.New("there is no command"), form)
 	}
 	return args[0], args[1:], nil
 }
 
-// runUnder runs command under the lock name. It returns the command if it started.
-func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess.Child, error) {
+// runUnder runs command under the locks. The first is NAME. It returns the command if it started.
+func (a *app) runUnder(names []string, command []string, f runFlags) (*childprocess.Child, error) {
 	// This check comes before the lock: no waiter should wait for a run that cannot start.
 	if err := childprocess.Supported(); err != nil {
 		return nil, notStarted(err)
@@ -171,10 +184,11 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
 
-	lease, err := a.acquire(client, name, f, sig)
-	var outer selfHeld
-	switch {
-	case errors.As(err, &outer) && !f.noReentry:
+	h, err := a.acquireAll(client, names, f, sig)
+	if err != nil {
+		return nil, err
+	}
+	if h.held == nil { // outer runs have all locks
 		client.Close()
 		dog.Dismiss()
 		select {
@@ -182,50 +196,70 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 			return nil, signalled(got)
 		default:
 		}
-		return nil, a.reenter(outer, path, command, err)
-	case err != nil:
-		return nil, err
+		return nil, a.reenter(h.all, path, command)
 	}
 	acquired := time.Now()
 	c, err := childprocess.Start(childprocess.Command{
-		Path: path, Args: command, Env: environment(lease, f.passNodes),
+		Path: path, Args: command, Env: environment(h, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Signals: sig.forward(), Until: until(lease), Watchdog: dog, Report: a.tell,
+		Signals: sig.forward(), Until: until(h), Watchdog: dog, Report: a.tell,
 	})
 	switch {
 	case errors.Is(err, childprocess.ErrLate):
-		return nil, a.late(lease)
+		return nil, a.late(h)
 	case err != nil:
-		a.unlock(lease)
+		a.unlock(h)
 		return nil, notStarted(err)
 	}
-	lost := a.supervise(c, lease, f.grace.value)
+	lost := a.supervise(c, h, f.grace.value)
 	c.Finish()
 	if lost {
 		return c, exit(exitLost)
 	}
-	return c, a.giveBack(lease, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
+	return c, a.giveBack(h, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
 }
 
-// until returns a function that returns the lease's deadline. If the lease ended early, the function returns an instant
+// acquireAll takes the locks that no outer run holds. If there are none, the result holds nothing itself.
+func (a *app) acquireAll(client *holdfast.Client, names []string, f runFlags, sig *signals) (*holding, error) {
+	outer := map[string]lockOf{}
+	for want := unique(names); len(want) > 0; {
+		h, err := a.acquire(client, want, f, sig)
+		if err == nil {
+			return newHolding(h, names, outer), nil
+		}
+		var self selfHeld
+		if !errors.As(err, &self) || f.noReentry {
+			return nil, err
+		}
+		l, ok := self.passedOn()
+		if !ok {
+			return nil, err
+		}
+		outer[l.name] = l
+		want = slices.DeleteFunc(want, func(name string) bool { return name == l.name })
+	}
+	return newHolding(nil, names, outer), nil
+}
+
+// until returns a function that returns the earliest deadline. If a lease ended early, the function returns an instant
 // long ago.
-func until(lease *holdfast.Lease) func() time.Time {
+func until(h held) func() time.Time {
 	return func() time.Time {
-		if lease.Context().Err() != nil {
+		if h.Context().Err() != nil {
 			return time.Time{}
 		}
-		return lease.Deadline()
+		return h.Deadline()
 	}
 }
 
-// late releases a lease whose command could not begin in time, because this process or the host was paused. The case
+// late releases locks whose command could not begin in time, because this process or the host was paused. The case
 // looks like a loss, because another client may have had the lock since.
-func (a *app) late(lease *holdfast.Lease) error {
+func (a *app) late(h *holding) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_ = lease.Unlock(ctx) // the error says that the lease was lost
+	_ = h.Unlock(ctx) // the error says that a lease was lost
 	return &failure{
-		code: exitLost, err: fmt.Errorf("lock %q: %w; nothing was run", lease.Name(), childprocess.ErrLate),
+		code: exitLost, err: fmt.Errorf("lock %s: %w; nothing was run", quotedAll(h.names), childprocess.ErrLate),
 		hint: "holdfast stood still for longer than the lock lasts: a larger --ttl survives longer pauses of this machine",
 	}
 }
@@ -249,11 +283,11 @@ func (a *app) interrupted(c *childprocess.Child, err error) {
 }
 
 // supervise returns when no process of the command's group is alive. It reports whether the lock was lost before that.
-func (a *app) supervise(c *childprocess.Child, lease *holdfast.Lease, grace time.Duration) (lost bool) {
-	over := lease.Context()
+func (a *app) supervise(c *childprocess.Child, h *holding, grace time.Duration) (lost bool) {
+	over := h.Context()
 	select {
 	case <-over.Done():
-		a.tell("lock %q lost: ending the command", lease.Name())
+		a.tell("lock %q lost: ending the command", h.lost())
 		c.End(grace)
 		return true
 	case <-c.Exited():
@@ -264,7 +298,7 @@ func (a *app) supervise(c *childprocess.Child, lease *holdfast.Lease, grace time
 	a.tell("the command has exited but left processes behind; ending them before the lock is given back")
 	c.End(grace)
 	if over.Err() != nil {
-		a.say("lock %q lost meanwhile", lease.Name())
+		a.say("lock %q lost meanwhile", h.lost())
 		return true
 	}
 	return false
@@ -279,21 +313,25 @@ const nodesVariable = "HOLDFAST_NODES"
 // Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
 // The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
 // the default node.
-func environment(lease *holdfast.Lease, passNodes bool) []string {
+func environment(h *holding, passNodes bool) []string {
 	var env []string
-	for _, kv := range os.Environ() {
+	for _, kv := range unnamed() {
 		switch k, v, _ := strings.Cut(kv, "="); {
-		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER", k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES":
+		case k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES":
 		case k == nodesVariable && !passNodes && secret(v):
 			env = append(env, nodesVariable+"=")
 		default:
 			env = append(env, kv)
 		}
 	}
-	fence := strconv.FormatInt(lease.Fence(), 10)
-	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+fence, "HOLDFAST_OWNER="+lease.Owner(),
-		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "),
-		"HOLDFAST_FENCES="+strings.Join(append(outerFences(), fence), " "))
+	owners, fences := outerOwners(), outerFences()
+	for _, l := range slices.Backward(h.all) { // NAME is the innermost
+		if !slices.Contains(owners, l.owner) {
+			owners, fences = append(owners, l.owner), append(fences, l.fence)
+		}
+	}
+	env = append(env, naming(h.all)...)
+	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
@@ -322,11 +360,11 @@ func (a *app) maxTTL() time.Duration {
 	return 10 * time.Second
 }
 
-// unlock releases the lock at once. An error is only reported, because the lock ends with its TTL.
-func (a *app) unlock(lease *holdfast.Lease) {
+// unlock releases the locks at once. An error is only reported, because a lock ends with its TTL.
+func (a *app) unlock(h held) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := lease.Unlock(ctx); err != nil {
+	if err := h.Unlock(ctx); err != nil {
 		a.say("%s", trimmed(err))
 	}
 }

@@ -26,9 +26,9 @@ const (
 // Action is one thing that a bid has the caller do.
 type Action struct {
 	Do    Do
+	Tag   int32 // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	To    Nodes
 	Owner string
-	Tag   int // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	Stamp int64
 
 	// At is the instant of the stamp for a question. For the second group it is the instant until which the request is

@@ -55,7 +55,7 @@ func (m *Machine) LeaseEnded() { m.ended = true }
 // it, and their answers show whether somebody has the name.
 func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.start()
-	if m.state == over {
+	if m.Over() {
 		return nil
 	}
 	m.state = over

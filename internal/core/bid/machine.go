@@ -37,6 +37,7 @@ const (
 type Machine struct {
 	Config
 	state   state
+	pauses  int32 // pauses so far between questions to all nodes
 	votes   quorum.Attempt
 	tag     int   // of the current round
 	stamp   int64 // of the current round, and so the highest stamp sent under Owner; 0: no round began
@@ -54,11 +55,10 @@ type Machine struct {
 	err     error         // the reason why no stamp could be drawn
 	from    Passed        // the lease that is being passed to this bid; the zero value: none
 	passes  int           // number of passes in a row, including the one that brings this lease
-	pauses  int           // pauses so far between questions to all nodes
 	next    round         // the round whose stamp is being drawn
 
 	out  []Action
-	room [3]Action // so that most events allocate nothing
+	room [2]Action // so that most events allocate nothing
 }
 
 // again is the set of nodes that a bid has asked lately because it hears them again.
@@ -79,6 +79,9 @@ func (m *Machine) Undecided() bool { return m.Asking() && m.whole }
 // Handing reports whether a round is open that asks only nodes with a hand-off. More hand-offs may follow, and such a
 // round stays undecided until then.
 func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
+
+// Won reports whether a majority has granted the current stamp, and the caller does not have the lease yet.
+func (m *Machine) Won() bool { return m.state == won }
 
 // Over reports whether the bid has ended.
 func (m *Machine) Over() bool { return m.state == over }

@@ -159,7 +159,7 @@ func (m *Machine) ask(to Nodes) {
 			m.votes.Ask(i)
 		}
 	}
-	a := Action{Do: Acquire, To: to, Owner: m.Owner, Tag: m.tag, Stamp: m.stamp, At: m.sent}
+	a := Action{Do: Acquire, To: to, Owner: m.Owner, Tag: int32(m.tag), Stamp: m.stamp, At: m.sent}
 	switch {
 	case m.Passing():
 		a.Do, a.Owner = Pass, m.from.Owner

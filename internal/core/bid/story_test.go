@@ -217,7 +217,7 @@ func (s *story) did(actions []Action) (did []string) {
 		case Raise:
 			did = append(did, kinds[a.Do]+fmt.Sprintf("=%d", a.Stamp))
 		case Acquire, Queue, Pass:
-			if a.Tag != s.m.tag || a.At != s.m.sent {
+			if int(a.Tag) != s.m.tag || a.At != s.m.sent {
 				s.t.Errorf("a question of round %d at %d, want %d at %d", a.Tag, a.At, s.m.tag, s.m.sent)
 			}
 			did = append(did, fmt.Sprintf("%s%s %s s%d", kinds[a.Do], s.whose(a.Owner), s.nodes(a.To), a.Stamp))

@@ -27,15 +27,15 @@ const maxRounds = 3
 // Attempt is not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int // rounds in a row that began only because nodes had seen a higher token
-	ballots []ballot
+	chased  int32 // rounds in a row that began only because nodes had seen a higher token
 	decided bool
+	ballots []ballot
 }
 
 // ballot is the knowledge about one node.
 type ballot struct {
 	answer  nodescript.Answer // to the current round
-	pending int               // messages without an answer
+	pending int32             // messages without an answer
 	asked   bool              // the node gets the current round
 	maybe   bool              // the node granted, or may have granted, in some round
 }

@@ -76,7 +76,7 @@ func (b *bidder) ask(a *bid.Action) {
 			m = &b.joins
 		}
 		if *m == nil {
-			*m = &fanout.Message{Call: b.call(a, joins), To: b, Tag: a.Tag, SendBy: b.fan.SendBy(a.At)}
+			*m = &fanout.Message{Call: b.call(a, joins), To: b, Tag: int(a.Tag), SendBy: b.fan.SendBy(a.At)}
 		}
 		b.fan.SendTo(i, *m)
 	}
@@ -206,7 +206,9 @@ func (b *bidder) end(withdraw bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.do(b.machine.End(b.fan.Now(), withdraw))
+	if !b.machine.Over() { // most bids are ended twice
+		b.do(b.machine.End(b.fan.Now(), withdraw))
+	}
 }
 
 // refused returns the reason why the current round has no majority so far.

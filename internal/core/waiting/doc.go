@@ -5,6 +5,7 @@
 //	grant.go     a lease that was won
 //	refusal.go   the reason of a failed attempt
 //	locker.go    TryLock and Lock: attempts, then the line
+//	all.go       several names in one attempt
 //	line.go      the waiters of one name in this process: only the first of them asks the nodes
 //	turn.go      the first waiter: it stays in the nodes' queues until it has a majority
 //	outage.go    an outage: the first waiter's findings count for all waiters of the name

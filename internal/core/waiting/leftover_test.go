@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
@@ -72,7 +73,7 @@ func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 		want := Want{Lock: kind.NewExclusive(nodescript.Lock{Name: "x"})}
 		l.lines.enter(want, l.bid(t), 0)
 		p, _ := l.lines.enter(want, nil, 0)
-		l.lines.leave("x", true, l.nothing, 0) // the first waiter has the lock now
+		l.lines.leave("x", true, func() (*Refusal, clock.Instant) { return l.nothing(), 0 }) // the first waiter has the lock now
 		b := l.bid(t)
 		l.lines.gets(p, b)
 		if passed, _ := l.lines.pass("x", bid.Passed{Owner: "holder", Over: l.Fan.Now().Add(time.Second)}, false, false); !passed {

@@ -23,8 +23,7 @@ type line struct {
 	first  *place
 	others []*place // behind first
 	near   bool     // the last first waiter has the lock, and will pass it on
-	outage outage
-	last   *Refusal // the last finding; nil: none yet
+	found  *found   // nil: nothing yet
 }
 
 // place is the place of one waiter in a line.
@@ -91,20 +90,20 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, p.over
 	}
 	ln := l.byName[p.name]
-	last := ln.last
+	last := ln.last()
 	if i := slices.Index(ln.others, p); i >= 0 {
 		ln.others = slices.Delete(ln.others, i, i+1)
 		l.mu.Unlock()
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.name, false, nil, 0) // the turn came at the same moment
+	l.leave(p.name, false, nil) // the turn came at the same moment
 	return false, last
 }
 
 // leave makes the next waiter for name the first one. near says that the caller has the lock and will pass it on. held
-// returns the refusal that the others get meanwhile.
-func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.Instant) {
+// returns the refusal that the others get meanwhile, and the present instant.
+func (l *lines) leave(name string, near bool, held func() (*Refusal, clock.Instant)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
@@ -113,7 +112,7 @@ func (l *lines) leave(name string, near bool, held func() *Refusal, now clock.In
 		return
 	}
 	if ln.near = near; near {
-		ln.learn(held(), now)
+		ln.learn(held())
 	}
 	ln.first = ln.others[0]
 	close(ln.first.turn)

@@ -28,7 +28,7 @@ type Want struct {
 	Lock    kind.Kind
 	TTL     time.Duration
 	Through bool           // the wait goes on during outages
-	Told    func(*Refusal) // receives each refusal
+	Told    func(*Refusal) // receives each refusal; nil: nobody does
 }
 
 // Locker gets locks for one client. It is safe for concurrent use.
@@ -107,8 +107,10 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var held Grant
 	near := false // this call got held and will pass it on
 	defer func() {
-		now := l.Fan.Now()
-		l.lines.leave(name, near, func() *Refusal { return held.refusal(l.Fan.N(), want.TTL, now) }, now)
+		l.lines.leave(name, near, func() (*Refusal, clock.Instant) {
+			now := l.Fan.Now()
+			return held.refusal(l.Fan.N(), want.TTL, now), now
+		})
 	}()
 	again := false
 	defer func() {
@@ -120,7 +122,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		if r.Kind != Unavailable {
 			l.lines.learned(name, r, l.Fan.Now())
 		}
-		want.Told(r)
+		if want.Told != nil {
+			want.Told(r)
+		}
 	}
 	for {
 		began := l.Fan.Now()
@@ -195,6 +199,12 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 // ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	l.Fan.Carry(ctx, b, b.begin)
+	l.decide(ctx, b)
+	return b.outcome(true)
+}
+
+// decide waits until the question to all nodes is decided, ctx ends, or the client closes.
+func (l *Locker) decide(ctx context.Context, b *bidder) {
 	for more := true; more; {
 		select {
 		case <-b.wake:
@@ -205,7 +215,6 @@ func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 			more = false
 		}
 	}
-	return b.outcome(true)
 }
 
 // attempt makes one try without a place in a queue.

@@ -19,14 +19,37 @@ type outage struct {
 	met   clock.Instant // instant of its last answer
 }
 
+// found is what the first waiter of a line has found. Most locks find nothing, so a line has it only when needed.
+type found struct {
+	outage outage
+	last   *Refusal // the last finding
+}
+
+// finds notes the last finding, and returns all.
+func (ln *line) finds(r *Refusal) *found {
+	if ln.found == nil {
+		ln.found = &found{}
+	}
+	ln.found.last = r
+	return ln.found
+}
+
+// last returns the last finding of the first waiter, or nil.
+func (ln *line) last() *Refusal {
+	if ln.found == nil {
+		return nil
+	}
+	return ln.found.last
+}
+
 // learn notes the findings of the first waiter. l.mu is held.
 func (ln *line) learn(r *Refusal, now clock.Instant) {
-	ln.last = r
+	f := ln.finds(r)
 	switch {
 	case r.Kind == Unavailable:
-		ln.outage.lasts = false
+		f.outage.lasts = false
 	case !r.Few: // otherwise more nodes may still answer
-		ln.outage = outage{knows: true, met: now}
+		f.outage = outage{knows: true, met: now}
 	}
 }
 
@@ -45,17 +68,17 @@ func (l *lines) failed(name string, r *Refusal, asked, greeted, now clock.Instan
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.byName[name]
-	ln.last = r
-	if !ln.outage.lasts {
-		ln.outage.lasts, ln.outage.since = true, asked
+	o := &ln.finds(r).outage
+	if !o.lasts {
+		o.lasts, o.since = true, asked
 	}
-	ln.outage.since = max(ln.outage.since, greeted)
+	o.since = max(o.since, greeted)
 	next = askEvery
 	ends := func(p *place) bool {
 		if p.through {
 			return false
 		}
-		left := ln.outage.ends(p).Sub(now)
+		left := o.ends(p).Sub(now)
 		if left > 0 {
 			next = min(next, left)
 		}
@@ -88,8 +111,8 @@ func (o outage) ends(p *place) clock.Instant {
 func (l *lines) known(name string, r *Refusal) *Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ln := l.byName[name]; r.Cut && ln.last != nil {
-		return ln.last
+	if last := l.byName[name].last(); r.Cut && last != nil {
+		return last
 	}
 	return r
 }

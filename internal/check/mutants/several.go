@@ -1,0 +1,39 @@
+package main
+
+import "time"
+
+// inSets are weakenings of several locks at once.
+var inSets = []mutant{{
+	name: "several locks are asked for one after the other", promise: noHang, file: "internal/core/waiting/all.go",
+	old: "l.Fan.Together(func() { beginAll(bids) })", new: "beginAll(bids)",
+	pkg: e2ePkg, check: "TestSeveralFreeLocksTakeOneRoundTrip", says: "round trips to node",
+}, {
+	name: "a split vote for several locks is not repeated", promise: noHang, file: "internal/core/waiting/all.go",
+	old: "if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {", new: "if true {",
+	pkg: e2ePkg, check: "TestOneOfSeveralTriesForTheSameSetGetsIt", says: "0 of 6 clients got the set",
+}, {
+	name: "several locks are taken in the order in which they are named", promise: noHang, file: "lockall.go",
+	old: "slices.Sort(names)", new: "_ = slices.Sort[[]string]",
+	pkg: e2ePkg, check: "TestRandomSetsOfLocksNeitherDeadlockNorOverlap", args: "-test.short -holdfast.circle 20s", says: "waiting ended",
+	within: 2 * time.Minute,
+}, {
+	name: "higher locks are kept while a lower one is waited for", promise: noHang, file: "lockall.go",
+	old: "s.client.giveBackAll(overdue(), more, time.Time{})", new: "_, _ = more, time.Time{}",
+	pkg: e2ePkg, check: "TestSeveralLocksComeInTheirTurn", says: `"c": held by .*waiting ended`,
+}, {
+	name: "a lower lock is waited for under a higher one", promise: noHang, file: "order.go",
+	old: "if !shared && l.held.Name() > m.lock.Name() && l.end() == nil {", new: "if shared && false {",
+	pkg: e2ePkg, check: "TestNestedCallersInOppositeOrdersEnd", says: "deadline exceeded",
+}, {
+	name: "a set goes on without one of its locks", promise: told, file: "leaseset.go",
+	old: "s.stops = append(s.stops, context.AfterFunc(own, func() { cancel(context.Cause(own)) }))", new: "_, _ = own, cancel",
+	pkg: e2ePkg, check: "TestTheLossOfOneLockEndsTheSet", says: "the set goes on without b",
+}, {
+	name: "a failed call for several locks keeps what it has", promise: nothing, file: "lockall.go",
+	old: "s.abandon(ctx)", new: "_ = s.abandon",
+	pkg: e2ePkg, check: "TestOneHeldLockOfSeveralLeavesTheOthersFree", says: "nothing of ours left",
+}, {
+	name: "a loss is not noticed while other locks are waited for", promise: told, file: "lockall.go",
+	old: "defer context.AfterFunc(s.inner, func() { cancel(context.Cause(s.inner)) })()", new: "",
+	pkg: e2ePkg, check: "TestALossWhileOthersAreWaitedForEndsTheCall", says: "the call goes on without a",
+}}

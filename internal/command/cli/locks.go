@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// held is what acquire gets: the lease of one lock, or the set of several.
+type held interface {
+	Context() context.Context
+	Deadline() time.Time
+	Unlock(ctx context.Context) error
+	UnlockAt(ctx context.Context, at time.Time) error
+}
+
+// calls returns the calls that take these locks. Several locks are one set.
+func calls(c *holdfast.Client, names []string, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
+	if len(names) > 1 {
+		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
+			return func(ctx context.Context) (held, error) { return unlessFailed(take(ctx, names, options...)) }
+		}
+		return all(c.LockAll), all(c.TryLockAll)
+	}
+	m := c.Mutex(names[0], options...)
+	return func(ctx context.Context) (held, error) { return unlessFailed(m.Lock(ctx)) },
+		func(ctx context.Context) (held, error) { return unlessFailed(m.TryLock(ctx)) }
+}
+
+// unlessFailed returns h, or nil with the error. Without it h would be an interface with a nil pointer.
+func unlessFailed[H held](h H, err error) (held, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// holding is everything under which the command of a run runs: what this run holds, and what an outer run holds for it.
+type holding struct {
+	held
+	names []string // of held
+	all   []lockOf // NAME, and then the names of --also in the order of the command line
+}
+
+// lockOf is one lock as the command sees it in its environment.
+type lockOf struct{ name, owner, fence string }
+
+// newHolding returns what the command runs under. outer has the locks that an outer run holds, by name.
+func newHolding(h held, names []string, outer map[string]lockOf) *holding {
+	mine := &holding{held: h}
+	for _, name := range names {
+		l, ok := outer[name]
+		if !ok {
+			l = lockOf{name: name}
+			switch h := h.(type) {
+			case *holdfast.Lease:
+				l.owner, l.fence = h.Owner(), strconv.FormatInt(h.Fence(), 10)
+			case *holdfast.LeaseSet:
+				l.owner, l.fence = h.Owner(name), strconv.FormatInt(h.Fence(name), 10)
+			}
+			if !slices.Contains(mine.names, name) {
+				mine.names = append(mine.names, name)
+			}
+		}
+		mine.all = append(mine.all, l)
+	}
+	return mine
+}
+
+// lost returns the name of the lock whose loss ended the context.
+func (h *holding) lost() string {
+	var lost *holdfast.LostError
+	if errors.As(context.Cause(h.Context()), &lost) {
+		return lost.Name
+	}
+	return h.names[0]
+}
+
+// quotedAll returns the names for a message.
+func quotedAll(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = strconv.Quote(name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// unique returns the names without duplicates, in their order.
+func unique(names []string) (list []string) {
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// named matches the variables that say which locks the innermost run has.
+var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_OWNER$`)
+
+// unnamed returns the environment without those variables of an outer run.
+func unnamed() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return named.MatchString(name)
+	})
+}
+
+// naming returns those variables for locks: NAME, and then the names of --also.
+func naming(all []lockOf) []string {
+	env := []string{"HOLDFAST_NAME=" + all[0].name, "HOLDFAST_FENCE=" + all[0].fence, "HOLDFAST_OWNER=" + all[0].owner}
+	for i, l := range all[1:] {
+		n := strconv.Itoa(i + 1)
+		env = append(env, "HOLDFAST_NAME_"+n+"="+l.name, "HOLDFAST_FENCE_"+n+"="+l.fence)
+	}
+	return env
+}

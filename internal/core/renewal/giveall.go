@@ -1,0 +1,20 @@
+package renewal
+
+import "context"
+
+// ReleaseAll releases several leases as [Lease.Release] does, and returns the result of each. What goes to a node
+// travels in one piece.
+func (k *Keeper) ReleaseAll(ctx context.Context, leases []*Lease, pass Pass) []error {
+	backs := make([]*giveback, len(leases))
+	k.fan.Together(func() {
+		for i, e := range leases {
+			backs[i] = newGiveback(e)
+			e.release(pass, backs[i])
+		}
+	})
+	results := make([]error, len(leases))
+	for i, b := range backs {
+		results[i] = b.get(ctx)
+	}
+	return results
+}

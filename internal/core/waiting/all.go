@@ -1,0 +1,122 @@
+package waiting
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/kind"
+)
+
+// Several is the outcome of one attempt to get several names at once.
+type Several struct {
+	Grants  []Grant  // by name; a Grant without an owner is none. They belong to the caller, also after a refusal.
+	At      int      // the index of the first name that was refused
+	Refusal *Refusal // of that name; nil if all names were granted
+}
+
+// AskAll makes one attempt for all names. All questions for a node travel in one piece. It gives back in the background
+// what it does not return. It does not repeat a split vote: the caller may wait for that name.
+func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
+	bids, at, r := l.attemptAll(ctx, locks, ttl)
+	return l.outcomes(bids, at, r)
+}
+
+// TryAll does the same as AskAll, but makes a few attempts if nobody has the names and others also try.
+//
+// It repeats the whole attempt, and not single names. A node answers all names of a piece at once, so of several callers
+// with the same names one gets a majority for all of them.
+func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
+	pause := splitDelay
+	for try := 1; ; try++ {
+		bids, at, r := l.attemptAll(ctx, locks, ttl)
+		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
+			return l.outcomes(bids, at, r)
+		}
+		l.endAll(bids)
+		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
+			return Several{At: at, Refusal: r}
+		}
+		pause = min(2*pause, l.RetryDelay, splitMost)
+	}
+}
+
+// attemptAll asks for all names at once. It returns the bids, the index of the first one that is not won, and why. If it
+// got no stamp to ask with, there are no bids.
+func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) (bids []*bidder, at int, r *Refusal) {
+	if answers := l.Fan.Settle(ctx); answers != nil {
+		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
+	}
+	ticket := l.Fan.StampAt(l.Fan.Now())
+	bids = make([]*bidder, len(locks))
+	for i, lock := range locks {
+		bids[i] = newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0)
+	}
+	l.Fan.Together(func() { beginAll(bids) })
+	for at < len(bids) {
+		l.decide(ctx, bids[at])
+		if r = bids[at].looks(); r != nil {
+			break
+		}
+		at++
+	}
+	if r == nil || ctx.Err() != nil || l.stopped() {
+		return bids, at, r
+	}
+	// The other answers came in the same pieces. The caller can give back a lease and wait for that. It cannot wait for
+	// the end of a bid.
+	soon, cancel := context.WithTimeout(ctx, l.Fan.Set().Window)
+	defer cancel()
+	for _, b := range bids[at+1:] {
+		l.decide(soon, b)
+	}
+	if r.Doubt {
+		bids[at].end(false) // see attempt
+		r = l.settled(ctx, bids[at])
+	}
+	return bids, at, r
+}
+
+// outcomes takes the leases of the bids that are won, and ends the others.
+func (l *Locker) outcomes(bids []*bidder, at int, r *Refusal) Several {
+	s := Several{Grants: make([]Grant, len(bids)), At: at, Refusal: r}
+	for i, b := range bids {
+		if i == at || b.looks() != nil {
+			continue
+		}
+		g, late := b.outcome(true)
+		switch {
+		case late == nil:
+			s.Grants[i] = g
+		case i < s.At:
+			s.At, s.Refusal = i, late
+		}
+	}
+	l.endAll(bids)
+	return s
+}
+
+func beginAll(bids []*bidder) {
+	for _, b := range bids {
+		b.begin()
+	}
+}
+
+// endAll gives back several bids. What goes to a node travels in one piece.
+func (l *Locker) endAll(bids []*bidder) {
+	l.Fan.Together(func() {
+		for _, b := range bids {
+			b.giveUp()
+		}
+	})
+}
+
+// looks returns nil if the bid is won, and otherwise why it is not, as far as that is known. It looks once for both.
+func (b *bidder) looks() *Refusal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.machine.Won() {
+		return nil
+	}
+	return b.machine.Refused(true)
+}
