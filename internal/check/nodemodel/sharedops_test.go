@@ -2,6 +2,7 @@ package nodemodel
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -40,7 +41,7 @@ func (g *generator) spoilReaders() operation {
 	field := pick(g, noted, sharers[0], sharers[4], intruders[4])
 	text := pick(g, "short", nodescript.Micros(inRange(g.w.now))+"x234567890123456", nodescript.Micros(inRange(g.w.now+W))+nodescript.Micros(1))
 	if field != noted {
-		text = pick(g, text, nodescript.Micros(1)+nodescript.Micros(inRange(g.w.now+W)))
+		text = pick(g, "short", strings.Repeat("x", 32))
 	}
 	return operation{say: fmt.Sprintf("HSET %q %q %q", key, field, text), do: func(w *world) (string, string) {
 		if v := w.model.keys[key]; w.model.Full || v == nil || v.hash == nil {
