@@ -15,15 +15,15 @@ import (
 const amy, ben, cat = "web~a~2~r", "web~b~2~r", "web~c~2~r"
 
 func read(owner string, T int64) nodescript.Call {
-	return nodescript.AcquireSharedCall(lock, owner, T, 10*time.Second)
+	return nodescript.AcquireCall(lock, owner, T, 10*time.Second)
 }
 
 func readLater(owner string, T, ticket int64) nodescript.Call {
-	return nodescript.QueueSharedCall(lock, owner, T, 10*time.Second, ticket)
+	return nodescript.QueueCall(lock, owner, T, 10*time.Second, ticket)
 }
 
 func unread(owner string, highest int64) nodescript.Call {
-	return nodescript.ReleaseSharedCall(lock, owner, highest)
+	return nodescript.ReleaseCall(lock, owner, highest)
 }
 
 func abort(owner string, highest int64) nodescript.Call {
@@ -31,11 +31,11 @@ func abort(owner string, highest int64) nodescript.Call {
 }
 
 func abortRead(owner string, highest int64) nodescript.Call {
-	return nodescript.AbortSharedCall(lock, owner, highest)
+	return nodescript.AbortCall(lock, owner, highest)
 }
 
 func extendRead(owner string, T, stamp, deadline int64) nodescript.Call {
-	return nodescript.ExtendSharedCall(lock, owner, T, stamp, deadline, 10*time.Second, 250*time.Millisecond)
+	return nodescript.ExtendCall(lock, owner, T, stamp, deadline, 10*time.Second, 250*time.Millisecond)
 }
 
 // reading returns a voting world in which amy and ben read, with the tokens T and T + 1. Every client hears.
@@ -253,7 +253,7 @@ func TestAWriterBecomesAReaderWithoutAGap(t *testing.T) {
 	w.says("D", abortRead(ben, T+1))
 	w.says("G0", acquire(ann, T+5))
 	w.says("Hl", read(ben, T+6))
-	w.says("G0", nodescript.PassSharedCall(lock, amy, T+7, 10*time.Second, ann))
+	w.says("G0", nodescript.PassCall(lock, amy, T+7, 10*time.Second, ann))
 	w.says("Ll"+amy, extend(ann, T+5, T+8, T+5_000_000))
 	w.says("F", release(ann, T+8)) // what is left of ann
 	w.says("G0", read(ben, T+10))
@@ -323,10 +323,10 @@ func TestTheMemoryOfReadersEndsWithAWritersLease(t *testing.T) {
 func TestAReaderLeavesTheNameSharedUntilLater(t *testing.T) {
 	w, T := reading(t)
 	w.says("D", unread(ben, T+1))
-	leave := nodescript.LeaveSharedCall(lock, amy, T, T+30_000_000)
+	leave := nodescript.LeaveCall(lock, amy, T, T+30_000_000)
 	w.says("D", leave)
 	w.says("D", leave) // repeated
-	w.says("L", nodescript.LeaveSharedCall(lock, ben, T+1, T+30_000_000))
+	w.says("L", nodescript.LeaveCall(lock, ben, T+1, T+30_000_000))
 	w.reads(nodescript.LeftOwner(amy), T)
 	w.says("S", read(amy, T))
 	w.says("G0", read(ben, T+4))

@@ -95,11 +95,11 @@ func (g *generator) acquireShared() operation {
 	ttl := g.ttl()
 	switch g.IntN(8) {
 	case 0, 1, 2:
-		return g.script(g.config(), nodescript.QueueSharedCall(l, owner, T, ttl, g.ticket()))
+		return g.script(g.config(), nodescript.QueueCall(l, owner, T, ttl, g.ticket()))
 	case 3:
-		return g.script(g.config(), nodescript.PassSharedCall(l, owner, T, ttl, g.owner(l)))
+		return g.script(g.config(), nodescript.PassCall(l, owner, T, ttl, g.owner(l)))
 	}
-	return g.script(g.config(), nodescript.AcquireSharedCall(l, owner, T, ttl))
+	return g.script(g.config(), nodescript.AcquireCall(l, owner, T, ttl))
 }
 
 func (g *generator) releaseShared() operation {
@@ -108,7 +108,7 @@ func (g *generator) releaseShared() operation {
 	if g.IntN(8) == 0 {
 		return g.script(g.config(), nodescript.DeclineCall(l, owner))
 	}
-	give := pick(g, nodescript.ReleaseSharedCall, nodescript.ReleaseSharedCall, nodescript.AbortSharedCall)
+	give := pick(g, nodescript.ReleaseCall, nodescript.ReleaseCall, nodescript.AbortCall)
 	return g.script(g.config(), give(l, owner, inRange(pick(g, T, T, T, g.token(l), g.stamp()+hour))))
 }
 
@@ -116,13 +116,13 @@ func (g *generator) extendShared() operation {
 	l := g.lock()
 	deadline := pick(g, g.w.now, g.w.now+1, g.w.now-W, g.w.now-W-1, g.w.now+2_000_000, g.w.now+2_000_000)
 	owner, T := g.entry(l)
-	return g.script(g.config(), nodescript.ExtendSharedCall(l, owner, T, g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
+	return g.script(g.config(), nodescript.ExtendCall(l, owner, T, g.stamp(), deadline, g.ttl(), time.Duration(W)*time.Microsecond))
 }
 
 func (g *generator) leaveShared() operation {
 	l := g.lock()
 	owner, T := g.entry(l)
-	return g.script(g.config(), nodescript.LeaveSharedCall(l, owner, T, inRange(g.w.now+pick[int64](g, 0, 1, -1, 1000, 60_000_000, -5_000_000))))
+	return g.script(g.config(), nodescript.LeaveCall(l, owner, T, inRange(g.w.now+pick[int64](g, 0, 1, -1, 1000, 60_000_000, -5_000_000))))
 }
 
 // sharedStory draws readers and writers that wait for each other.
@@ -141,9 +141,9 @@ func (g *generator) sharedStory() operation {
 	read := func(owner string, ticket int64) int64 {
 		T := s.stamp()
 		if ticket == 0 {
-			s.call(nodescript.AcquireSharedCall(l, owner, T, ttl))
+			s.call(nodescript.AcquireCall(l, owner, T, ttl))
 		} else {
-			s.call(nodescript.QueueSharedCall(l, owner, T, ttl, ticket))
+			s.call(nodescript.QueueCall(l, owner, T, ttl, ticket))
 		}
 		return T
 	}
@@ -155,8 +155,8 @@ func (g *generator) sharedStory() operation {
 		s.acquire(w0, s.now-W, "")
 		read(r2, s.now-W+1)
 		read(r3, s.now-W+2)
-		s.call(nodescript.ReleaseSharedCall(l, r0, a))
-		s.call(nodescript.ReleaseSharedCall(l, r1, b))
+		s.call(nodescript.ReleaseCall(l, r0, a))
+		s.call(nodescript.ReleaseCall(l, r1, b))
 		T := s.acquire(w0, s.now-W, "")
 		s.call(nodescript.ReleaseCall(l, w0, T))
 		read(r2, s.now-W+1)
@@ -178,18 +178,18 @@ func (g *generator) sharedStory() operation {
 		a, b := read(r0, 0), read(r1, 0)
 		extend := func() { s.call(nodescript.ExtendCall(l, w0, T, s.stamp(), s.now+int64(g.IntN(2))*3_000_000, ttl, w)) }
 		extend()
-		give := pick(g, nodescript.AbortSharedCall, nodescript.ReleaseSharedCall)
+		give := pick(g, nodescript.AbortCall, nodescript.ReleaseCall)
 		s.call(give(l, r0, a))
 		s.call(give(l, r1, b))
 		extend()
 	case 3: // a reader's lease comes back where a writer was, or after its release
 		a := read(r0, 0)
-		s.call(nodescript.AbortSharedCall(l, r0, pick(g, a, a-1)))
+		s.call(nodescript.AbortCall(l, r0, pick(g, a, a-1)))
 		if g.IntN(2) == 0 {
 			T := s.acquire(w0, 0, "")
 			s.call(pick(g, nodescript.AbortCall, nodescript.ReleaseCall)(l, w0, T))
 		}
-		s.call(nodescript.ExtendSharedCall(l, r0, a, pick(g, s.stamp(), a), s.now+2_000_000, ttl, w))
+		s.call(nodescript.ExtendCall(l, r0, a, pick(g, s.stamp(), a), s.now+2_000_000, ttl, w))
 	case 4: // everything expires, and others come
 		read(r0, 0)
 		read(r1, 0)
@@ -199,15 +199,15 @@ func (g *generator) sharedStory() operation {
 		} else {
 			read(r2, 0)
 		}
-		s.call(nodescript.ExtendSharedCall(l, r0, s.last-3_000_000, s.stamp(), s.now, ttl, w))
+		s.call(nodescript.ExtendCall(l, r0, s.last-3_000_000, s.stamp(), s.now, ttl, w))
 	case 5: // a writer becomes a reader, or passes to one
 		T := s.acquire(w0, 0, "")
 		s.acquire(w1, s.now-1, "")
 		read(r1, s.now-2)
-		s.call(nodescript.PassSharedCall(l, r0, s.stamp(), ttl, pick(g, w0, w0, w1)))
+		s.call(nodescript.PassCall(l, r0, s.stamp(), ttl, pick(g, w0, w0, w1)))
 		s.call(nodescript.ExtendCall(l, w0, T, s.stamp(), s.now+2_000_000, ttl, w))
 		s.call(nodescript.ReleaseCall(l, w0, T))
-		s.call(nodescript.ReleaseSharedCall(l, r0, s.last))
+		s.call(nodescript.ReleaseCall(l, r0, s.last))
 	case 6: // a full memory
 		read(r0, 0)
 		s.add(g.memory(true, "noeviction"))

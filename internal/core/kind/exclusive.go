@@ -18,6 +18,9 @@ func (e *Exclusive) Lock() nodescript.Lock { return e.lock }
 // Name implements [Kind].
 func (e *Exclusive) Name() string { return e.lock.Name }
 
+// Owner implements [Kind].
+func (e *Exclusive) Owner(owner string) string { return owner }
+
 // Acquire implements [Kind].
 func (e *Exclusive) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
 	return nodescript.AcquireCall(e.lock, owner, token, ttl)

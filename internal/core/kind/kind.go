@@ -18,6 +18,9 @@ type Kind interface {
 	// Name returns the name with its prefix. Waiters of one name in this process form one line.
 	Name() string
 
+	// Owner returns the owner of an attempt, from one of [nodescript.NewOwner]. The nodes read the mode from it.
+	Owner(owner string) string
+
 	// Calls of an attempt.
 
 	// Acquire asks for the lock with a token.

@@ -3,7 +3,6 @@ package nodescript
 import (
 	"errors"
 	"strconv"
-	"time"
 )
 
 // Readers is what a node stores about the readers of a name, beside its [Record]. It is a hash. Its field "seen" has the
@@ -61,49 +60,4 @@ func parseReaders(s string) (r Readers, err error) {
 		r.List, s = append(r.List, one), s[head+n:]
 	}
 	return r, nil
-}
-
-// AcquireSharedCall asks for l as a reader, with the token stamp.
-func AcquireSharedCall(l Lock, owner string, stamp int64, ttl time.Duration) Call {
-	return acquireShared(l, owner, stamp, ttl, "")
-}
-
-// QueueSharedCall is AcquireSharedCall for an owner that joins the queue if a writer has the lock or comes first.
-func QueueSharedCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int64) Call {
-	return acquireShared(l, owner, stamp, ttl, Micros(ticket))
-}
-
-// PassSharedCall is AcquireSharedCall for an owner that receives the lock from a writer in the same process. It is also
-// how a writer becomes a reader: both owners are then of one holder.
-func PassSharedCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
-	return acquireShared(l, owner, stamp, ttl, from)
-}
-
-func acquireShared(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
-	return Call{AcquireShared, l.keys(), []string{micros(stamp, stamp+ttl.Microseconds()), l.timesOf(ttl).millis, wants, owner}}
-}
-
-// ReleaseSharedCall is [ReleaseCall] for a reader.
-func ReleaseSharedCall(l Lock, owner string, highest int64) Call {
-	return ReleaseCall(l, owner, highest).shared(ReleaseShared)
-}
-
-// AbortSharedCall is [AbortCall] for a reader.
-func AbortSharedCall(l Lock, owner string, highest int64) Call {
-	return AbortCall(l, owner, highest).shared(ReleaseShared)
-}
-
-// ExtendSharedCall is [ExtendCall] for a reader.
-func ExtendSharedCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
-	return ExtendCall(l, owner, T, stamp, deadline, ttl, w).shared(ExtendShared)
-}
-
-// LeaveSharedCall is [LeaveCall] for a reader.
-func LeaveSharedCall(l Lock, owner string, T, until int64) Call {
-	return LeaveCall(l, owner, T, until).shared(LeaveShared)
-}
-
-func (c Call) shared(op Op) Call {
-	c.Op = op
-	return c
 }

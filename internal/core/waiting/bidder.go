@@ -29,7 +29,7 @@ type bidder struct {
 // newBidder returns a bidder that has asked nobody yet. A ticket of 0 joins no queue.
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(bid.Config{
-		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket,
+		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: l.Owner(owner), TTL: ttl, Ticket: ticket,
 	})}
 }
 

@@ -135,9 +135,9 @@ func differs(t *testing.T, without Rule) (said string) {
 			for _, from := range []uint8{0, 1, 3} {
 				is := was
 				yes := m.acquireShared(&is, 2, stamp, from, false) != refused
-				call := nodescript.AcquireSharedCall(real.Lock, real.Reader(2), stampOf(stamp), ttl)
+				call := nodescript.AcquireCall(real.Lock, real.Reader(2), stampOf(stamp), ttl)
 				if from != 0 {
-					call = nodescript.PassSharedCall(real.Lock, real.Reader(2), stampOf(stamp), ttl, m.ownerOf(from))
+					call = nodescript.PassCall(real.Lock, real.Reader(2), stampOf(stamp), ttl, m.ownerOf(from))
 				}
 				check(was, is, real.Epoch, yes, "G", call)
 			}
@@ -148,9 +148,9 @@ func differs(t *testing.T, without Rule) (said string) {
 				is := was
 				yes := m.extendShared(&is, 2, token, stamp) != refused
 				check(was, is, real.Epoch, yes, "ER",
-					nodescript.ExtendSharedCall(real.Lock, real.Reader(2), stampOf(token), stampOf(stamp), real.Epoch, ttl, real.Window))
+					nodescript.ExtendCall(real.Lock, real.Reader(2), stampOf(token), stampOf(stamp), real.Epoch, ttl, real.Window))
 			}
-			m.releases(was, 2, stamp, nodescript.ReleaseSharedCall, nodescript.AbortSharedCall, check)
+			m.releases(was, 2, stamp, nodescript.ReleaseCall, nodescript.AbortCall, check)
 		}
 	}
 	return said
