@@ -2,10 +2,12 @@ package bids
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // holding is a lease, for as long as its holder relies on it.
@@ -21,17 +23,32 @@ func (w *World) breaks(format string, args ...any) {
 	}
 }
 
-// holds notes a lease. At most one holder relies on the lock, and each token is greater than the last.
+// holds notes a lease. A writer relies on the lock beside nobody. Its token is greater than all before it, and a
+// reader's is greater than those of all writers before it.
 func (w *World) holds(b *bidding, l bid.Lease) *holding {
-	if h := w.holder; h != nil && !h.ended && w.now < h.lease.Deadline {
-		w.breaks("two holders: %s won while %s relies on the lock for another %s", l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
+	reader, beside := nodescript.IsReader(l.Owner), false
+	w.holders = slices.DeleteFunc(w.holders, func(h *holding) bool { return h.ended || w.now >= h.lease.Deadline })
+	for _, h := range w.holders {
+		if beside = true; !reader || !nodescript.IsReader(h.lease.Owner) {
+			w.breaks("two holders: %s won while %s relies on the lock for another %s", l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
+		}
 	}
-	if l.Token <= w.token {
-		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, w.token)
+	least := w.token
+	if reader {
+		least = w.written
 	}
-	w.Won++
-	w.token, w.holder = l.Token, &holding{lease: l}
-	return w.holder
+	if l.Token <= least {
+		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, least)
+	}
+	if w.Won++; beside {
+		w.Shared++
+	}
+	if w.token = max(w.token, l.Token); !reader {
+		w.written = l.Token
+	}
+	h := &holding{lease: l}
+	w.holders = append(w.holders, h)
+	return h
 }
 
 func (w *World) lets(h *holding) { h.ended = true }

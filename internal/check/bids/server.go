@@ -3,6 +3,8 @@ package bids
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
@@ -37,12 +39,21 @@ func (s *server) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// keeps returns what the node keeps for some client: the owner of its record, and its queue.
+// keeps returns what the node keeps for some client: the owner of its record, its readers, and its queue.
 func (s *server) keeps() (owner string, queue []string) {
 	key := nodescript.RecordKey(s.w.lock.Name)
+	var readers []string
 	for _, k := range s.Keys() {
 		if len(k.Waiting) > 0 {
 			queue = k.Waiting
+		}
+		if k.Name == nodescript.ReadersKey(key) {
+			for i := 0; i < len(k.Fields); i += 2 {
+				ends, err := strconv.ParseInt(k.Fields[i+1][16:], 10, 64)
+				if nodescript.IsReader(k.Fields[i]) && (err != nil || ends > s.Clock()) {
+					readers = append(readers, k.Fields[i])
+				}
+			}
 		}
 		if k.Name == key {
 			r, err := nodescript.ParseRecord(k.Text)
@@ -54,5 +65,5 @@ func (s *server) keeps() (owner string, queue []string) {
 			}
 		}
 	}
-	return owner, queue
+	return strings.Join(append(readers, owner), ""), queue
 }

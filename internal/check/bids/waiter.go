@@ -16,6 +16,7 @@ const mostPasses = 8
 type waiter struct {
 	c      *client
 	ticket int64
+	reader bool
 	bid    *bidding
 	done   bool // it gave up, or got the lock
 	timer  int  // the number of the timer that counts
@@ -33,7 +34,7 @@ type bidding struct {
 
 // enter has another waiter come to the client.
 func (c *client) enter() {
-	wt := &waiter{c: c}
+	wt := &waiter{c: c, reader: c.w.readers && c.w.chance(2)}
 	wt.ticket, _, _ = c.draw()
 	wt.begin()
 	c.line = append(c.line, wt)
@@ -49,9 +50,12 @@ func (c *client) enter() {
 func (wt *waiter) begin() {
 	c := wt.c
 	c.owners++
+	owner := nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners)))
+	if wt.reader {
+		owner = nodescript.ReaderOwner(owner)
+	}
 	wt.bid = &bidding{of: wt, number: c.owners, machine: bid.New(bid.Config{
-		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket,
-		Owner: nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners))),
+		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket, Owner: owner,
 	})}
 }
 

@@ -31,12 +31,15 @@ type World struct {
 	crashes bool // holders may crash
 	slow    bool // answers may be slow
 	repeats bool // requests may arrive twice
+	readers bool // half of the waiters are readers
 
-	holder *holding
-	token  int64 // the highest token of a lease so far
-	broken string
+	holders []*holding // the leases so far that may still be relied on
+	token   int64      // the highest token of a lease so far
+	written int64      // the highest token of a writer's lease so far
+	broken  string
 
 	Won, Passed, Lost, Repeated, Handoffs int // what happened
+	Shared                                int // readers that won beside readers
 }
 
 // Explore runs the world of a seed. It returns the first broken promise, or "".
@@ -46,7 +49,7 @@ func Explore(seed uint64) (*World, string) {
 	w.set = nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: window, Cluster: "bids"}
 	w.scripts = nodescript.NewScripts(w.set, "run")
 	w.ttl = 2*time.Second + w.below(8*time.Second)
-	w.crashes, w.slow, w.repeats = w.chance(4), w.chance(2), w.chance(2)
+	w.crashes, w.slow, w.repeats, w.readers = w.chance(4), w.chance(2), w.chance(2), w.chance(2)
 	for i := range n {
 		w.servers = append(w.servers, w.newServer(i))
 	}

@@ -171,7 +171,7 @@ func (g *generator) next() operation {
 	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
-	if g.IntN(4) == 0 {
+	if g.IntN(5) == 0 {
 		return g.shared()
 	}
 	switch p := g.IntN(1000); {

@@ -243,8 +243,8 @@ var weakenings = []struct{ what, from, to string }{
 }
 
 // worlds limits the search for one mistake, which stops at the first difference. A change of the random draws changes
-// how long the rare mistakes take. Most need one world, the rarest 70.
-const worlds = 200
+// how long the rare mistakes take. Most need one world, the rarest some hundred.
+const worlds = 600
 
 // TestWeakenedScriptsAreFound checks the comparison with the model: it must find these mistakes. Each is made only in
 // the server's scripts.
