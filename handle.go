@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -9,15 +10,15 @@ import (
 
 // handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
 // goroutines under one lease exclude each other as others do. A child keeps its place until it and all handles below it
-// are released.
+// are released. A handle does not refer to its Lease, so that a child that nobody uses any more becomes garbage.
 type handle struct {
-	first *Lease // took the lock; it has the fields under its lock
-	above *Lease // the handle whose context took this one; nil for the first
+	first *handle // took the lock; it has the fields under its lock
+	above *handle // the handle whose context took this one; nil for the first
 	ttl   time.Duration
 
 	// mu of first guards these fields of every handle of the chain.
 	mu    sync.Mutex
-	below *Lease
+	below *handle
 	line  []*turn // calls that wait until below is free, in the order in which they came
 	ended bool
 	until time.Time // of first: the latest instant of an UnlockAt; zero if there is none
@@ -29,6 +30,16 @@ type handle struct {
 
 // turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
 type turn struct{ came chan struct{} }
+
+// over reports whether the handle was released. A nil handle was not.
+func (l *handle) over() bool {
+	if l == nil {
+		return false
+	}
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	return l.ended
+}
 
 // end returns the cause of the handle's end, or nil while it is held.
 func (l *Lease) end() error {
@@ -96,11 +107,12 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 	if after != nil {
 		l.line = l.line[1:]
 	}
-	h := &Lease{client: l.client, name: l.name, held: l.held}
-	h.first, h.above, h.ttl, h.values = f, l, ttl, context.WithoutCancel(ctx)
+	h := &handle{first: f, above: l.handle, ttl: ttl, values: context.WithoutCancel(ctx)}
 	l.below = h
 	l.held.SetTTL(f.longest())
-	return h, nil
+	lease := &Lease{client: l.client, name: l.name, held: l.held, handle: h}
+	lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &l.client.events, held: l.held, of: h}).Stop
+	return lease, nil
 }
 
 // queue adds a call to those that wait for a place below l.
@@ -128,7 +140,7 @@ func (l *Lease) leaves(t *turn) {
 }
 
 // next wakes the first call in line. After the end of l it wakes all. The lock of first is held.
-func (l *Lease) next() {
+func (l *handle) next() {
 	for i, t := range l.line {
 		if i > 0 && !l.ended {
 			return
@@ -158,7 +170,7 @@ func (l *Lease) wants(ttl time.Duration) error {
 }
 
 // longest returns the longest TTL that a handle in use needs. l is the first handle, and its lock is held.
-func (l *Lease) longest() (ttl time.Duration) {
+func (l *handle) longest() (ttl time.Duration) {
 	for h := l; h != nil; h = h.below {
 		if !h.ended {
 			ttl = max(ttl, h.ttl)
@@ -182,11 +194,14 @@ func (l *Lease) endHandle(at time.Time) (last bool, until time.Time, err error) 
 	}
 	l.ended = true
 	l.unlocked.Store(true)
+	if l.calm != nil {
+		l.calm()
+	}
 	l.next()
 	if at.After(f.until) {
 		f.until = at
 	}
-	h := l
+	h := l.handle
 	for h.ended && h.below == nil && h.above != nil {
 		h = h.above
 		h.below = nil

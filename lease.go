@@ -27,7 +27,9 @@ type Lease struct {
 	client *Client
 	name   string
 	held   *renewal.Lease
-	handle
+	*handle
+	own  handle // handle of the Lease that took the lock
+	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
 
 	unlocked atomic.Bool // by its holder and not by Close
 
@@ -39,7 +41,8 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
-	l.first, l.ttl = l, m.ttl
+	l.handle = &l.own
+	l.first, l.ttl = l.handle, m.ttl
 	l.held = m.client.keeper.Keep(ctx, m.lock, g, m.ttl, l.alarm)
 	return l
 }
@@ -54,10 +57,11 @@ func (l *Lease) alarm(held *renewal.Lease) func() {
 type leak struct {
 	events *events.Stream
 	held   *renewal.Lease
+	of     *handle // the child that became garbage; nil for the Lease that took the lock
 }
 
 func (k leak) report() {
-	if k.held.End() == nil {
+	if k.held.End() == nil && !k.of.over() {
 		k.events.Emit(&events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }
