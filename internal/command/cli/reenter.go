@@ -14,7 +14,7 @@ import (
 // process group that ends with the lock. reenter returns only if that fails, or if a signal comes before. otherwise is
 // the error for an outer run that does not pass its token on, or whose process group this process has left: nobody would
 // end the command with the lock.
-func (a *app) reenter(outer selfHeld, path string, command []string, sig *signals, otherwise error) error {
+func (a *app) reenter(outer selfHeld, path string, command []string, passNodes bool, sig *signals, otherwise error) error {
 	owners, fences := outerOwners(), outerFences()
 	i := slices.Index(owners, outer.owner)
 	if len(owners) != len(fences) || !childprocess.InGroup() {
@@ -33,8 +33,10 @@ func (a *app) reenter(outer selfHeld, path string, command []string, sig *signal
 	}
 	var env []string
 	for _, kv := range os.Environ() {
-		switch k, _, _ := strings.Cut(kv, "="); k {
-		case "HOLDFAST_NAME", "HOLDFAST_FENCE", "HOLDFAST_OWNER":
+		switch k, v, _ := strings.Cut(kv, "="); {
+		case k == "HOLDFAST_NAME", k == "HOLDFAST_FENCE", k == "HOLDFAST_OWNER":
+		case k == nodesVariable && !passNodes && secret(v):
+			env = append(env, nodesVariable+"=")
 		default:
 			env = append(env, kv)
 		}

@@ -180,7 +180,7 @@ func (a *app) runUnder(name string, command []string, f runFlags) (*childprocess
 	case errors.As(err, &outer) && !f.noReentry:
 		client.Close()
 		dog.Dismiss()
-		return nil, a.reenter(outer, path, command, sig, err)
+		return nil, a.reenter(outer, path, command, f.passNodes, sig, err)
 	case err != nil:
 		return nil, err
 	}
