@@ -17,7 +17,7 @@ import (
 func (a *app) reenter(outer selfHeld, path string, command []string, passNodes bool, sig *signals, otherwise error) error {
 	owners, fences := outerOwners(), outerFences()
 	i := slices.Index(owners, outer.owner)
-	if len(owners) != len(fences) || !childprocess.InGroup() {
+	if len(owners) != len(fences) || fences[i] == noFence || !childprocess.InGroup() {
 		return otherwise
 	}
 	a.detail("lock %q is held by the run around this one; the command runs under it", outer.name)

@@ -289,10 +289,19 @@ func environment(lease *holdfast.Lease, passNodes bool) []string {
 		}
 	}
 	fence := strconv.FormatInt(lease.Fence(), 10)
+	fences := outerFences()
+	if !childprocess.InGroup() { // this run does not end with the locks around it, and neither does its command
+		for i := range fences {
+			fences[i] = noFence
+		}
+	}
 	return append(env, "HOLDFAST_NAME="+lease.Name(), "HOLDFAST_FENCE="+fence, "HOLDFAST_OWNER="+lease.Owner(),
 		"HOLDFAST_OWNERS="+strings.Join(append(outerOwners(), lease.Owner()), " "),
-		"HOLDFAST_FENCES="+strings.Join(append(outerFences(), fence), " "))
+		"HOLDFAST_FENCES="+strings.Join(append(fences, fence), " "))
 }
+
+// noFence stands for the token of a lock that does not end the command.
+const noFence = "-"
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
 // of them, but never too few.
