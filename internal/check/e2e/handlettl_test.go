@@ -15,7 +15,9 @@ import (
 func TestAnExtendBesideANewHandleKeepsTheLongestTTL(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 30*time.Second, 30*time.Second, 5*time.Second }))
+	c := s.ready(s.client(func(c *holdfast.Config) {
+		c.MaxTTL, c.TTL, c.NodeTimeout = 30*time.Second, 30*time.Second, 5*time.Second
+	}))
 	const n = 3000
 	var leases []*holdfast.Lease
 	for i := range n {
