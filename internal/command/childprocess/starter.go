@@ -79,12 +79,13 @@ func RunStarter(args []string, stderr io.Writer) int {
 	if err != nil || bad != nil {
 		return notForPeople()
 	}
+	env := inGroup(os.Environ())
 	_, _ = io.WriteString(out, "exec\n") // before the last check: nothing may come between that and exec
 	if clock.Host() >= at {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
 	}
-	err = syscall.Exec(args[1], args[2:], os.Environ())
+	err = syscall.Exec(args[1], args[2:], env)
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
 	_, _ = fmt.Fprintf(out, "errno %d\n", errno)

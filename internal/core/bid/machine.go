@@ -80,11 +80,11 @@ func (m *Machine) Undecided() bool { return m.Asking() && m.whole }
 // round stays undecided until then.
 func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
 
-// Won reports whether a majority has granted the current stamp, and the caller does not have the lease yet.
-func (m *Machine) Won() bool { return m.state == won }
-
 // Over reports whether the bid has ended.
 func (m *Machine) Over() bool { return m.state == over }
+
+// Won reports whether the bid is won, and the caller has not taken the lease yet.
+func (m *Machine) Won() bool { return m.state == won }
 
 // Got reports whether the bid has the lease or had it.
 func (m *Machine) Got() bool { return m.taken }

@@ -17,6 +17,8 @@ const seldom = 4
 // to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
 	to       Receiver        // of the messages that a caller will carry; nil: no caller prepares to
+	away     Receiver        // of the messages whose call is under way; nil: none. The sender's mutex guards it
+	cancel   func()          // cuts off that call. The sender's mutex guards it
 	ctx      context.Context // of the caller
 	stop     func() bool     // ends the watch of ctx; nil: ctx never ends
 	batch    []*Message
@@ -44,6 +46,20 @@ func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 // EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals go on. The client
 // calls it when it closes.
 func (f *Fanout) EndWaits() { f.end() }
+
+// Interrupt cuts off the call that a caller carries for the receiver to. The caller then returns from Carry. It does
+// nothing if there is no such call. The receiver calls it when another answer has decided what the caller waits for.
+func (f *Fanout) Interrupt(to Receiver) {
+	if len(f.senders) > 1 {
+		return
+	}
+	s := f.senders[0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.carrier.away == to {
+		s.carrier.cancel()
+	}
+}
 
 // reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
 // node does not vote or is not idle.
@@ -121,26 +137,37 @@ func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
 	return f.ctx
 }
 
-// watch calls cancel if the caller's context ends. A nil carrier has no caller.
-func (c *carrier) watch(cancel context.CancelFunc) {
-	if c != nil && c.ctx.Done() != nil {
+// watch calls cancel if the caller's context ends, or at Interrupt. A nil carrier has no caller.
+func (c *carrier) watch(s *sender, to Receiver, cancel context.CancelFunc) {
+	if c == nil {
+		return
+	}
+	if c.ctx.Done() != nil {
 		c.stop = context.AfterFunc(c.ctx, cancel)
 	}
+	s.mu.Lock()
+	c.away, c.cancel = to, cancel
+	s.mu.Unlock()
 }
 
-// cut ends the watch. It reports whether the caller or EndWaits ended ctx, the context of the call.
-func (c *carrier) cut(ctx context.Context) bool {
+// cut ends the watch. It reports whether the caller, Interrupt or EndWaits ended ctx, the context of the call.
+func (c *carrier) cut(s *sender, ctx context.Context) bool {
 	if c == nil {
 		return false
 	}
+	s.mu.Lock()
+	c.away, c.cancel = nil, nil
+	s.mu.Unlock()
 	return c.stop != nil && !c.stop() || ctx.Err() == context.Canceled
 }
 
 // cutOff answers a message whose call was cut off. That says nothing about the node. But a node that hangs must not
-// look healthy because all its callers are impatient, so the node is met again.
+// look healthy because all its callers are impatient, so the node is asked whether it still votes, and the next callers
+// leave their messages to the workers. Calls go on meanwhile: nobody loses a lease because somebody is impatient.
 func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
-		s.voter.doubt()
+		s.alone.Store(0)
+		s.fan.wait.Go(func() { s.voter.askVote() })
 	}
 	m.answer(s.index, a)
 	if m.Persist != 0 {

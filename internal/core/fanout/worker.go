@@ -132,11 +132,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		return again
 	}
 	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.config.Timeout)
-	c.watch(cancel)
+	c.watch(s, batch[0].To, cancel)
 	sent := s.fan.Now()
 	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
 	received := s.fan.Now()
-	cut := c.cut(ctx)
+	cut := c.cut(s, ctx)
 	cancel()
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()

@@ -85,6 +85,28 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
+// KeepUntil has Close keep the name taken until an instant. A later call replaces the instant.
+func (e *Lease) KeepUntil(at time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept = at
+}
+
+// Close ends the lease because the client closes: see Release, and Leave after KeepUntil. The end of ctx does not cut
+// off the call.
+func (e *Lease) Close(ctx context.Context) error {
+	b := newGiveback(e)
+	e.mu.Lock()
+	d := min(time.Until(e.kept), e.keeper.fan.Set().MaxTTL)
+	e.mu.Unlock()
+	if d > 0 {
+		e.leave(d, b)
+	} else {
+		e.release(nil, b)
+	}
+	return b.get(ctx)
+}
+
 // leave does for Leave what release does for Release.
 func (e *Lease) leave(d time.Duration, b *giveback) {
 	e.mu.Lock()

@@ -44,6 +44,7 @@ type Lease struct {
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // instant at which the lease has expired on the nodes for certain
+	kept     time.Time     // Close keeps the name taken until then; zero: it does not
 	end      error         // nil while the lease is held
 	tries    []*renewal    // renewals since one won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease

@@ -198,9 +198,12 @@ func (r *renewal) late() bool {
 // If a node answers that it does not have the lease, Extend waits for a window at most: the missing answers may still
 // make a majority that says the same.
 func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
-	e.mu.Lock()
-	e.ttl = ttl
-	e.mu.Unlock()
+	e.SetTTL(ttl)
+	return e.Renew(ctx)
+}
+
+// Renew is Extend with the present TTL.
+func (e *Lease) Renew(ctx context.Context) error {
 	o := newOutcome()
 	e.renew(o)
 	return o.get(ctx)

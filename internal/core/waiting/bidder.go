@@ -58,6 +58,9 @@ func (b *bidder) do(actions []bid.Action) {
 			b.giveBack(b.lock.Quit(a.Owner), a)
 		case bid.Wake:
 			b.notify()
+			if b.machine.Won() { // the waiter may carry an earlier question, and must not wait for its answer
+				b.fan.Interrupt(b)
+			}
 		case bid.Rest:
 			b.rest()
 		}
