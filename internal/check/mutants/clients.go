@@ -110,6 +110,14 @@ var inClients = []mutant{{
 	old: "func(m *Message) bool { return m.To != to })", new: "func(m *Message) bool { return false })",
 	pkg: fanPkg, check: "TestACallerCarriesOnlyItsOwnMessages", says: "answers:",
 }, {
+	name: "a lone caller waits for its call although it has the lock", promise: noHang, file: "internal/core/waiting/bidder.go",
+	old: "b.fan.Interrupt(b)", new: "_ = b.fan",
+	pkg: e2ePkg, check: "TestALockThatComesDuringACarriedQuestionIsTakenAtOnce", says: "no quorum|want",
+}, {
+	name: "a caller that gives up has a healthy node greeted anew", promise: outlives, file: "internal/core/fanout/carry.go",
+	old: "s.fan.wait.Go(func() { s.voter.askVote() })", new: "s.voter.doubt()",
+	pkg: e2ePkg, check: "TestAnImpatientCallerCostsNobodysLease", says: "lost",
+}, {
 	name: "a client that closes waits for the calls of its callers", promise: noHang, file: "internal/core/fanout/carry.go",
 	old: "return f.waits", new: "return f.ctx",
 	pkg: fanPkg, check: "TestTheEndOfWaitsCutsOffQuestionsOnly", says: "gives back: false",

@@ -35,10 +35,10 @@ command at once, under the lock and with the token of the outer run. Its --ttl,
 --at-least and --grace have no effect. With --no-reentry it exits with 75
 instead, also if --skip-ok is given. It also exits with 75 outside the process
 group of the outer run's COMMAND (setsid, timeout without --foreground, set -m):
-nobody would end its command with the lock. If it has other names too, it takes
-only those that the outer run does not have. The inner run then waits while it
-holds the outer locks. Two such runs can wait for each other for ever, unless
-all take their locks in one order.
+nobody would end its command with the lock. Two inner runs at the same time run
+together. If an inner run has other names too, it takes only those that the
+outer run does not have. It then waits while it holds the outer locks. Two such
+runs can wait for each other for ever, unless all take their locks in one order.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
