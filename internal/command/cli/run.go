@@ -24,8 +24,8 @@ all these locks or none, and COMMAND ends as soon as one of them is lost. Runs
 that name the same locks in different orders do not wait for each other for
 ever. At most 256 names can be given.
 
-If no quorum of the nodes answers, run gives up with 69 after a second. If it has
-found before that somebody has the lock, it gives up after --ttl instead, if
+If no quorum of the nodes answers, run gives up with 69 after a second. If it
+has found before that somebody has the lock, it gives up after --ttl instead, if
 that is longer. --wait can end the wait sooner, and not make it longer. With
 --wait 0 run tries once. run waits for the end of quarantines, and with
 --through-outages for the end of all outages: then only --wait ends the wait.
