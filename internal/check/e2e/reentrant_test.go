@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// level runs f three levels deep under one lock, as packages that do not know of each other would.
+// level runs f three levels deep under one lock, as packages that do not know of each other would run it.
 func level(ctx context.Context, c *holdfast.Client, depth int, f func(context.Context) error) error {
 	return c.Mutex("x").Do(ctx, func(ctx context.Context) error {
 		if depth == 1 {

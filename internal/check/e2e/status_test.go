@@ -12,7 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// The answers of a majority do not prove that a lock is free. A silent node may have the vote that a holder needs.
+// The answers of a majority do not prove that a lock is free, because a silent node may have the vote that makes a
+// holder.
 func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -185,7 +186,7 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	}
 }
 
-// A node may still keep the name as a claim of the owner. That does not hide the lease that a majority granted.
+// A node may still keep the name as a claim of the owner. This must not hide the lease that a majority granted.
 func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -207,7 +208,8 @@ func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	}
 }
 
-// A name that is kept by UnlockAt has an owner whose lease has ended, and what a wait for it says is what is left now.
+// A name that UnlockAt keeps taken has an owner whose lease has ended. The error of another attempt gives the time that
+// is left now.
 func TestAKeptNameIsHeldByWhoLeftIt(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -9,12 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// seldom is how many messages must have come alone before a caller carries the next one. In a crowd the first caller
-// would otherwise leave with its message alone, each time that the node is idle, and the crowd needs full pipelines.
+// seldom is the number of messages that must have come alone before a caller carries the next message. Without this
+// limit, the first caller of a crowd would leave with only its own message each time the node is idle. A crowd needs
+// full pipelines.
 const seldom = 4
 
-// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards to. While
-// to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
+// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards the field
+// to. While to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
 	to       Receiver        // of the messages that a caller will carry; nil: no caller prepares to
 	away     Receiver        // of the messages whose call is under way; nil: none. The sender's mutex guards it
@@ -26,16 +27,17 @@ type carrier struct {
 	pipeline pipeline
 }
 
-// Carry runs send, which may lock. Then it may carry the messages that send gave to the node, on the caller's
-// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. It does so only if there
-// is one node, the node votes, nothing else waits or is under way, and the last messages came alone too. In all other
-// cases the workers carry the messages.
+// Carry runs send, which may lock a mutex. Then it may carry the messages that send gave to the node, on the caller's
+// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only if
+// there is one node, the node votes, no other message waits or is under way, and the last messages came alone too. In
+// all other cases the workers carry the messages.
 //
-// Only messages with the receiver to are carried. Carry returns when they have their answers, or when ctx ends. The
-// call is cut off then, and the answers say so. A release or quit that was cut off is repeated at once by a worker. The
-// caller must hold no lock that an answer needs.
+// Carry carries only messages with the receiver to. It returns when the messages have their answers, or when ctx ends.
+// The end of ctx cuts off the call, and the answers say so. A worker then repeats a release or quit at once. The caller
+// must hold no mutex that the delivery of an answer needs.
 //
-// Several nodes get no such path. One goroutine would ask them one after the other.
+// With several nodes the workers always carry the messages, because one goroutine would ask the nodes one after the
+// other.
 func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	if s := f.senders[0]; len(f.senders) == 1 && ctx.Err() == nil && s.reserve(to) {
 		defer s.carry(ctx)
@@ -43,8 +45,8 @@ func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	send()
 }
 
-// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals go on. The client
-// calls it when it closes.
+// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals continue. The client
+// calls EndWaits when it closes.
 func (f *Fanout) EndWaits() { f.end() }
 
 // Interrupt cuts off the call that a caller carries for the receiver to. The caller then returns from Carry. It does
@@ -64,7 +66,7 @@ func (f *Fanout) Interrupt(to Receiver) {
 // reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
 // node does not vote or is not idle.
 func (s *sender) reserve(to Receiver) bool {
-	if s.alone.Load() < seldom { // no lock is needed to see that, so Carry costs a crowd nothing
+	if s.alone.Load() < seldom { // this check needs no mutex, so Carry costs a crowd nothing
 		return false
 	}
 	if step, due := s.voter.next(); step != quorum.Send || due {
@@ -80,14 +82,14 @@ func (s *sender) reserve(to Receiver) bool {
 	return true
 }
 
-// reserved reports whether a caller will carry all messages of the queue. As soon as there is another message, a worker
-// takes them all. s.mu is held.
+// reserved reports whether a caller will carry all messages in the queue. If the queue contains any other message, a
+// worker takes all messages. The caller holds s.mu.
 func (s *sender) reserved() bool {
 	to := s.carrier.to
 	return to != nil && !slices.ContainsFunc(s.queue, func(m *Message) bool { return m.To != to })
 }
 
-// carry ends a reservation and sends the reserved messages. If the node is not idle any more, it leaves them to a
+// carry ends a reservation and sends the reserved messages. If the node is no longer idle, it leaves the messages to a
 // worker.
 func (s *sender) carry(ctx context.Context) {
 	defer s.fan.wait.Done()
@@ -124,7 +126,7 @@ func (s *sender) carry(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away--
-	if s.closed && len(s.queue) > 0 { // the workers may have ended: they found an empty queue
+	if s.closed && len(s.queue) > 0 { // the workers may have ended, because they found an empty queue
 		s.fan.wait.Go(s.work)
 	}
 }
