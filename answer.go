@@ -45,6 +45,7 @@ type NodeAnswer struct {
 	Err error
 
 	unsettled quorum.Unsettled // for ReasonUnsettled
+	forgetful bool             // Client.Status: the node does not vote, so it may have forgotten the holder
 }
 
 // Difference is a setting for which a node and this client have different values. A value is "" if its side does not

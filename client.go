@@ -81,7 +81,8 @@ func New(c Config) (*Client, error) {
 }
 
 // Close ends every wait for a lock, releases every lease that the client holds, and then closes the nodes. It returns
-// an error if a majority of the nodes did not confirm the release of a lease.
+// an error if a majority of the nodes did not confirm the release of a lease. If a handle of a lease was ended by
+// [Lease.UnlockAt], the nodes keep the name taken until that instant.
 //
 // Close does not wait for the work under those leases. That work would run beside the work of the next holder, so end
 // it first.
@@ -107,7 +108,7 @@ func (c *Client) Close() error {
 		var wait sync.WaitGroup
 		for i, e := range held {
 			wait.Go(func() {
-				if failed[i] = e.Release(ctx, nil); failed[i] == renewal.ErrUnknown {
+				if failed[i] = e.Close(ctx); failed[i] == renewal.ErrUnknown {
 					failed[i] = context.Cause(ctx)
 				}
 			})

@@ -166,7 +166,7 @@ func (c Config) check() error {
 	case c.Window > largestMaxTTL: // checked first, because 8 × Window may overflow
 		return badField("Window", "{Window} is %s; it must be at most {MaxTTL} / 8 = %s", c.Window, c.MaxTTL/ttlWindows)
 	case c.MaxTTL < ttlWindows*c.Window:
-		return badField("MaxTTL", "{MaxTTL} is %s; it must be at least 8 × {Window} = %s", c.MaxTTL, ttlWindows*c.Window)
+		return badField("MaxTTL", "{MaxTTL} is %s and {Window} %s, but {MaxTTL} must be at least 8 × {Window} = %s: lower {Window} or raise {MaxTTL}", c.MaxTTL, c.Window, ttlWindows*c.Window)
 	case c.MaxTTL%time.Millisecond != 0 || c.Window%time.Millisecond != 0:
 		return badField("MaxTTL", "{MaxTTL} is %s and {Window} %s; both must be whole milliseconds", c.MaxTTL, c.Window)
 	case c.NodeTimeout < time.Millisecond || c.NodeTimeout > c.MaxTTL:

@@ -38,12 +38,12 @@ func TestABadConfigNamesFieldValueAndBound(t *testing.T) {
 		{"Nodes[0] and Nodes[2] are the same server: redis://127.0.0.1:1/0", func(c *holdfast.Config) { c.Nodes[2] = c.Nodes[0] }},
 		{"Nodes[0] and Nodes[1] are the same server: redis://127.0.0.1:1/0", func(c *holdfast.Config) { c.Nodes[1] = nowhere(t, 1)[0] }},
 		{"MaxTTL is 30m0.001s; it must be at most 30m", func(c *holdfast.Config) { c.MaxTTL = 30*time.Minute + time.Millisecond }},
-		{"MaxTTL is -1s; it must be at least 8 × Window = 2s", func(c *holdfast.Config) { c.MaxTTL = -time.Second }},
-		{"MaxTTL is 1s; it must be at least 8 × Window = 2s", func(c *holdfast.Config) { c.MaxTTL = time.Second }},
+		{"MaxTTL is -1s and Window 250ms, but MaxTTL must be at least 8 × Window = 2s: lower Window or raise MaxTTL", func(c *holdfast.Config) { c.MaxTTL = -time.Second }},
+		{"MaxTTL is 1s and Window 250ms, but MaxTTL must be at least 8 × Window = 2s: lower Window or raise MaxTTL", func(c *holdfast.Config) { c.MaxTTL = time.Second }},
 		{"MaxTTL is 10.0005s", func(c *holdfast.Config) { c.MaxTTL = 10*time.Second + 500*time.Microsecond }},
 		{"Window is 999µs; it must be at least 1ms", func(c *holdfast.Config) { c.Window = 999 * time.Microsecond }},
 		{"Window is -1s; it must be at least 1ms", func(c *holdfast.Config) { c.Window = -time.Second }},
-		{"MaxTTL is 10s; it must be at least 8 × Window = 16s", func(c *holdfast.Config) { c.Window = 2 * time.Second }},
+		{"MaxTTL is 10s and Window 2s, but MaxTTL must be at least 8 × Window = 16s: lower Window or raise MaxTTL", func(c *holdfast.Config) { c.Window = 2 * time.Second }},
 		{"Window is 640511h56m49.214s; it must be at most MaxTTL / 8 = 1.25s", func(c *holdfast.Config) { c.Window = 2305843009214 * time.Millisecond }}, // eight times that is 2.4 ms, modulo 2^64
 		{"must be whole milliseconds", func(c *holdfast.Config) { c.Window = 1500 * time.Microsecond }},
 		{"TTL is 1.999s; it must be from 8 × Window = 2s to MaxTTL = 10s", func(c *holdfast.Config) { c.TTL = 1999 * time.Millisecond }},
@@ -88,7 +88,7 @@ func TestABadConfigIsNamedInOtherWordsToo(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Field != "MaxTTL" {
 		t.Fatalf("%v is not about MaxTTL", err)
 	}
-	if got, want := bad.Named(func(field string) string { return "100%" + field }), "100%MaxTTL is 1s; it must be at least 8 × 100%Window = 2s"; got != want {
+	if got, want := bad.Named(func(field string) string { return "100%" + field }), "100%MaxTTL is 1s and 100%Window 250ms, but 100%MaxTTL must be at least 8 × 100%Window = 2s: lower 100%Window or raise 100%MaxTTL"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 	_, err = holdfast.New(holdfast.Config{Nodes: nowhere(t, 1), Prefix: "}{MaxTTL}:"})

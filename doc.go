@@ -47,10 +47,14 @@
 // Waiters are served in the order in which they came, over all processes. A release wakes the next waiter.
 // [Config.Fair] describes the one intended exception.
 //
-// The lease's context ends before another client can get the lock. Tokens grow from lease to lease. A holder that dies
-// blocks the name for at most its TTL and Window. Any minority of the nodes may be slow, hung or dead: acquire and
-// release take no longer. Only [Client.Close] waits for a hung node, for about [Config.NodeTimeout]. The end of each
-// holdfast run therefore waits, too.
+// The lease's context ends before another client can get the lock. Two things can delay it: a pause of the whole
+// process, and the loss of tens of thousands of leases at once. Tokens grow from lease to lease. A holder that dies
+// blocks the name for at most its TTL and Window.
+//
+// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer, with two exceptions beside a
+// hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
+// [Config.NodeTimeout] longer, and twice that with far nodes. [Client.Close] waits for about NodeTimeout. The end of
+// each holdfast run therefore waits, too.
 //
 // An attempt that fails or is cancelled leaves no lock behind, even if its commands arrive late. Other Redlock clients
 // that use the name as their key exclude Holdfast, and Holdfast excludes them.

@@ -74,7 +74,11 @@ type HeldError struct {
 func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("lock %q: %s", e.Name, e.Said()) + because(e.cause)
+	said := e.Said()
+	if e.Holder().Own {
+		said += " (a call with the context of its lease would share it)"
+	}
+	return fmt.Sprintf("lock %q: %s", e.Name, said) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
@@ -127,33 +131,6 @@ func (c *Client) trustCommand() string {
 		command += " --durable"
 	}
 	return command + " (with the same nodes)"
-}
-
-// Hint returns what a person can do, if the answers of the nodes do not say it: how to shorten a quarantine, or what
-// belongs to a configuration. It returns "" for any other answers. Error contains the hint.
-func (e *UnavailableError) Hint() string {
-	var longest time.Duration
-	shorter := false // if an operator vouches
-	for _, n := range e.Nodes {
-		if n.Reason == ReasonMisconfigured {
-			hint := "the number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
-				"another database of the same servers is another node set; docs/operating.md says how to change them"
-			if e.trust != "" {
-				hint += ", in short: when all clients have stopped and no lock is alive, " + e.trust
-			}
-			return hint
-		}
-		longest = max(longest, n.VotesIn)
-		shorter = shorter || n.VotesIn > 0 && n.Cause != CausePlace
-	}
-	switch {
-	case longest == 0:
-		return ""
-	case !shorter:
-		return "these nodes vote within " + forPeople(longest) + ": Lock waits for that, and nothing shortens it"
-	}
-	return "these nodes vote within " + forPeople(longest) + ": Lock waits for that; where it is certain that no lock is alive on them, " +
-		"as when they are new, holdfast nodes trust or Admin.Trust shortens it"
 }
 
 // Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err

@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -9,17 +10,17 @@ import (
 
 // handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
 // goroutines under one lease exclude each other as others do. A child keeps its place until it and all handles below it
-// are released.
+// are released. A handle does not refer to its Lease, so that a child that nobody uses any more becomes garbage.
 type handle struct {
-	first *Lease // took the lock; it has the fields under its lock
-	above *Lease // the handle whose context took this one; nil for the first
+	first *handle // took the lock; it has the fields under its lock
+	above *handle // the handle whose context took this one; nil for the first
 	ttl   time.Duration
 
 	values context.Context // of the call that took this handle or set; nil for the first that is in no set
 
 	// mu of first guards these fields of every handle of the chain.
 	mu    sync.Mutex
-	below *Lease
+	below *handle
 	ended bool
 	*rest
 }
@@ -38,7 +39,7 @@ type rest struct {
 var none rest
 
 // needs makes room for the fields of rest. The lock of first is held.
-func (l *Lease) needs() {
+func (l *handle) needs() {
 	if l.rest == &none {
 		l.rest = new(rest)
 	}
@@ -46,6 +47,16 @@ func (l *Lease) needs() {
 
 // turn is a call that waits for a place below a handle. came is closed when it has the place, or may not have it.
 type turn struct{ came chan struct{} }
+
+// over reports whether the handle was released. A nil handle was not.
+func (l *handle) over() bool {
+	if l == nil {
+		return false
+	}
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	return l.ended
+}
 
 // end returns the cause of the handle's end, or nil while it is held.
 func (l *Lease) end() error {
@@ -122,11 +133,12 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 	if after != nil {
 		l.line = l.line[1:]
 	}
-	h := &Lease{client: l.client, name: l.name, held: l.held}
-	h.first, h.above, h.ttl, h.values, h.rest = f, l, ttl, context.WithoutCancel(ctx), &none
+	h := &handle{first: f, above: l.handle, ttl: ttl, values: context.WithoutCancel(ctx), rest: &none}
 	l.below = h
 	l.held.SetTTL(f.longest())
-	return h, nil
+	lease := &Lease{client: l.client, name: l.name, held: l.held, handle: h}
+	lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &l.client.events, held: l.held, of: h}).Stop
+	return lease, nil
 }
 
 // queue adds a call to those that wait for a place below l.
@@ -155,7 +167,7 @@ func (l *Lease) leaves(t *turn) {
 }
 
 // next wakes the first call in line. After the end of l it wakes all. The lock of first is held.
-func (l *Lease) next() {
+func (l *handle) next() {
 	for i, t := range l.line {
 		if i > 0 && !l.ended {
 			return
@@ -168,22 +180,24 @@ func (l *Lease) next() {
 	}
 }
 
-// wants notes the TTL that this handle needs, and returns the longest one of all handles.
-func (l *Lease) wants(ttl time.Duration) (longest time.Duration, err error) {
+// wants notes the TTL that this handle needs. The lease gets the longest one of all handles, under the lock of first: a
+// handle that comes or goes at the same moment sets it too.
+func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
-		return 0, err
+		return err
 	}
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
 	if l.ended {
-		return 0, ErrReleased
+		return ErrReleased
 	}
 	l.ttl = ttl
-	return l.first.longest(), nil
+	l.held.SetTTL(l.first.longest())
+	return nil
 }
 
 // longest returns the longest TTL that a handle in use needs. l is the first handle, and its lock is held.
-func (l *Lease) longest() (ttl time.Duration) {
+func (l *handle) longest() (ttl time.Duration) {
 	for h := l; h != nil; h = h.below {
 		if !h.ended {
 			ttl = max(ttl, h.ttl)
@@ -207,12 +221,15 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	}
 	l.ended = true
 	l.unlocked.Store(true)
+	if l.calm != nil {
+		l.calm()
+	}
 	l.next()
 	if at.After(f.until) {
 		f.needs()
 		f.until = at
 	}
-	h := l
+	h := l.handle
 	for h.ended && h.below == nil && h.above != nil {
 		h = h.above
 		h.below = nil
@@ -221,6 +238,7 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	last = h == f && f.ended && f.below == nil
 	if !last {
 		l.held.SetTTL(f.longest())
+		l.held.KeepUntil(f.until)
 	}
 	if l.cancel != nil && !last { // otherwise the context ends with the lease
 		l.cancel(ErrReleased)

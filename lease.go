@@ -28,7 +28,9 @@ type Lease struct {
 	name   string
 	held   *renewal.Lease
 	set    *LeaseSet // of LockAll; nil: the lease is no member of a set
-	handle
+	*handle
+	own  handle // handle of the Lease that took the lock
+	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
 
 	unlocked atomic.Bool // by its holder and not by Close
 
@@ -40,7 +42,8 @@ type leaseKey struct{}
 
 func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	l := &Lease{client: m.client, name: m.name}
-	l.first, l.ttl, l.rest = l, m.ttl, &none
+	l.handle = &l.own
+	l.first, l.ttl, l.rest = l.handle, m.ttl, &none
 	l.held = m.client.keeper.Keep(ctx, &m.lock, g, m.ttl, l.alarm)
 	return l
 }
@@ -55,10 +58,11 @@ func (l *Lease) alarm(held *renewal.Lease) func() {
 type leak struct {
 	events *events.Stream
 	held   *renewal.Lease
+	of     *handle // the child that became garbage; nil for the Lease that took the lock
 }
 
 func (k leak) report() {
-	if k.held.End() == nil {
+	if k.held.End() == nil && !k.of.over() {
 		k.events.Emit(&events.Event{Kind: events.Dropped, Name: k.held.Name(), Owner: k.held.Owner(), Token: k.held.Token()})
 	}
 }
@@ -131,11 +135,10 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.client.config.checkTTL(ttl); err != nil {
 		return fmt.Errorf("holdfast: extend %q: %w", l.name, err)
 	}
-	longest, err := l.wants(ttl)
-	if err != nil {
+	if err := l.wants(ttl); err != nil {
 		return l.wrap(ctx, "extend", err)
 	}
-	return l.wrap(ctx, "extend", l.held.Extend(ctx, longest))
+	return l.wrap(ctx, "extend", l.held.Renew(ctx))
 }
 
 // Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request.
@@ -208,13 +211,14 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	case errors.As(err, &none):
 		err = l.client.unavailable(l.name, l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
 		doing = what // the error itself names the lock
-	case errors.As(err, new(*LostError)):
-		doing = what // this error also names it
 	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
 		err = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	if errors.As(err, new(*LostError)) {
+		return fmt.Errorf("holdfast: %w", err) // the loss is the fact, whichever call finds it
 	}
 	return fmt.Errorf("holdfast: %s: %w", doing, err)
 }

@@ -5,7 +5,7 @@ type Reason uint8
 
 // Reasons.
 const (
-	ReasonUnanswered Reason = iota // no answer yet
+	ReasonUnanswered Reason = iota // no answer came before the call was decided or ended
 
 	// Answers to an attempt, a renewal or a release.
 	ReasonGranted     // the lock is granted
@@ -22,8 +22,9 @@ const (
 	ReasonCorrupt     // the key Value, which keeps the record of the name, holds something else
 
 	// Answers to [Client.Status] and [Admin.Nodes].
-	ReasonFree  // nobody has the lock
-	ReasonVotes // the node votes
+	ReasonFree       // nobody has the lock
+	ReasonFreeNoVote // the node stores no holder, but does not vote: it may have forgotten one
+	ReasonVotes      // the node votes
 
 	// Answers of a node that does not vote.
 	ReasonOffClock      // its clock is off by Offset
@@ -55,7 +56,7 @@ var reasonCodes = [reasons]string{
 	ReasonDone: "done", ReasonNotHeld: "not-held", ReasonHeld: "held", ReasonOffered: "offered", ReasonLost: "lost",
 	ReasonStale: "stale", ReasonFutureToken: "future-token", ReasonCorrupt: "corrupt",
 
-	ReasonFree: "free", ReasonVotes: "votes",
+	ReasonFree: "free", ReasonFreeNoVote: "free-no-vote", ReasonVotes: "votes",
 
 	ReasonOffClock: "off-clock", ReasonLate: "late", ReasonUnsettled: "unsettled", ReasonRestarting: "restarting",
 	ReasonChallenged: "challenged", ReasonQuarantined: "quarantined", ReasonMisconfigured: "misconfigured",

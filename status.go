@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
@@ -28,12 +29,17 @@ type Status struct {
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
 func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 
-// Status returns the holder of the lock with this name. It changes nothing, and it asks all nodes, also those that do
+// Status returns the holder of the lock with this name. It changes no lock, and it asks all nodes, also those that do
 // not vote.
 //
-// The error matches [ErrUnavailable] if too few nodes answered: less than a majority, or so few that the silent nodes
-// could complete a majority for a holder that another node names. The Status then has the answers of the other nodes.
-// If ctx has ended by then, the error also matches ctx's Err and cause.
+// A node that does not vote may have forgotten the holder, for example after a restart. If such a node stores no
+// holder, its answer has [ReasonFreeNoVote] and counts as unknown. So Status says that a lock is free only if a majority
+// of the nodes vote and do not name a holder together. If votes are missing, Status asks for them as [Admin.Nodes] does:
+// this starts the quarantine of a node that no client has met before.
+//
+// The error matches [ErrUnavailable] if too little is known: less than a majority of the nodes answered and vote, or the
+// others could complete a majority for a holder that a node names. The Status then has the answers of all nodes. Held is
+// false then, and means nothing. If ctx has ended by then, the error also matches ctx's Err and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := checkName(m.lock.Name()); err != nil {
@@ -42,15 +48,16 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	if c.closed.Load() {
 		return nil, m.prefix(ErrClosed)
 	}
-	views, errs := c.fan.Inspect(ctx, m.lock.Lock())
-	s := &Status{Name: name}
-	for i, v := range views {
-		n := viewOf(v)
-		if errs[i] != nil {
-			n.failed(errs[i])
+	s := c.inspect(ctx, name, m.lock)
+	if !s.judge() && slices.ContainsFunc(s.Nodes, func(n NodeAnswer) bool { return n.forgetful }) {
+		// The guard of an idle node has expired, and the node votes again if somebody asks.
+		votes := c.standings(c.fan.AskVotes(ctx))
+		s = c.inspect(ctx, name, m.lock)
+		for i := range s.Nodes {
+			if n := &s.Nodes[i]; n.Reason == ReasonFreeNoVote {
+				n.Cause, n.VotesIn = votes[i].Cause, votes[i].VotesIn
+			}
 		}
-		n.Node = c.fan.Addr(i)
-		s.Nodes = append(s.Nodes, n.about(m.lock.Name()))
 	}
 	if s.judge() {
 		return s, nil
@@ -62,26 +69,46 @@ func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	return s, m.prefix(un)
 }
 
-// judge sets the holder. It reports false if the nodes that answered do not decide who holds the lock.
+// inspect returns what the nodes store about a lock. Its Held is not set.
+func (c *Client) inspect(ctx context.Context, name string, l kind.Exclusive) *Status {
+	views, errs := c.fan.Inspect(ctx, l.Lock())
+	s := &Status{Name: name}
+	for i, v := range views {
+		n := viewOf(v)
+		if n.forgetful = errs[i] == nil && !v.Votes; errs[i] != nil {
+			n.failed(errs[i])
+		}
+		n.Node = c.fan.Addr(i)
+		s.Nodes = append(s.Nodes, n.about(l.Name()))
+	}
+	return s
+}
+
+// judge sets the holder. It reports false if the nodes that answered do not decide who holds the lock. A node that does
+// not vote counts for the holder that it names, and as unknown for all others.
 func (s *Status) judge() (known bool) {
-	count, most, silent := map[string]int{}, 0, 0
+	named, sure, unknown := map[string]int{}, map[string]int{}, 0
 	majority := quorum.Majority(len(s.Nodes))
 	for _, n := range s.Nodes {
-		switch {
-		case n.Err != nil:
-			silent++
-			continue
-		case !n.Held():
+		if n.Err != nil || n.forgetful {
+			unknown++
+		}
+		if n.Err != nil || !n.Held() {
 			continue
 		}
-		count[n.Owner]++
-		most = max(most, count[n.Owner])
-		if count[n.Owner] >= majority {
+		if !n.forgetful {
+			sure[n.Owner]++
+		}
+		if named[n.Owner]++; named[n.Owner] >= majority {
 			s.Held = true
 			s.Holders = []Holder{s.holder(n.Owner, majority)}
 		}
 	}
-	return s.Held || len(s.Nodes)-silent >= majority && most+silent < majority
+	most := 0
+	for _, n := range sure {
+		most = max(most, n)
+	}
+	return s.Held || len(s.Nodes)-unknown >= majority && most+unknown < majority
 }
 
 // holder returns what the nodes say about an owner that a majority names. Some nodes may still have a claim of the
@@ -124,6 +151,9 @@ func viewOf(v nodescript.View) NodeAnswer {
 			n.Until = time.UnixMicro(v.Time).Add(v.Left)
 		}
 		return n
+	}
+	if !v.Votes {
+		return NodeAnswer{Reason: ReasonFreeNoVote}
 	}
 	return NodeAnswer{Reason: ReasonFree}
 }

@@ -96,7 +96,7 @@ func (n NodeAnswer) said() string {
 
 // reasonWords has the words of each reason for answers that say nothing more.
 var reasonWords = [reasons]string{
-	ReasonUnanswered: "no answer yet",
+	ReasonUnanswered: "not waited for",
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted, but too late", ReasonExtended: "extended",
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
@@ -104,7 +104,7 @@ var reasonWords = [reasons]string{
 	ReasonStale: "has seen a later token", ReasonFutureToken: "has seen a token from the future",
 	ReasonCorrupt: "the key of the name's record does not hold a record of Holdfast",
 
-	ReasonFree: "free", ReasonVotes: "votes",
+	ReasonFree: "free", ReasonFreeNoVote: "free (does not vote: it may have forgotten)", ReasonVotes: "votes",
 
 	ReasonOffClock: "clock off", ReasonLate: "the call arrived too late", ReasonUnsettled: "the nodes' time is not known",
 	ReasonRestarting: "restarting", ReasonChallenged: "lost its memory again while it was admitted",

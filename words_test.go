@@ -77,7 +77,7 @@ func TestEveryReasonHasACodeWordsAndAnAnswer(t *testing.T) {
 	if len(verdictReasons) != int(nodescript.Failed)+1 {
 		t.Errorf("%d verdicts have a reason; there are %d", len(verdictReasons), nodescript.Failed+1)
 	}
-	met := map[Reason]bool{ReasonVotes: true, ReasonFree: true} // of Nodes and Status
+	met := map[Reason]bool{ReasonVotes: true, ReasonFree: true, ReasonFreeNoVote: true} // of Nodes and Status
 	for _, a := range anyAnswers() {
 		n := c.answer(0, a, 0)
 		met[n.Reason] = true

@@ -1,8 +1,8 @@
 // Package holdfasttest gives tests real locks without a server. Its nodes run inside the test process, with the same
 // scripts as Redis.
 //
-// Code that takes a lock gets its [holdfast.Client] as a parameter. In production the client is made from Redis URLs,
-// in a test by [Client]:
+// Code that takes a lock gets its [holdfast.Client] as a parameter. In production the program makes the client from
+// Redis URLs. In a test, [Client] makes it:
 //
 //	package report_test
 //
@@ -49,6 +49,6 @@
 //	nodes.Restart(t, 0)  // node 0 is back, empty, and votes after its quarantine
 //	nodes.Lose(t, lease) // another owner gets the lock: the lease ends with ErrLost
 //
-// Everything ends with the test. New nodes vote at once. A lock takes a millisecond or two, which is fast enough for
-// tests. The nodes are for tests only.
+// The nodes and clients end with the test. New nodes vote at once. A lock takes a millisecond or two, which is fast
+// enough for tests. The nodes are for tests only.
 package holdfasttest

@@ -8,8 +8,8 @@ import (
 )
 
 // logger returns a Logger that writes to the test's log while the test runs. That log is shown only if the test fails.
-// After the test the Logger writes nothing, because a late line would panic the finished test. Until up is called it
-// writes only errors, because new nodes do not vote at first.
+// After the test the Logger writes nothing, because a late line would cause a panic in the finished test. Before up is
+// called the Logger writes only errors, because new nodes do not vote at first.
 func logger(tb testing.TB) (l *slog.Logger, up func()) {
 	w := &writer{tb: tb}
 	tb.Cleanup(func() {

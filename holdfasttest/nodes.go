@@ -20,7 +20,7 @@ import (
 // window.
 const Window = 100 * time.Millisecond
 
-// patience bounds the wait for the nodes' first votes.
+// patience limits the wait for the nodes' first votes.
 const patience = 20 * time.Second
 
 // Nodes is a node set inside the test process. Its methods are safe for concurrent use.
@@ -115,7 +115,7 @@ func (s *Nodes) Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	return client
 }
 
-// ready waits until all running nodes vote, without those that are in quarantine after a restart.
+// ready waits until all running nodes vote. It does not wait for nodes that are in quarantine after a restart.
 func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Duration) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
@@ -123,7 +123,7 @@ func (s *Nodes) ready(tb testing.TB, client *holdfast.Client, window time.Durati
 		waiting := false
 		var last []holdfast.NodeAnswer
 		for i, n := range client.Admin().Nodes(tb.Context()) {
-			if n.Reason == holdfast.ReasonMisconfigured { // waiting does not help
+			if n.Reason == holdfast.ReasonMisconfigured { // waiting would not help
 				tb.Fatalf("holdfasttest: node %d: %s; all clients of a set need the same MaxTTL, Window, Durable and Cluster", i, n.Said())
 			}
 			// A restarted node has a long quarantine, as in production. ready does not wait for its end.
@@ -146,8 +146,8 @@ func (s *Nodes) up(i int) bool {
 	return s.running[i] != nil
 }
 
-// Stop stops node i, counted from 0. Its connections break, and it refuses new ones. Stop panics if there is no such
-// node.
+// Stop stops node i, counted from 0. Its connections break, and it refuses new connections. Stop panics if there is no
+// node i.
 func (s *Nodes) Stop(i int) {
 	if err := s.known(i); err != nil {
 		panic("holdfasttest: stop: " + err.Error())
@@ -171,8 +171,8 @@ func (s *Nodes) stop(i int) {
 	}
 }
 
-// Restart starts node i, counted from 0, again on its port, without its data. Like a restarted server it votes only
-// after its quarantine: MaxTTL + Window.
+// Restart starts node i, counted from 0, again on its port and without its data. Like a restarted server, the node
+// votes only after its quarantine: MaxTTL + Window.
 func (s *Nodes) Restart(tb testing.TB, i int) {
 	tb.Helper()
 	if err := s.known(i); err != nil {
@@ -188,9 +188,9 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 	s.running[i] = node
 }
 
-// Lose makes the lease lost: another owner gets the lock on all running nodes, for a minute. Lose returns when
-// lease.Context has ended with the cause [holdfast.ErrLost]. The test fails if the lease is released instead, before or
-// during the call.
+// Lose makes the client lose the lease: another owner gets the lock on all running nodes, for a minute. Lose returns
+// when lease.Context has ended with the cause [holdfast.ErrLost]. The test fails if the lease is released before or
+// during the call instead.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	tb.Helper()
 	defer func() {
@@ -215,7 +215,7 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 		if ctx.Err() != nil {
 			tb.Fatalf("holdfasttest: the lease on %q is not lost: it may belong to other nodes", lease.Name())
 		}
-		// A renewal makes the client notice the loss at once. One of these TTLs is that of the lease's own client.
+		// A renewal makes the client notice the loss at once. The TTL of the lease's own client is among these TTLs.
 		for _, ttl := range ttls {
 			_ = lease.Extend(ctx, ttl)
 		}
@@ -223,7 +223,7 @@ func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {
 	}
 }
 
-// Client returns a client of one new node, which is enough for most tests. See [Nodes.Client].
+// Client starts one new node and returns a client of it. This is enough for most tests. See [Nodes.Client].
 func Client(tb testing.TB, c holdfast.Config) *holdfast.Client {
 	tb.Helper()
 	return Start(tb, 1).Client(tb, c)

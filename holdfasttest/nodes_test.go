@@ -32,7 +32,7 @@ func TestClientsOfOneSetExcludeEachOther(t *testing.T) {
 	}
 }
 
-// failing is a test that is expected to fail.
+// failing is a test that is expected to fail. It keeps the message of the failure.
 type failing struct {
 	testing.TB
 	said string
@@ -45,7 +45,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 
 func (f *failing) Errorf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
 
-// The nodes never vote for a client with another configuration. So the test fails at once.
+// The nodes never vote for a client with another configuration, so the test of such a client fails at once.
 func TestAClientOfAnotherConfigurationFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	nodes := holdfasttest.Start(t, 3)
@@ -110,7 +110,7 @@ func TestStoppedMajorityLosesTheLeaseAndRestartedOneSitsOut(t *testing.T) {
 	}
 }
 
-// A test can make a job lose its lock without waiting for a TTL.
+// A test can make a job lose its lock and need not wait for a TTL.
 func TestALeaseIsLostAtOnceWhereATestSaysSo(t *testing.T) {
 	t.Parallel()
 	nodes := holdfasttest.Start(t, 3)
@@ -179,7 +179,7 @@ func TestALeaseThatWasReleasedIsNotLost(t *testing.T) {
 	}
 }
 
-// failure runs a test that is expected to fail. It returns the message of the failure, "" if there is none.
+// failure runs a test that is expected to fail. It returns the message of the failure, "" if there is no failure.
 func failure(tb testing.TB, test func(testing.TB)) string {
 	f := &failing{TB: tb}
 	done := make(chan struct{})

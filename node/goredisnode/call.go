@@ -32,7 +32,7 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	return replies
 }
 
-// all returns that many replies with the same error.
+// all returns replies to that many calls, all with the same error.
 func all(calls int, err error) []node.Reply {
 	replies := make([]node.Reply, calls)
 	for i := range replies {
@@ -41,7 +41,8 @@ func all(calls int, err error) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. A [redis.Conn] has one connection, and does not make another when that breaks.
+// Eval implements [node.Node]. It uses a [redis.Conn], which has one connection, and makes no other when that
+// connection breaks.
 func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load ...string) node.Reply {
 	commands := make([]*redis.Cmd, 0, 1+len(load))
 	commands = append(commands, script(ctx, "eval", text, &call))
@@ -53,7 +54,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 			return n.pipe(ctx, within, n.client, commands)[0]
 		}
 		conn := n.client.Conn()
-		defer func() { _ = conn.Close() }() // the error only says that it was closed before
+		defer func() { _ = conn.Close() }() // an error only says that the connection was closed before
 		return n.evalThenLoad(ctx, within, conn, commands)
 	})
 	if err != nil {
@@ -62,7 +63,7 @@ func (n *redisNode) Eval(ctx context.Context, text string, call node.Call, load 
 	return reply
 }
 
-// evalThenLoad sends the first command. It sends the others only after an answer without an error.
+// evalThenLoad sends the first command. It sends the other commands only after an answer without an error.
 func (n *redisNode) evalThenLoad(ctx, within context.Context, conn *redis.Conn, commands []*redis.Cmd) node.Reply {
 	answer := n.pipe(ctx, within, conn, commands[:1])[0]
 	if answer.Err != nil {
@@ -106,8 +107,8 @@ func (n *redisNode) Setting(ctx context.Context, name string) node.Reply {
 	return reply
 }
 
-// script makes one command. go-redis takes pointers to strings, which saves an allocation for each argument. The
-// strings are copied: go-redis may still read them after the call was given up and its caller has gone on.
+// script makes one command. go-redis gets pointers to strings, which saves an allocation for each argument. script
+// copies the strings, because go-redis may still read them after the call was given up and its caller has continued.
 func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	text := make([]string, 0, 1+len(c.Keys)+len(c.Args))
 	text = append(append(append(text, body), c.Keys...), c.Args...)
@@ -119,11 +120,11 @@ func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {
 	return redis.NewCmd(ctx, args...)
 }
 
-// pipeliner is a client or one of its connections.
+// pipeliner is a client, or one connection of a client.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
 
-// pipe sends the commands in one pipeline and reads one reply to each. ctx is the call's context. within is the context
-// for go-redis.
+// pipe sends the commands in one pipeline and reads one reply to each command. ctx is the call's context. within is the
+// context for go-redis.
 func (n *redisNode) pipe(ctx, within context.Context, on pipeliner, commands []*redis.Cmd) []node.Reply {
 	if err := n.exec(ctx, within, on, commands); err != nil {
 		return all(len(commands), err)
@@ -151,7 +152,7 @@ func (n *redisNode) exec(ctx, within context.Context, on pipeliner, commands []*
 	return n.unattributed(ctx, commands, err)
 }
 
-// run executes f for a call, and returns at the latest when ctx ends. After an error f may still be running, so the
+// run executes f for a call. It returns at the latest when ctx ends. After an error f may still be running, so the
 // caller must not touch the data of f.
 func run[T any](ctx context.Context, n *redisNode, f func(within context.Context) T) (result T, err error) {
 	if n.closed() {
@@ -160,11 +161,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	if ctx.Err() != nil {
 		return result, node.NotSent(driver.ContextError(ctx))
 	}
-	// f needs a goroutine. go-redis takes the deadline from a context, but does not notice a cancellation while it
-	// dials, handshakes, writes or reads.
+	// f needs its own goroutine. go-redis takes the deadline from a context, but does not notice a cancellation while
+	// it dials, handshakes, writes or reads.
 	end := make(chan T, 1)
 	within, done := n.within(ctx)
-	go func() { // ends when within ends
+	go func() { // this goroutine ends when within ends
 		defer done()
 		end <- f(within)
 	}()
@@ -176,11 +177,11 @@ func run[T any](ctx context.Context, n *redisNode, f func(within context.Context
 	}
 }
 
-// within returns the context of a call for go-redis. It ends later than the caller's context. go-redis closes the
-// connection of a call whose deadline passes, and the next call makes another connection within its own time. If round
-// trips take longer than that time, no call and no release would ever be sent again. So the connection waits for a late
-// answer, for at most lateAnswer. Only half of the pool may wait in this way: a hung server must not block the other
-// half.
+// within returns the context of a call for go-redis. It ends later than the caller's context, for the following reason.
+// go-redis closes the connection of a call whose deadline passes, and the next call must make another connection within
+// its own time. If round trips take longer than that time, no call and no release would ever be sent again. So the
+// connection waits for a late answer, for at most lateAnswer. Only half of the pool may wait in this way, because a
+// hung server must not block the other half.
 func (n *redisNode) within(ctx context.Context) (within context.Context, done func()) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -196,9 +197,9 @@ func (n *redisNode) within(ctx context.Context) (within context.Context, done fu
 	}
 }
 
-// unattributed returns an error of a pipeline that go-redis has not written to its commands. This happens if the server
-// refused a new connection, for example because of a wrong password. The commands then look like successes without an
-// answer.
+// unattributed returns an error of a pipeline that go-redis has not written to its commands. Such an error occurs if
+// the server refused a new connection, for example because of a wrong password. The commands then look like successes
+// without an answer.
 func (n *redisNode) unattributed(ctx context.Context, commands []*redis.Cmd, err error) error {
 	if err == nil {
 		return nil
@@ -227,7 +228,7 @@ func (n *redisNode) fault(ctx context.Context, err error) error {
 	case errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, redis.ErrPoolTimeout):
 		return node.NotSent(fmt.Errorf("connect: %w", err))
 	case n.closed():
-		// Not ErrClosed: that error says that the call was not executed.
+		// This is not ErrClosed, because ErrClosed means that the call was not executed.
 		return fmt.Errorf("closed during the call: %w", err)
 	}
 	return fmt.Errorf("connection lost: %w", err)

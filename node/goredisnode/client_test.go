@@ -81,7 +81,7 @@ func TestDriversAgreeOnAddresses(t *testing.T) {
 			t.Errorf("%s: go-redis says %s, rueidis %s", url, g.Addr(), r.Addr())
 		}
 	}
-	c := redis.NewClient(&redis.Options{}) // an address by default
+	c := redis.NewClient(&redis.Options{}) // this client has the default address
 	defer c.Close()
 	g, err := goredisnode.New(c)
 	if err != nil || g.Addr() != "redis://localhost:6379/0" {
@@ -108,7 +108,7 @@ func TestGivenClientIsLeftAlone(t *testing.T) {
 	n.Close()
 	after := *c.Options()
 	for _, o := range []*redis.Options{&before, &after} {
-		o.Dialer = nil // functions do not compare
+		o.Dialer = nil // functions cannot be compared
 	}
 	if !reflect.DeepEqual(before, after) {
 		t.Errorf("its options changed:\n%+v\n%+v", before, after)
@@ -141,7 +141,7 @@ func TestHungConnectionEndsACallWithoutDeadline(t *testing.T) {
 	}
 }
 
-// Calls that were given up must not occupy connections of the pool until ioTimeout.
+// Calls that were given up must not occupy connections of the pool for the whole ioTimeout.
 func TestGivenUpCallsFreeTheirConnections(t *testing.T) {
 	t.Parallel()
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// pingAfter is the time for which a subscription may be silent. After it the node sends a ping. After the same time
-// without an answer the subscription counts as dead.
+// pingAfter is the time for which a subscription may be silent. After that time the node sends a ping. After the same
+// time without an answer the subscription counts as dead.
 const pingAfter = time.Second
 
 // Listen implements [node.Node]. It drops a message without text.
@@ -28,9 +28,9 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 	return driver.Feed(ctx, on, func(ctx context.Context, emit func(string)) error {
 		l := &line{}
 		ctx = context.WithValue(ctx, lineKey{}, l)
-		// Without a channel: this Subscribe does not report errors.
+		// This Subscribe gets no channel, because it does not report errors.
 		ps := n.client.WithTimeout(ioTimeout).Subscribe(ctx)
-		// Only a close interrupts a read.
+		// Only a close of the connection interrupts a read.
 		hangUp := func() {
 			l.drop()
 			_ = ps.Close()
@@ -49,8 +49,8 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 	})
 }
 
-// receive ends with the first connection. A PubSub would go on with another one, and its listener would not learn that
-// messages were lost in between.
+// receive ends with the first connection. A PubSub would continue with another connection, and its listener would not
+// learn that messages were lost in between.
 func receive(ctx context.Context, ps *redis.PubSub, emit func(string)) error {
 	pinged := false
 	for {
@@ -89,22 +89,22 @@ func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
 	return ps.ReceiveTimeout(ctx, pingAfter)
 }
 
-// line is the connection of a subscription. go-redis waits for a handshake before it closes a connection, and leaves
-// the connection open if the handshake failed (v9.22).
+// line is the connection of a subscription. The node closes it itself, because go-redis waits for a handshake before it
+// closes a connection, and leaves the connection open if the handshake failed (v9.22).
 type line struct {
 	mu      sync.Mutex
 	conn    net.Conn
 	dropped bool
 }
 
-type lineKey struct{} // key of a *line in the context of a dial
+type lineKey struct{} // the key of a *line in the context of a dial
 
 // takes notes the connection of a subscription.
 func (l *line) takes(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn = c; l.dropped {
-		_ = c.Close() // here and below the error only says that it was closed before
+		_ = c.Close() // here and below, an error only says that the connection was closed before
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	poolSize       = 2 * node.MaxCalls // half of it for calls that were given up: see within
-	ioTimeout      = 5 * time.Second   // for a call whose context has no deadline, and for a subscription's handshake
+	poolSize = 2 * node.MaxCalls // half of the pool is for calls that were given up: see within
+	// The limit of a call whose context has no deadline, and of a subscription's handshake.
+	ioTimeout      = 5 * time.Second
 	connectTimeout = 2 * time.Second
 	lateAnswer     = 2 * time.Second // the time for which a connection waits for the answer to a call that was given up
 )
@@ -28,7 +29,7 @@ type redisNode struct {
 	ctx    context.Context // Close ends it
 	cancel context.CancelFunc
 
-	waiting atomic.Int32 // calls that go-redis is working on
+	waiting atomic.Int32 // the number of calls that go-redis is working on
 }
 
 // New makes a node that uses the same server as client, which must be a *redis.Client. It does not use the network.
@@ -79,15 +80,16 @@ func adapt(o *redis.Options) {
 	}
 	o.DialTimeout = atMost(connectTimeout, o.DialTimeout)
 	o.ContextTimeoutEnabled = true
-	o.ReadTimeout, o.WriteTimeout = -1, -1 // the call's context has the deadline; see run and Listen
+	o.ReadTimeout, o.WriteTimeout = -1, -1 // the call's context has the deadline: see run and Listen
 	o.PoolTimeout = 24 * time.Hour         // the same
 	o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = poolSize, 0, 0, 0, 0
-	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each of them makes a second pool
-	o.Protocol = 2                                             // with push messages each call would look into the buffer
+	o.PipelineReadBufferSize, o.PipelineWriteBufferSize = 0, 0 // each of these two options makes a second pool
+	// With push messages each call would look into the buffer.
+	o.Protocol = 2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	o.ClientSideCache, o.ClientSideCacheConfig = nil, nil
 	o.Limiter = nil
-	o.DisableIdentity = true // these are two commands that an ACL would have to allow
+	o.DisableIdentity = true // otherwise an ACL would have to allow two more commands
 	if o.ClientName == "" {
 		o.ClientName = "holdfast"
 	}
@@ -102,7 +104,7 @@ func atMost(limit, d time.Duration) time.Duration {
 }
 
 // Open makes one node from each client, in the order of the clients. It returns an error if a client is bad or occurs
-// twice, or if there is none. The error says which client it is. After an error no node is open.
+// twice, or if there is no client. The error says which client is wrong. After an error no node is open.
 func Open(clients ...redis.UniversalClient) ([]node.Node, error) {
 	return driver.Open("goredisnode", "client", clients, New)
 }
@@ -113,7 +115,7 @@ func (n *redisNode) Addr() string { return n.addr }
 // Close implements [node.Node].
 func (n *redisNode) Close() {
 	n.cancel()
-	_ = n.client.Close() // the error only says that it was closed before
+	_ = n.client.Close() // an error only says that the client was closed before
 }
 
 func (n *redisNode) closed() bool { return n.ctx.Err() != nil }

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/nodetest"
 )
 
-// quiet drops the log of go-redis, which has a line for each failed dial. Most of these tests make dials fail.
+// quiet drops the log of go-redis, which contains a line for each failed dial. Most of these tests make dials fail.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
@@ -28,7 +28,7 @@ func open(t *testing.T, url string) node.Node {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(options)
-	defer client.Close() // the node has its own
+	defer client.Close() // the node has its own client
 	n, err := goredisnode.New(client)
 	if err != nil {
 		t.Fatal(err)

@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Servers that are not Redis, are too old, or are hostile.
+// This file contains servers that are not Redis, are too old, or are hostile.
 
 // manners describes the behaviour of a server that is not a normal Redis server.
 type manners struct {
-	greets bool   // it does the handshake as Redis does, and answers everything else with answer
-	old    bool   // it knows only commands that Redis 2.4 knew
-	hangUp bool   // it closes the connection after its first answer
-	answer string // the answer to everything else; any bytes
+	greets bool   // the server does the handshake as Redis does, and answers all other commands with answer
+	old    bool   // the server knows only commands that Redis 2.4 knew
+	hangUp bool   // the server closes the connection after its first answer
+	answer string // the answer to all other commands; any bytes
 }
 
 // serve runs a server with these manners on loopback until the test ends.
@@ -133,8 +133,8 @@ func readLength(in *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
-// suffer makes every kind of call to a server. It fails unless each call returns in time and with one answer per call,
-// and each error says what is wrong.
+// suffer makes every kind of call to a server. It fails the test unless each call returns in time and with the right
+// number of answers, and each error says what is wrong.
 func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	t.Helper()
 	soundly := func(what string, call func(ctx context.Context) []error) {
@@ -176,7 +176,7 @@ func suffer(t testing.TB, n node.Node, patience time.Duration) {
 	})
 }
 
-// hostilities are answers that a client failed on, or may fail on.
+// hostilities are answers on which a client failed, or may fail.
 var hostilities = []string{
 	"", "\r\n", "\n", "+OK\r\n", "+\r\n", "-\r\n", "-ERR\r\n", "-MOVED 1 127.0.0.1:1\r\n", ":1\r\n", ":\r\n", ":--1\r\n", "$-1\r\n", "*-1\r\n", "$0\r\n\r\n", "*0\r\n",
 	"$3\r\nabc\r\n", "$3\r\nabcde", "$2\r\nab\r\n$2\r\ncd\r\n", "$-2\r\n", "*-2\r\n", "%-1\r\n", "$4294967296\r\n", "$9223372036854775807\r\n", "$9999999999999999999999\r\n",
@@ -217,7 +217,7 @@ func (s suite) ancientServer(t *testing.T) {
 	}
 }
 
-// Fuzz runs a driver against servers with any manners.
+// Fuzz runs a driver against servers with any manners and any answer.
 func Fuzz(f *testing.F, open Open) {
 	for _, answer := range hostilities {
 		for m := range uint8(8) {

@@ -21,7 +21,7 @@ type listener struct {
 	end      chan error
 }
 
-// listen returns when the server has confirmed the subscription.
+// listen starts a listener. It returns when the server has confirmed the subscription.
 func listen(t *testing.T, ctx context.Context, n node.Node, channel string) listener {
 	t.Helper()
 	l := listener{make(chan string, 1000), make(chan error, 1)}
@@ -78,7 +78,7 @@ func (s suite) listenReceivesInOrder(t *testing.T) {
 	if len(other.messages) != 0 {
 		t.Errorf("another channel got %q", <-other.messages)
 	}
-	// Silence must not end it.
+	// Silence must not end the subscription.
 	select {
 	case err := <-l.end:
 		t.Errorf("ended in silence: %v", err)
@@ -114,8 +114,8 @@ func (s suite) listenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A server takes connections and says nothing, as a stopped one does. After Listen has ended its connection must be
-// gone. Otherwise each try of a caller would leave one.
+// A server accepts connections and sends nothing, as a stopped server does. After Listen has ended, its connection must
+// be gone. Otherwise each try of a caller would leave a connection behind.
 func (s suite) listenLeavesNoConnection(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -136,7 +136,7 @@ func (s suite) listenLeavesNoConnection(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v; want the cancellation", err)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(patience)) // if this fails, the read fails, too
+		_ = c.SetReadDeadline(time.Now().Add(patience)) // if this fails, the read fails too
 		if _, err := io.Copy(io.Discard, c); node.Timeout(err) {
 			t.Errorf("%s after Listen has ended its connection is there", patience)
 		}
@@ -146,7 +146,7 @@ func (s suite) listenLeavesNoConnection(t *testing.T) {
 func (s suite) listenEndsWithTheServer(t *testing.T) {
 	server, n := s.start(t)
 	l := listen(t, t.Context(), n, "inbox")
-	server.Restart() // back at once, to expose a client that reconnects silently
+	server.Restart() // the server is back at once, to expose a client that reconnects silently
 	if err := l.ended(t, patience); errors.Is(err, node.ErrClosed) {
 		t.Errorf("%v", err)
 	}

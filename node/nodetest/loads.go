@@ -14,8 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The scripts that an Eval loads are for the server that answers it. A driver may send them too early, before the
-// answer, or over another connection. Then they may reach a server that was started in its place.
+// The scripts that an Eval loads are for the server that answers the Eval. A driver that sends the scripts too early,
+// before the answer, or over another connection has a defect: they may reach a server that was started in the place of
+// the first.
 
 func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	_, n := s.start(t)
@@ -36,13 +37,13 @@ func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {
 	}
 }
 
-// attentive is a server that notes its commands by connection.
+// attentive is a server that notes its commands, by connection.
 type attentive struct {
 	mu     sync.Mutex
-	asked  [][]string // EVAL and LOAD with their text, in order
+	asked  [][]string // EVAL and LOAD with their text, in order, by connection
 	early  []string   // commands that came before the answer to an EVAL
-	answer string     // to an EVAL
-	hangUp bool       // it closes the connection after that answer
+	answer string     // the answer to an EVAL
+	hangUp bool       // the server closes the connection after that answer
 }
 
 func (a *attentive) talk(c net.Conn) {
@@ -85,7 +86,7 @@ func (a *attentive) talk(c net.Conn) {
 	}
 }
 
-// restless reports whether the client sends more before it has its answer.
+// restless reports whether the client sends more data before it has its answer.
 func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
@@ -93,7 +94,7 @@ func (a *attentive) restless(c net.Conn, in *bufio.Reader) bool {
 	return err == nil
 }
 
-// several runs several Evals at a time, on a driver that can have several connections.
+// several runs several Evals at the same time, on a driver that can have several connections.
 func (a *attentive) several(t *testing.T, n node.Node) []node.Reply {
 	replies := make([]node.Reply, 3)
 	var wait sync.WaitGroup
@@ -149,7 +150,7 @@ func (s suite) evalLoadsWhereItWasAnswered(t *testing.T) {
 	}
 }
 
-// loads counts the loaded scripts. Each must follow its own EVAL on one connection. a.mu is held.
+// loads counts the loaded scripts. Each script must follow its own EVAL on one connection. The caller holds a.mu.
 func (a *attentive) loads(t *testing.T) (n int) {
 	t.Helper()
 	for _, asked := range a.asked {

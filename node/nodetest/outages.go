@@ -28,7 +28,7 @@ func unanswered(t *testing.T, n node.Node, c node.Call) {
 	}
 }
 
-// recovers polls until the same node works again.
+// recovers polls until the node works again.
 func recovers(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	var last error
@@ -92,7 +92,7 @@ func (s suite) frozenServer(t *testing.T) {
 func (s suite) frozenFromTheFirstCall(t *testing.T) {
 	server, n := s.start(t)
 	server.Freeze()
-	// Two at a time: the second waits for the connection that the first one makes.
+	// There are two calls at a time, so that the second waits for the connection that the first one makes.
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { unanswered(t, n, call(echo, "a")) })
@@ -106,13 +106,13 @@ func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
 	server.Freeze()
-	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // more than the sockets can buffer
+	unanswered(t, n, call(echo, strings.Repeat("x", 32<<20))) // this is more than the sockets can buffer
 	unanswered(t, n, call(echo, "behind it"))
 	server.Thaw()
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// Calls that wait or were given up must not take the resources that other calls need to return in time.
+// Calls that wait or were given up must not occupy resources that other calls need to return in time.
 func (s suite) frozenUnderManyCalls(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
@@ -149,7 +149,7 @@ func (s suite) frozenUnderManyCalls(t *testing.T) {
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// maxCallsAreSentAtOnce: no call waits for the answer to another one.
+// No call waits for the answer to another call, as long as there are at most MaxCalls.
 func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -161,9 +161,10 @@ func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
 			return redistest.Treatment{}
 		}
 		sent.Add(1)
-		return redistest.Treatment{Delay: time.Hour} // the server answers none of them
+		return redistest.Treatment{Delay: time.Hour} // the server answers none of these commands
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // without a deadline a driver gives them up by itself
+	// Without a deadline a driver gives the calls up by itself.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
@@ -214,7 +215,7 @@ func (s suite) lostReplyIsNotRepeated(t *testing.T) {
 	for how, lose := range map[string]func(){
 		"swallowed": func() {},
 		"cut":       func() { proxy.Cut(true) },
-		"broken":    func() { proxy.DropReplies(false) }, // a repeated call would get through
+		"broken":    func() { proxy.DropReplies(false) }, // if the driver repeated the call, it would get through here
 	} {
 		server.MustDo(t, "DEL", "k")
 		proxy.DropReplies(true)
@@ -242,8 +243,9 @@ func (s suite) cancelledCallReturns(t *testing.T) {
 	load(t, n, echo)
 	server.Freeze()
 	reason := errors.New("not wanted any more")
-	for _, node := range []node.Node{n, s.node(t, server.URL())} { // one that is connected, and one that is not yet
-		ctx, cancel := context.WithCancelCause(t.Context()) // without a deadline
+	// The first node is connected, and the second is not yet.
+	for _, node := range []node.Node{n, s.node(t, server.URL())} {
+		ctx, cancel := context.WithCancelCause(t.Context()) // this context has no deadline
 		end := make(chan error, 1)
 		go func() { end <- batch(t, ctx, node, call(echo))[0].Err }()
 		time.AfterFunc(50*time.Millisecond, func() { cancel(reason) })
@@ -292,7 +294,7 @@ func (s suite) closedNode(t *testing.T) {
 	case <-time.After(grace):
 		t.Error("a call in flight does not return")
 	}
-	n.Close() // waits for nothing, and may be repeated
+	n.Close() // Close waits for nothing, and may be repeated
 	for what, err := range map[string]error{
 		"EvalSHA": batch(t, t.Context(), n, call(count))[0].Err,
 		"Eval":    n.Eval(t.Context(), count, call(count), echo).Err,

@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A refusal is an answer: the call was not executed, and the server works.
+// refused makes a call that the server must refuse with code. A refusal is an answer: the call was not executed, and
+// the server works.
 func (s suite) refused(t *testing.T, n node.Node, c node.Call, code string) {
 	t.Helper()
 	r := one(t, n, c)
@@ -43,7 +44,7 @@ func (s suite) readOnly(t *testing.T) {
 }
 
 func (s suite) loading(t *testing.T) {
-	// A server that pauses after each key it loads, and answers during the pauses.
+	// This server pauses after each key that it loads, and answers during the pauses.
 	server, n := s.start(t, redistest.Args("--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"))
 	server.MustDo(t, "EVAL", `for i = 1, 20000 do redis.call('SET', i, i) end`, 0)
 	server.MustDo(t, "SAVE")
@@ -68,9 +69,9 @@ func (s suite) noPerm(t *testing.T) {
 	server := redistest.Start(t)
 	const rights = "+hello +ping +select +client|setname +eval +script|load"
 	for user, extra := range map[string]string{
-		"command": "~*",                       // has no right to EVALSHA
-		"key":     "~allowed* +evalsha +@all", // has the right, but not for this key
-		"inside":  "~* +evalsha -incr",        // has the right, but not for the command in the script
+		"command": "~*",                       // this user has no right to EVALSHA
+		"key":     "~allowed* +evalsha +@all", // this user has the right, but not for this key
+		"inside":  "~* +evalsha -incr",        // this user has the right, but not for the command in the script
 	} {
 		args := []any{"ACL", "SETUSER", user, "on", ">pw"}
 		for _, rule := range strings.Fields(rights + " " + extra) {
@@ -81,7 +82,7 @@ func (s suite) noPerm(t *testing.T) {
 		n := s.node(t, strings.Replace(server.URL(), "://", "://"+user+":pw@", 1))
 		t.Run(user, func(t *testing.T) { s.refused(t, n, call(count), node.NoPerm) })
 	}
-	// Inside a script, a key that the call does not declare.
+	// The script uses a key that the call does not declare.
 	const undeclared = `return redis.call('GET', 'secret')`
 	server.MustDo(t, "SCRIPT", "LOAD", undeclared)
 	n := s.node(t, strings.Replace(server.URL(), "://", "://key:pw@", 1))

@@ -43,7 +43,7 @@ func (s suite) repliesBecomeText(t *testing.T) {
 		if r := n.Eval(within(t, patience), script, node.Call{}); r.Err != nil || r.Value != want {
 			t.Errorf("%s: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
-		// With loads the same replies take another path.
+		// If an Eval also loads scripts, its replies take another path in the driver.
 		if r := n.Eval(within(t, patience), script, node.Call{}, echo); r.Err != nil || r.Value != want {
 			t.Errorf("%s with a load: %q, %v; want %q", script, r.Value, r.Err, want)
 		}
@@ -98,12 +98,12 @@ func (s suite) evalLoadsOthers(t *testing.T) {
 			t.Errorf("loaded script %d: %q, %v", i, r.Value, r.Err)
 		}
 	}
-	// The reply contains the error of the script, although the loads worked.
+	// The reply must contain the error of the script, although the loads worked.
 	r = n.Eval(within(t, patience), `return redis.error_reply('MINE is bad')`, node.Call{}, echo)
 	wantCode(t, "failing script", r.Err, "MINE")
 }
 
-// A server whose memory is full refuses every command of a transaction, even one that needs no memory.
+// A server whose memory is full refuses every command of a transaction, even a command that needs no memory.
 func (s suite) evalLoadsWhereMemoryIsFull(t *testing.T) {
 	server, n := s.start(t)
 	server.MustDo(t, "CONFIG", "SET", "maxmemory", "1")

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The driver beside the library alone: SET NX PX in the same pipelines. Each call is
-// one Redis command.
+// BenchmarkBatch compares the driver with the library alone: SET NX PX in the same pipelines. Each call is one Redis
+// command.
 func BenchmarkBatch(b *testing.B) {
 	url := nodetest.Server(b)
 	n, err := rueidisnode.New(url)

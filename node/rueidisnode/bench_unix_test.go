@@ -18,8 +18,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The driver as the fan-out uses it: a few callers, each with a deadline of its own
-// and the parent that Close cancels. cpu-ns/op is this process alone, not the server.
+// BenchmarkCallers measures the driver as the fan-out uses it: a few callers, each with its own deadline and with the
+// parent context that Close cancels. cpu-ns/op counts only this process, not the server.
 func BenchmarkCallers(b *testing.B) {
 	n, err := rueidisnode.New(nodetest.Server(b))
 	if err != nil {
@@ -60,7 +60,7 @@ func BenchmarkCallers(b *testing.B) {
 	}
 }
 
-// cpu is what this process has used of the processors.
+// cpu returns the processor time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// builder starts a command with Arbitrary: rueidis's typed builders hash every key for Redis Cluster. No variable holds
-// the method Arbitrary: a call through a variable would allocate its arguments for each command.
+// builder starts a command with Arbitrary, because rueidis's typed builders hash every key for Redis Cluster. No
+// variable holds the method Arbitrary, because a call through a variable would allocate its arguments for each command.
 var builder rueidis.Builder
 
 // batch contains the commands of one call, and the memory that rueidis needs for it.
@@ -107,7 +107,7 @@ func (n *Node) Setting(ctx context.Context, name string) node.Reply {
 	return node.Reply{Value: all[name], Err: err}
 }
 
-// send runs the commands in one pipeline. An error applies to all of them, and says that nothing was sent.
+// send runs the commands in one pipeline. An error applies to all commands, and means that nothing was sent.
 func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
 	l, err := n.take(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error
 	return results, nil
 }
 
-// take returns a link. The caller must put it back into the pool. The error says that nothing was sent.
+// take returns a link. The caller must put it back into the pool. An error means that nothing was sent.
 func (n *Node) take(ctx context.Context) (*link, error) {
 	if n.closed() {
 		return nil, node.ErrClosed
@@ -140,14 +140,14 @@ func (n *Node) reply(ctx context.Context, r rueidis.RedisResult) node.Reply {
 		return node.Reply{Err: end}
 	}
 	if n.closed() {
-		// Not ErrClosed: that error says that the call was not executed.
+		// This is not ErrClosed, because ErrClosed means that the call was not executed.
 		return node.Reply{Err: fmt.Errorf("closed during the call: %w", err)}
 	}
 	return node.Reply{Err: fmt.Errorf("connection lost: %w", err)}
 }
 
 func message(m *rueidis.RedisMessage) node.Reply {
-	if m.IsString() { // also status replies
+	if m.IsString() { // status replies count as strings too
 		s, _ := m.ToString()
 		return node.Reply{Value: s}
 	}
@@ -157,14 +157,14 @@ func message(m *rueidis.RedisMessage) node.Reply {
 	if m.IsNil() {
 		return node.Reply{}
 	}
-	// For an error reply ToString returns the whole text; Error drops a leading "ERR ".
+	// For an error reply ToString returns the whole text. Error would drop a leading "ERR ".
 	if text, err := m.ToString(); err != nil && text != "" {
 		return node.Reply{Err: node.ServerError(text)}
 	}
 	return node.Reply{Err: driver.ErrReplyType}
 }
 
-// serverError restores the text of an error reply from which rueidis removed the leading "ERR ". That happens to
+// serverError restores the text of an error reply from which rueidis removed the leading "ERR ". rueidis does this to
 // replies to HELLO, AUTH and SELECT on a new connection.
 func serverError(err error) *node.Error {
 	text := err.Error()

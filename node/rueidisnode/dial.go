@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// connectTimeout bounds the dial, TLS and HELLO together.
+	// connectTimeout limits the dial, TLS and HELLO together.
 	connectTimeout = 2 * time.Second
 
-	// A connection that brought no answer for pingAfter gets a ping. It is replaced if no answer to the ping comes
-	// within hungAfter.
+	// If a connection brings no answer for pingAfter, it gets a ping. If no answer to the ping comes within hungAfter,
+	// another connection replaces it.
 	pingAfter = time.Second
 	hungAfter = 2 * time.Second
 
-	// ringScale is log2 of the number of commands that rueidis can queue. No link queues any.
+	// ringScale is log2 of the number of commands that rueidis can queue. No link queues any command.
 	ringScale = 3
 )
 
-// errDown is the error of every dial of a rueidis client except the first. No client should need a second dial: a link
-// that broke is not used again.
+// errDown is the error of every dial of a rueidis client except the first dial. No client should need a second dial,
+// because a link that broke is not used again.
 var errDown = errors.New("connection is down")
 
-// connect makes a link. If it fails, no call was sent.
+// connect makes a link. An error means that no call was sent.
 func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption)) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -50,7 +50,8 @@ func (n *Node) connect(ctx context.Context, options func(*rueidis.ClientOption))
 		_ = w.socket.Close()
 	})
 	l := &link{wire: w, giveUp: w.giveUp}
-	// NewClient takes a timeout but no context. If the caller gives up earlier, this closes the connection.
+	// NewClient takes a timeout but no context. If the caller gives up before the timeout, this function closes the
+	// connection.
 	stop := context.AfterFunc(ctx, l.drop)
 	defer stop()
 	o := n.options(w)
@@ -85,11 +86,11 @@ func (n *Node) dial(ctx context.Context) (conn, socket net.Conn, err error) {
 	return conn, conn.(*tls.Conn).NetConn(), nil
 }
 
-// forCalls configures a client that works on its caller's goroutine. The client sends no pings (the pool does) and does
-// nothing else that would start rueidis's goroutines.
+// forCalls configures a client that works on its caller's goroutine. The client sends no pings, because the pool does.
+// It also does nothing else that would start rueidis's goroutines.
 func forCalls(o *rueidis.ClientOption) {
 	o.Dialer.KeepAlive = -1
-	// The time of a call whose context has no deadline: see wire.SetDeadline.
+	// This is the time limit of a call whose context has no deadline: see wire.SetDeadline.
 	o.ConnWriteTimeout = pingAfter + hungAfter
 }
 
@@ -107,13 +108,13 @@ func (n *Node) options(conn net.Conn) rueidis.ClientOption {
 
 		Username: n.target.user, Password: n.target.password, SelectDB: n.target.db,
 		ClientName:    "holdfast",                   // shown by CLIENT LIST
-		ClientSetInfo: rueidis.DisableClientSetInfo, // two commands an ACL would have to allow
+		ClientSetInfo: rueidis.DisableClientSetInfo, // without it an ACL would have to allow two more commands
 
 		ForceSingleClient: true, // never ask for CLUSTER SLOTS
 		DisableRetry:      true,
 		DisableCache:      true,        // no CLIENT TRACKING
 		PipelineMultiplex: -1,          // one connection
-		BlockingPipeline:  math.MaxInt, // a long batch uses this connection, too
+		BlockingPipeline:  math.MaxInt, // a long batch uses this connection too
 		RingScaleEachConn: ringScale,
 		// A lock's call has about 300 bytes and its answer 60. The default is 0.5 MiB.
 		ReadBufferEachConn: 32 << 10, WriteBufferEachConn: 32 << 10,

@@ -11,20 +11,21 @@
 //
 // valkey:// and valkeys:// mean the same as redis:// and rediss://.
 //
-// A password with one of the characters , / ? # @ : % must be percent-encoded. Errors never contain a password.
+// A password that contains one of the characters , / ? # @ : % must be percent-encoded. Errors never contain a
+// password.
 //
 // # Connections
 //
-// A node connects at its first call. Each call has a connection for itself and travels in one pipeline. An Eval that
-// loads scripts travels in two: the loads follow the answer. Calls that are made at the same time may reach the server
-// in any order.
+// A node connects at its first call. Each call has its own connection and travels in one pipeline. An Eval that loads
+// scripts travels in two pipelines: the loads follow the answer. Calls that are made at the same time may reach the
+// server in any order.
 //
-// So a node keeps as many connections as it has calls under way: two for a Client, and at most eight. Further calls
-// wait for a connection. Each Listen has one more connection.
+// So a node keeps as many connections as it has calls under way: usually two or three for a Client, and at most 40.
+// Further calls wait for a connection. Each Listen has one more connection.
 //
-// The node replaces a connection in three cases: it broke, its call was given up, or it was idle and did not answer a
-// ping. A call is given up when its context ends. If the context has no deadline, each pipeline of the call is given up
-// after three seconds. Nothing is ever sent twice.
+// The node replaces a connection in three cases: it broke, its caller gave up the call, or it was idle and did not
+// answer a ping. A call is given up when its context ends. If the context has no deadline, each pipeline of the call is
+// given up after three seconds. The node never sends a command twice.
 //
 // The node closes the connection of a server that sends one of these:
 //

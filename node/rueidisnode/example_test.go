@@ -31,7 +31,7 @@ func ExampleNew() {
 	defer cancel()
 	reply := n.Eval(ctx, `return ARGV[1]`, node.Call{Args: []string{"hello"}})
 	if reply.Err != nil {
-		return // nobody is there in this example
+		return // in this example there is no server
 	}
 	fmt.Println(reply.Value)
 	// Output: rediss://redis.example:6379/0

@@ -26,7 +26,7 @@ func open(t *testing.T, url string) *Node {
 	return n
 }
 
-// echo makes a call of its own text.
+// echo makes a call that returns its text.
 func echo(ctx context.Context, n *Node, text string) node.Reply {
 	return n.Eval(ctx, `return ARGV[1]`, node.Call{Args: []string{text}})
 }
@@ -38,7 +38,7 @@ func mustEcho(t *testing.T, n *Node, text string) {
 	}
 }
 
-// connected makes the node have as many idle links.
+// connected makes the node have this number of idle links.
 func connected(t *testing.T, n *Node, links int) []*link {
 	t.Helper()
 	var taken []*link
@@ -55,14 +55,14 @@ func connected(t *testing.T, n *Node, links int) []*link {
 	return taken
 }
 
-// count is how many links there are, in whatever state, and how many more are dialled.
+// count returns the number of links in any state, and the number of dials under way.
 func (p *pool) count() (links, dialling int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.links, p.dialling
 }
 
-// The point of links: rueidis has no goroutine for them, whatever context a call has.
+// rueidis has no goroutine for a link, no matter which context a call has. This is the reason why links exist.
 func TestLinksHaveNoGoroutines(t *testing.T) {
 	n := open(t, redistest.Start(t).URL())
 	deadline, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -82,7 +82,7 @@ func TestLinksHaveNoGoroutines(t *testing.T) {
 	}
 	n.pool.mu.Unlock()
 	n.pool.ping()
-	// Those of tests before this one may still be ending.
+	// Goroutines of earlier tests may still be ending.
 	redistest.Eventually(t, 10*time.Second, "no goroutine is in rueidis", func() bool {
 		var stacks strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
@@ -109,7 +109,7 @@ func TestCancelEndsAHungReadAndTheLink(t *testing.T) {
 	}
 }
 
-// Without a deadline of its own a call ends too, like one whose deadline is far.
+// A call without a deadline ends too, and so does a call whose deadline is far.
 func TestHungServerEndsACallWithoutDeadline(t *testing.T) {
 	t.Parallel()
 	for name, ctx := range map[string]context.Context{"none": context.Background(), "cancellable": t.Context()} {
@@ -124,7 +124,7 @@ func TestHungServerEndsACallWithoutDeadline(t *testing.T) {
 	}
 }
 
-// An answer that comes too late must not be taken for that of the next call.
+// The next call must not take an answer that comes too late as its own answer.
 func TestGivenUpLinkIsNotUsedAgain(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	n := open(t, proxy.URL())
@@ -142,7 +142,7 @@ func TestGivenUpLinkIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// cancelling is a client whose calls are cancelled just when they were answered.
+// cancelling is a client that cancels each call just after it was answered.
 type cancelling struct {
 	rueidis.Client
 	cancel context.CancelFunc
@@ -153,7 +153,7 @@ func (c cancelling) Do(ctx context.Context, cmd rueidis.Completed) rueidis.Redis
 	return c.Client.Do(ctx, cmd)
 }
 
-// Its wire is made useless at that moment, or a little later.
+// The wire of the call becomes useless at that moment, or a little later.
 func TestLinkOfACallCancelledTooLateIsNotUsedAgain(t *testing.T) {
 	n := open(t, redistest.Start(t).URL())
 	l := connected(t, n, 1)[0]
@@ -167,7 +167,7 @@ func TestLinkOfACallCancelledTooLateIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// Contexts that end at any moment of the call.
+// The contexts end at any moment of the call.
 func TestNoCallGetsAnothersAnswer(t *testing.T) {
 	n := open(t, redistest.Start(t).URL())
 	var wg sync.WaitGroup

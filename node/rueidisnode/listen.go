@@ -13,8 +13,8 @@ import (
 // Listen implements [node.Node]. Each subscription has its own connection, so a slow listener delays no call. Listen
 // drops a message without text.
 //
-// rueidis makes the connection and does the handshake. This file then reads the messages itself. rueidis's own
-// subscriptions need three goroutines, and they end the process if a server sends something unexpected.
+// rueidis makes the connection and does the handshake. After that this file reads the messages itself, because
+// rueidis's own subscriptions need three goroutines, and end the process if a server sends unexpected data.
 func (n *Node) Listen(ctx context.Context, channel string, on func(message string)) error {
 	if n.closed() {
 		return node.ErrClosed
@@ -50,7 +50,7 @@ type subscription struct {
 	stands  bool
 }
 
-// receive subscribes and emits each message until the connection breaks. It returns the reason.
+// receive subscribes and emits each message until the connection breaks. It returns the reason of the break.
 func (s *subscription) receive(emit func(string)) error {
 	if err := s.send("SUBSCRIBE", s.channel); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *subscription) receive(emit func(string)) error {
 		if pinged || !s.stands {
 			wait = hungAfter
 		}
-		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // if this fails, the read fails, too
+		_ = s.wire.SetReadDeadline(time.Now().Add(wait)) // if this fails, the read fails too
 		switch _, err := s.in.Peek(1); {
 		case err == nil:
 		case !node.Timeout(err):
@@ -77,7 +77,7 @@ func (s *subscription) receive(emit func(string)) error {
 			pinged = true
 			continue
 		}
-		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // for the rest of the message
+		_ = s.wire.SetReadDeadline(time.Now().Add(hungAfter)) // the limit for the rest of the message
 		said, err := driver.ReadAnswer(s.in)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *subscription) take(said driver.Answer, emit func(string)) error {
 	switch words := said.Words; {
 	case said.Err != "":
 		return node.ServerError(said.Err)
-	case len(words) != 3 || words[1] != s.channel: // such as the answer to a ping
+	case len(words) != 3 || words[1] != s.channel: // for example the answer to a ping
 	case words[0] == "subscribe" && !s.stands:
 		s.stands = true
 		emit("")
@@ -110,7 +110,7 @@ func (s *subscription) send(words ...string) error {
 	for _, w := range words {
 		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
 	}
-	_ = s.wire.SetWriteDeadline(time.Now().Add(hungAfter)) // if this fails, the write fails, too
+	_ = s.wire.SetWriteDeadline(time.Now().Add(hungAfter)) // if this fails, the write fails too
 	_, err := s.wire.Write(b)
 	return err
 }

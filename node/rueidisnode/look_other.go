@@ -4,7 +4,7 @@ package rueidisnode
 
 import "net"
 
-// look does nothing on this system: a connection that broke while it was idle fails the next call on it.
+// look does nothing on this system. So if a connection broke while it was idle, the next call on it fails.
 type look struct{}
 
 func newLook(net.Conn) *look { return nil }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// look reads from a socket without waiting, with one system call and no allocation. Only the goroutine that has the
+// look reads from a socket without waiting, with one system call and no allocation. Only the goroutine that uses the
 // link may use it.
 type look struct {
 	raw  syscall.RawConn
@@ -37,8 +37,8 @@ func newLook(c net.Conn) *look {
 	return l
 }
 
-// gone reports whether the socket is closed or has unexpected data. It reads instead of peeking: after any data the
-// link is dropped. It uses Control, because Read would first check the deadline of the last call.
+// gone reports whether the socket is closed or has unexpected data. It may read the data, because the pool drops the
+// link after any data. It uses Control, because Read would first check the deadline of the last call.
 func (l *look) gone() bool {
 	if l.raw.Control(l.read) != nil {
 		return true

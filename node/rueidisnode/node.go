@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// Node is one Redis server that is reached through rueidis. It is safe for concurrent use.
+// Node is one Redis server that clients reach through rueidis. It is safe for concurrent use.
 type Node struct {
 	target target
 	tls    *tls.Config
 	addr   string
 
-	ctx    context.Context // ends with Close, and then every connection ends
+	ctx    context.Context // Close ends this context, and then every connection ends
 	cancel context.CancelFunc
 	pool   pool
 }
@@ -42,7 +42,8 @@ func TLSConfig(c *tls.Config) Option {
 	}
 }
 
-// New makes a node from a URL. It does not use the network: the first call finds out whether the server is down.
+// New makes a node from a URL. It does not use the network, so only the first call finds out whether the server is
+// down.
 func New(url string, opts ...Option) (*Node, error) {
 	t, err := parse(url)
 	if err != nil {
@@ -64,9 +65,10 @@ func New(url string, opts ...Option) (*Node, error) {
 }
 
 // Open makes one node from each URL, in the order of the URLs. It returns an error if a URL is bad or occurs twice, or
-// if there is none. The error says which URL it is. After an error no node is open.
+// if there is no URL. The error says which URL is wrong. After an error no node is open.
 func Open(urls ...string) ([]node.Node, error) {
-	// Checked before any error names a URL: a list that was cut at the comma of a password contains pieces of it.
+	// This check comes before any error that names a URL. A list that was cut at the comma of a password contains
+	// pieces of the password.
 	noScheme := errCut
 	if len(urls) == 1 {
 		noScheme = errNoScheme

@@ -10,35 +10,35 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// maxLinks bounds the connections of one node. It matters if a server hangs, because every call that is given up costs
-// a connection. A call has a link of its own, so there is one for each call that a client may have under way.
+// maxLinks limits the connections of one node. The limit matters if a server hangs, because every call that is given up
+// costs a connection. A call has its own link, so the limit is the number of calls that a client may have under way.
 const maxLinks = node.MaxCalls
 
-// fresh is the time after a use for which the pool does not check whether the server has closed the link. A link that
+// fresh is the time after a use in which the pool does not check whether the server has closed the link. A link that
 // breaks within this time could just as well have broken during the call.
 const fresh = time.Millisecond
 
-// pool contains the links of one node. A call takes a link and puts it back. If none is idle, the call waits for one
-// that is put back or dialled, as long as its context allows. A separate goroutine dials, so a link that arrives after
-// its call gave up serves the next call. The pool takes the link that was used last, so surplus links stay idle.
+// pool contains the links of one node. A call takes a link and puts it back. If no link is idle, the call waits for a
+// link that is put back or dialled, as long as its context allows. A separate goroutine dials, so a link that arrives
+// after its call gave up serves the next call. The pool takes the link that was used last, so surplus links stay idle.
 type pool struct {
 	connect func(context.Context) (*link, error)
-	ctx     context.Context // ends with Close
+	ctx     context.Context // Close ends this context
 
 	mu       sync.Mutex
 	idle     []*link   // ordered: the least recently used link is first
 	waiting  []*waiter // in the order of their calls
-	links    int       // connected: idle, with a call, or being pinged
+	links    int       // the number of links that are idle, in a call, or being pinged
 	dialling int
-	attempts uint64 // number of dials so far
+	attempts uint64 // the number of dials so far
 	tended   bool   // the goroutine that tends idle links is running
-	round    uint64 // its current round
+	round    uint64 // the present round of that goroutine
 	wg       sync.WaitGroup
 }
 
 type waiter struct {
-	came uint64    // dials that began before it came
-	got  chan turn // has room for one turn
+	came uint64    // the number of dials that began before the waiter came
+	got  chan turn // receives the result; it has room for one turn
 }
 
 // turn is the result of a wait for a link.
@@ -47,7 +47,7 @@ type turn struct {
 	err  error
 }
 
-// take returns a link for one call. The caller must put it back. The error says that the call was not sent.
+// take returns a link for one call. The caller must put it back. An error means that the call was not sent.
 func (p *pool) take(ctx context.Context) (*link, error) {
 	p.mu.Lock()
 	for {
@@ -106,8 +106,8 @@ func (p *pool) put(l *link) {
 	}
 }
 
-// kept reports whether the pool keeps l. It drops and uncounts a link that broke, and every link after Close. p.mu is
-// held.
+// kept reports whether the pool keeps l. It drops and no longer counts a link that broke, and every link after Close.
+// The caller holds p.mu.
 func (p *pool) kept(l *link) bool {
 	if !l.broken() && p.ctx.Err() == nil {
 		return true
@@ -118,7 +118,7 @@ func (p *pool) kept(l *link) bool {
 	return false
 }
 
-// hand gives t to the call that has waited longest. It reports false if no call waits. p.mu is held.
+// hand gives t to the call that has waited longest. It returns false if no call waits. The caller holds p.mu.
 func (p *pool) hand(t turn) bool {
 	if len(p.waiting) == 0 {
 		return false
@@ -128,7 +128,7 @@ func (p *pool) hand(t turn) bool {
 	return true
 }
 
-// dial starts one dial for each waiting call that has none yet. p.mu is held.
+// dial starts one dial for each waiting call that has no dial yet. The caller holds p.mu.
 func (p *pool) dial() {
 	for p.dialling < len(p.waiting) && p.links+p.dialling < maxLinks && p.ctx.Err() == nil {
 		p.dialling++
@@ -155,20 +155,20 @@ func (p *pool) dialled(number uint64, l *link, err error) {
 		return
 	}
 	if p.links > 0 {
-		// A server that takes no more connections still answers on the existing ones. Wait for those, and dial again
-		// only when another call comes.
+		// A server that accepts no more connections still answers on the existing connections. So the calls wait for
+		// these, and the pool dials again only when another call comes.
 		return
 	}
-	// The error goes only to calls that came before this dial began. A dial that began before a call came may have
-	// failed for a reason that no longer exists.
+	// The error goes only to calls that came before this dial began. For a later call the dial may have failed for a
+	// reason that no longer exists.
 	for len(p.waiting) > 0 && p.waiting[0].came <= number {
 		p.hand(turn{err: err})
 	}
 	p.dial()
 }
 
-// close ends all waits, dials and idle links. cancel ends p.ctx. It runs under the lock, so that nothing begins after
-// it.
+// close ends all waits, dials and idle links. It calls cancel, which ends p.ctx, under the mutex, so that no dial or
+// call begins after it.
 func (p *pool) close(cancel func()) {
 	p.mu.Lock()
 	cancel()

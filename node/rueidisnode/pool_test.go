@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A server that went away and came back while nobody called: its links are known to be
-// broken before anything is sent on them.
+// The server went away and came back while no call used its links. The node must know that its links are broken before
+// it sends a call on them.
 func TestLinksThatBrokeWhileIdleFailNoCall(t *testing.T) {
 	server := redistest.Start(t, redistest.TLS(), redistest.UnixSocket())
 	for name, n := range map[string]*Node{
@@ -113,7 +113,7 @@ func TestAHungServerGathersNoLinks(t *testing.T) {
 	}
 }
 
-// The call had too little time; the next one finds what was dialled for it.
+// The first call had too little time. The next call finds the link that was dialled for the first.
 func TestLinkThatCameTooLateIsKept(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	proxy.DelayReplies(100 * time.Millisecond)
@@ -133,7 +133,7 @@ func TestLinkThatCameTooLateIsKept(t *testing.T) {
 	}
 }
 
-// A server at its maxclients still answers on the connections it has.
+// A server at its maxclients still answers on the connections that it has.
 func TestCallsShareLinksWhereTheServerTakesNoMore(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -151,7 +151,7 @@ func TestCallsShareLinksWhereTheServerTakesNoMore(t *testing.T) {
 	}
 }
 
-// A failure that began before the call did is not its own.
+// A call must not get the failure of a dial that began before the call.
 func TestOldAttemptsFailureIsNotANewCalls(t *testing.T) {
 	n := open(t, "redis://127.0.0.1:1")
 	begun, fail := make(chan struct{}), make(chan error)

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// keptIdle links stay, however long no call comes. Each further link is dropped after surplusAfter rounds without a
-	// use; there is one round every pingAfter.
+	// keptIdle links stay, no matter how long no call comes. Each further link is dropped after surplusAfter rounds
+	// without a use. There is one round every pingAfter.
 	keptIdle     = 2
 	surplusAfter = 30
 )
 
-// tend starts the goroutine that tends idle links. It ends with the last link. There is one per node and none per link.
-// p.mu is held.
+// tend starts the goroutine that tends idle links. The goroutine ends with the last link. There is one such goroutine
+// per node and none per link. The caller holds p.mu.
 func (p *pool) tend() {
 	if p.tended || p.ctx.Err() != nil {
 		return
@@ -58,9 +58,9 @@ func (p *pool) nextRound() bool {
 	return true
 }
 
-// ping sends a ping on each link that brought no answer for pingAfter: the network may have dropped the connection
-// silently. All pings of a round have hungAfter together, so all hung links of a node are gone after that time,
-// whatever their number. ping takes one link at a time, so that a call finds the others.
+// ping sends a ping on each link that brought no answer for pingAfter, because the network may have dropped the
+// connection silently. All pings of a round share the time hungAfter, so that all hung links of a node are gone after
+// that time, even if there are many. ping takes one link at a time out of the pool, so that a call finds the others.
 func (p *pool) ping() {
 	ctx, cancel := context.WithTimeout(p.ctx, hungAfter)
 	defer cancel()
@@ -71,18 +71,18 @@ func (p *pool) ping() {
 		}
 		b := newBatch()
 		b.add(builder.Arbitrary("PING").Build())
-		l.run(ctx, b) // any answer proves the link: an ACL may forbid PING
+		l.run(ctx, b) // any answer shows that the link works, because an ACL may forbid PING
 		b.recycle()
 		p.rest(l)
 	}
 }
 
-// silent takes out of the pool a link that needs a ping in this round.
+// silent takes a link that needs a ping in this round out of the pool. It returns nil if there is none.
 func (p *pool) silent() *link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, l := range p.idle {
-		// Counted twice means: not used for one whole round.
+		// A count of two means that the link was not used for one whole round.
 		if l.quiet >= 2 && l.pinged != p.round {
 			l.pinged = p.round
 			p.idle = slices.Delete(p.idle, i, i+1)
@@ -92,8 +92,8 @@ func (p *pool) silent() *link {
 	return nil
 }
 
-// rest puts a link back after its ping, at its old place: after the links that were idle for longer. A ping does not
-// count as a use.
+// rest puts a link back after its ping. The link gets its old place, after the links that were idle for longer, because
+// a ping does not count as a use.
 func (p *pool) rest(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

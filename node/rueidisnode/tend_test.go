@@ -14,8 +14,8 @@ func (p *pool) tending() bool {
 	return p.tended
 }
 
-// The network drops idle connections without a word, as firewalls do. They are found
-// before a call needs them.
+// The network drops idle connections silently, as firewalls do. The node must find such connections before a call needs
+// them.
 func TestSilentlyDroppedIdleLinksAreFound(t *testing.T) {
 	t.Parallel()
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
@@ -51,7 +51,7 @@ func TestSurplusLinksAreClosed(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	n := open(t, proxy.URL())
 	connected(t, n, 5)
-	l, err := n.pool.take(t.Context()) // in use: not surplus
+	l, err := n.pool.take(t.Context()) // a link in use is not surplus
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestSurplusLinksAreClosed(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "they are closed", func() bool { return proxy.Connections() == 1+keptIdle })
 }
 
-// A node without links costs nothing, and is tended again when it has some.
+// A node without links costs nothing. The node starts its goroutine again when it has links again.
 func TestTendingEndsWithTheLastLink(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

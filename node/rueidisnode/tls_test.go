@@ -38,7 +38,7 @@ func TestTLSChecksTheCertificate(t *testing.T) {
 	}
 }
 
-// A TLS handshake with a server that never says a word.
+// The server never answers the TLS handshake.
 func TestTLSHandshakeEndsWithTheContext(t *testing.T) {
 	server := redistest.Start(t, redistest.TLS())
 	server.Freeze()
@@ -54,7 +54,7 @@ func TestTLSHandshakeEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// The deadline goes through TLS, for writes as well.
+// The deadline also applies to connections over TLS, and to writes.
 func TestTLSGivesUpAWriteThatHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.TLS())

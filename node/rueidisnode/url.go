@@ -13,37 +13,38 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// target is the content of a URL. It must not be printed: it contains a password.
+// target is the content of a URL. It must not be printed, because it contains a password.
 type target struct {
-	network, addr  string // as for net.Dial
+	network, addr  string // the arguments for net.Dial
 	tls            bool
 	user, password string
 	db             int
 }
 
-// errAmbiguous is the error of every text that may have a piece of a password in the wrong place. So no error text
-// shows that piece.
+// errAmbiguous is the error of every text that may have a piece of a password in the wrong place. It has a fixed text,
+// so that no error shows that piece.
 var errAmbiguous = errors.New("not a URL; the port must be a number, and in a user or password each of , / ? # @ : % and spaces must be percent-encoded")
 
-// errNoScheme is the error of a text that has none. In a list the text may be a piece of a password: errCut.
+// errNoScheme is the error of a text without a scheme. In a list the text may be a piece of a password: see errCut.
 var errNoScheme = errors.New("no scheme; want redis://, rediss:// (over TLS) or unix://")
 
-// errCut is errNoScheme in a list of URLs, which may have been split at a comma inside a password.
+// errCut is the error of a text without a scheme in a list of URLs. The list may have been split at a comma inside a
+// password.
 var errCut = errors.New(errNoScheme.Error() + "; a comma in a user or password must be written %2C")
 
 // schemes lists the schemes of a node's URL.
 var schemes = []string{"redis", "rediss", "valkey", "valkeys", "unix"}
 
-// parse reads a URL. Its errors quote no part of the text. If somebody split a list of URLs at commas, a password may
-// be cut in two, and a piece of it can be anywhere in a text that looks like a URL.
+// parse reads a URL. Its errors quote no part of the text. If a user split a list of URLs at commas, a password may be
+// cut in two, and a piece of it can be anywhere in a text that looks like a URL.
 func parse(text string) (target, error) {
 	if !strings.Contains(text, "://") {
 		return target{}, errNoScheme
 	}
 	u, err := url.Parse(text)
 	ats := strings.Count(text, "@")
-	// The error of url.Parse is not used: it quotes the text. An @ that does not end the user part may belong to a
-	// password that spilled into host, path or query.
+	// The error of url.Parse is not used, because it quotes the text. An @ that does not end the user part may belong
+	// to a password that spilled into the host, path or query.
 	if err != nil || u.Opaque != "" || ats > 1 || (ats == 1 && u.User == nil) {
 		return target{}, errAmbiguous
 	}
@@ -89,7 +90,7 @@ func (t *target) readTCP(u *url.URL, query url.Values) error {
 	return t.readDB(strings.Trim(u.Path, "/"))
 }
 
-// notInName reports whether r cannot be part of a host name. It leaves characters beyond ASCII to the resolver.
+// notInName reports whether r cannot be part of a host name. The resolver decides about characters beyond ASCII.
 func notInName(r rune) bool {
 	return r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r))
 }
@@ -131,8 +132,8 @@ func (t *target) readDB(text string) error {
 	return nil
 }
 
-// label returns the part of a URL that an operator needs to find it: the scheme, if it is known, and the host. It shows
-// the host only after a user part, because only then the text is certainly a host.
+// label returns the part of a URL that an operator needs to find the URL: the scheme, if it is known, and the host. It
+// contains the host only after a user part, because only then the text is certainly a host.
 func label(text string) string {
 	scheme, _, _ := strings.Cut(text, "://")
 	if !slices.Contains(schemes, scheme) {

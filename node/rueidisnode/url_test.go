@@ -37,7 +37,7 @@ func TestBadURLsAreRefusedByNameAndWithoutPassword(t *testing.T) {
 		"redis://:6379":                       "no host",
 		"redis://::1":                         "[brackets]",
 		"redis://a!b":                         "the host is neither",
-		"redis://u:" + pw:                     "percent-encoded", // cut off by a comma
+		"redis://u:" + pw:                     "percent-encoded", // a comma cut this text off
 		"redis://h:0":                         `the port is not a number from 1 to 65535`,
 		"redis://h:65536":                     "the port",
 		"redis://u:" + pw + "@h:99999":        `node redis://…@h:99999: the port`,
@@ -103,7 +103,7 @@ func TestOpenNamesTheBadURL(t *testing.T) {
 	}
 }
 
-// A list of URLs that is split at commas cuts a password with a comma in two, and each piece looks like a URL of its own.
+// A list of URLs that is split at commas cuts a password with a comma in two, and each piece looks like a URL.
 func TestAPasswordThatAListCutsInTwoIsNotPrinted(t *testing.T) {
 	for _, password := range []string{
 		"1,hunter2,x", "1/hunter2,x", "1?hunter2,x", "1?hunter2=1,x", "hunter2,x", "1,hunter2:5,x", "1,hunter2://a,x", "1,redis://hunter2:x,y", "1,redis://hunter2/z,y",
@@ -125,7 +125,7 @@ func TestAPasswordThatAListCutsInTwoIsNotPrinted(t *testing.T) {
 	}
 }
 
-// FuzzURLList cuts a password with commas, as whoever splits a list does.
+// FuzzURLList cuts a password at commas, as a program that splits a list does.
 func FuzzURLList(f *testing.F) {
 	for _, s := range []string{"", "1,", "1/", "1?", ",", ":", "1,a://", "1#", "redis://", "unix:///", "1,redis://h/"} {
 		f.Add(s, s)
@@ -133,7 +133,7 @@ func FuzzURLList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const pw = "S3CRET"
 		if strings.Contains(before+after, "@") || strings.Contains(before+after, pw) {
-			return // must be percent-encoded, as FuzzURL shows
+			return // these characters must be percent-encoded, as FuzzURL shows
 		}
 		nodes, err := Open(strings.Split("redis://u:"+before+pw+after+"@h:6379,redis://b", ",")...)
 		for _, n := range nodes {
@@ -145,8 +145,8 @@ func FuzzURLList(f *testing.F) {
 	})
 }
 
-// Whatever a URL looks like: no panic, and no error that shows the password, also
-// where it is not encoded and spills into the other parts.
+// For any URL, parsing must not panic, and no error may show the password. This includes a password that is not encoded
+// and spills into the other parts.
 func FuzzURL(f *testing.F) {
 	for _, s := range []string{"", "/", "@", "?", "#", "%", ":", "/x@", "?a=b@c", "%zz", " ", "\x00", "//", "[", ";", "&db=x"} {
 		f.Add("redis://u:", s, "@h:6379/0")

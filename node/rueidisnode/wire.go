@@ -8,21 +8,21 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// wire is a connection that rueidis reads and writes. It ends a call in time.
+// wire is a connection that rueidis reads and writes. It makes each call end in time.
 type wire struct {
-	net.Conn // used by rueidis for reads and writes
+	net.Conn // rueidis reads from it and writes to it
 	ledger   *driver.Ledger
-	socket   net.Conn // the connection beneath it, and beneath TLS
-	look     *look    // nil if the socket does not allow it
+	socket   net.Conn // the connection beneath Conn, and beneath TLS
+	look     *look    // nil if the socket does not allow a look
 
-	until   time.Time   // deadline of the running call; zero: rueidis's own deadline counts
-	givenUp atomic.Bool // the running call was given up; never reset
+	until   time.Time   // the deadline of the running call; zero: rueidis's own deadline counts
+	givenUp atomic.Bool // the running call was given up; this is never reset
 	broken  atomic.Bool
 	stop    func() bool // ends the watch for the node's Close
 }
 
-// SetDeadline is called by rueidis at the beginning of every call, with rueidis's own deadline. The deadline of the
-// call's context replaces it, even if it is later.
+// SetDeadline replaces the deadline t by the deadline of the call's context, even if that is later. rueidis calls
+// SetDeadline at the beginning of every call, with its own deadline t.
 func (w *wire) SetDeadline(t time.Time) error {
 	if !w.until.IsZero() {
 		t = w.until
@@ -43,8 +43,8 @@ func (w *wire) giveUp() {
 
 var past = time.Unix(1, 0)
 
-// Close closes only the socket. TLS would first send a goodbye, and may wait up to five seconds until it can write
-// that.
+// Close closes only the socket. TLS would first send a goodbye, and might wait up to five seconds until it can write
+// the goodbye.
 func (w *wire) Close() error {
 	w.broken.Store(true)
 	w.stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pair is a wire and its other end.
+// pair returns a wire and its other end.
 func pair(t *testing.T) (*wire, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -29,7 +29,7 @@ func pair(t *testing.T) (*wire, net.Conn) {
 	return &wire{Conn: near, socket: near, look: newLook(near), stop: func() bool { return true }}, far
 }
 
-// timesOut reads where nothing comes.
+// timesOut checks that a read on which no data comes times out.
 func timesOut(t *testing.T, name string, w *wire) {
 	t.Helper()
 	late := time.AfterFunc(10*time.Second, func() { _ = w.Close() })
@@ -39,8 +39,7 @@ func timesOut(t *testing.T, name string, w *wire) {
 	}
 }
 
-// rueidis sets a deadline at the beginning of a call; a cancellation may have been
-// quicker.
+// rueidis sets a deadline at the beginning of a call. The cancellation of the call may have come before that.
 func TestCancellationBeforeTheDeadlineIsSet(t *testing.T) {
 	w, _ := pair(t)
 	w.giveUp()
@@ -83,7 +82,7 @@ func TestIdleWireKnowsWhenItsPeerHasGone(t *testing.T) {
 		"spoke":  {func(far net.Conn) { _, _ = far.Write([]byte("x")) }, true},
 	} {
 		w, far := pair(t)
-		_ = w.SetDeadline(past) // of the call before; it must not matter
+		_ = w.SetDeadline(past) // this deadline belongs to the call before; it must not matter
 		c.do(far)
 		if c.gone {
 			redistest.Eventually(t, 10*time.Second, name+" is noticed", w.gone)

@@ -20,9 +20,9 @@ type arena struct {
 	plan     Plan
 	nodes    []*node
 	resource *redistest.Server
-	dir      string // for counter files
+	dir      string // the directory of the counter files
 	began    int64
-	rng      *rand.Rand // of the schedule: no draw depends on the course of the run
+	rng      *rand.Rand // draws the schedule; no draw depends on the course of the run
 
 	mu        sync.Mutex
 	slots     []*process // the present clients
@@ -30,20 +30,20 @@ type arena struct {
 	nextID    int
 	injuries  []*injury
 	amnesia   int   // the number of present faults that delete memory
-	forgot    int64 // when the last of them ended
+	forgot    int64 // when the last of these faults ended
 	healed    int64 // when all faults had ended
-	calm      int   // the number of present faults that must not meet one
-	wantCalm  bool  // the next such fault waits for this
+	calm      int   // the number of present faults that must not meet a fault that deletes memory
+	wantCalm  bool  // such a fault waits, so no fault that deletes memory may begin
 	again     []card
 }
 
 // injury is a fault that happened.
 type injury struct {
 	Kind     string
-	From, To int64 // To is 0 while it lasts
-	Nodes    []int // nodes that it may keep from voting
-	Again    bool  // a second try, because the first had no effect
-	Took     bool  // it had an effect on at least one node
+	From, To int64 // the time of the fault; To is 0 while it lasts
+	Nodes    []int // the nodes that the fault may keep from voting
+	Again    bool  // this is a second try, because the first had no effect
+	Took     bool  // the fault had an effect on at least one node
 }
 
 func (a *arena) startClient(slot int) {
@@ -65,7 +65,7 @@ func (a *arena) role(id int) Role {
 	}
 }
 
-// pickClient chooses a client. It prefers one that holds a lock.
+// pickClient chooses a client. It prefers a client that holds a lock.
 func (a *arena) pickClient(r *rand.Rand) (slot int) {
 	order := r.Perm(len(a.slots))
 	if r.IntN(4) > 0 {
@@ -94,7 +94,7 @@ func (a *arena) howMany(r *rand.Rand) int {
 	return n
 }
 
-// take reserves a part of up to n nodes, or of fewer if fewer are free.
+// take reserves the same part of up to n nodes. It takes fewer nodes if fewer are free.
 func (a *arena) take(r *rand.Rand, n int, part func(*busy) *bool) (taken []*node) {
 	for _, i := range r.Perm(len(a.nodes)) {
 		if b := part(&a.nodes[i].busy); len(taken) < n && !*b {
@@ -105,7 +105,7 @@ func (a *arena) take(r *rand.Rand, n int, part func(*busy) *bool) (taken []*node
 	return taken
 }
 
-// release ends the reservation.
+// release ends the reservation of a part of these nodes.
 func (a *arena) release(taken []*node, part func(*busy) *bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,8 @@ func each(nodes []*node, f func(*node) bool) bool {
 	return took.Load()
 }
 
-// do runs a command on a node's server. It only logs an error and returns nil then, because the server may be dying.
+// do runs a command on a node's server. If the command fails, do logs the error and returns nil, because the server may
+// be dying.
 func (a *arena) do(s *redistest.Server, args ...any) any {
 	v, err := s.Do(args...)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // belief is the time in which a client relies on a lock. It begins when Lock returns. It ends when the client unlocks,
-// learns of a loss, dies, or reaches its deadline, whichever is first. A paused process cannot notice its deadline. Nor
-// can a process whose timer comes late. Their actions after the deadline are outside the lock's power.
+// learns of a loss, dies, or reaches its deadline, whichever is first. A paused process cannot notice its deadline, and
+// neither can a process whose timer comes late. No lock can prevent actions of such a process after the deadline.
 type belief struct {
 	client, loop int
 	lease        int64
@@ -18,15 +18,15 @@ type belief struct {
 	token        int64
 	wanted       int64
 	from, to     int64
-	noticed      int64         // when it said that it no longer relies on the lock; 0: never
-	late         time.Duration // by how much it noticed its deadline too late while it ran
+	noticed      int64         // when the client reported that it no longer relies on the lock; 0: never
+	late         time.Duration // how much too late the client noticed its deadline, without pauses
 	lost         bool
 	element      string
 	acked        []string
 	refused      []string
 }
 
-// wish is a wait for a lock. got is false if it ended with its process.
+// wish is a wait for a lock. got is false if the wait ended with its process.
 type wish struct {
 	client   int
 	name     string
@@ -34,7 +34,8 @@ type wish struct {
 	got      bool
 }
 
-// beliefs returns the beliefs and wishes in a process's events. ended is when all processes were told to end.
+// beliefs returns the beliefs and wishes in a process's events. ended is the time at which all processes were told to
+// end.
 func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +50,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		l.to = at
 		if l.deadline != 0 {
 			l.to = min(at, l.deadline)
-		} else { // the lock gives no deadline: at most until it was stopped
+		} else { // the lock gives no deadline, so the belief ends when the process was stopped
 			for _, f := range p.frozen {
 				if f.from < l.to && (f.to == 0 || f.to > l.from) {
 					l.to = max(l.from, f.from)
@@ -68,7 +69,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 		}
 		switch e.What {
 		case wants:
-			if l.wanting && l.wanted < ended { // it was told to end, or gave up
+			if l.wanting && l.wanted < ended { // the client was told to end, or gave up
 				wishes = append(wishes, wish{p.id, l.name, l.wanted, min(e.At, ended), false})
 			}
 			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At}, wanting: true}
@@ -109,8 +110,8 @@ func meets(spans []span, from, to int64) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.from < to && (s.to == 0 || s.to > from) })
 }
 
-// byName sorts beliefs by their begin. It drops beliefs that ended before they began: Lock returned to a process that
-// had been paused.
+// byName sorts beliefs by their begin. It drops a belief that ended before it began. Such a belief exists if Lock
+// returned to a process that had been paused.
 func byName(all []belief) map[string][]belief {
 	names := map[string][]belief{}
 	for _, b := range all {
@@ -130,7 +131,7 @@ type clash struct {
 	at            int64
 }
 
-// overlaps finds each belief that began while another one in the same name lasted.
+// overlaps finds each belief that began while another belief in the same name lasted.
 func overlaps(list []belief) (found []clash) {
 	var longest belief // the earlier belief that lasts longest
 	for _, b := range list {
@@ -144,15 +145,15 @@ func overlaps(list []belief) (found []clash) {
 	return found
 }
 
-// untold finds each belief that began after the end of the previous one, while the previous process ran but had not
-// noticed the end. still contains the times in which a client's process was paused.
+// untold finds each belief that began after the end of the previous belief, although the previous process ran and had
+// not noticed the end. still contains the times in which a client's process was paused.
 func untold(list []belief, still map[int][]span) (found []clash) {
 	for i, b := range list {
 		for _, next := range list[i+1:] {
 			if next.from >= b.noticed {
 				break
 			}
-			if next.from >= b.to { // earlier ones overlap
+			if next.from >= b.to { // an earlier belief overlaps
 				if !meets(still[b.client], b.to, next.from) {
 					found = append(found, clash{b, next, next.from})
 				}
@@ -163,8 +164,8 @@ func untold(list []belief, still map[int][]span) (found []clash) {
 	return found
 }
 
-// inversions finds each belief whose token is not above that of an earlier belief. The order is that of their begins,
-// because each was valid then.
+// inversions finds each belief whose token is not above the token of an earlier belief. The order of the beliefs is the
+// order in which they began, because each belief was valid at its begin.
 func inversions(list []belief) (found []clash) {
 	var highest belief
 	for _, b := range list {

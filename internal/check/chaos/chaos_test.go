@@ -18,14 +18,14 @@ func TestMain(m *testing.M) {
 }
 
 // short returns a run for the usual tests: few clients, frequent faults. Such runs come one after the other, and `make
-// test` runs no other package beside them. If a dozen processes under the race detector do not get the processor, a
-// node answers after its timeout. Then no lock serves anybody.
+// test` runs no other package beside them. If a dozen processes under the race detector get too little processor time,
+// a node answers after its timeout. Then no client can get a lock.
 func short(d time.Duration) Plan {
 	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
 }
 
-// The lock runs under every fault that it promises to survive. It then runs under faults outside of the assumptions,
-// where overlaps are counted and only the data behind a token must be right.
+// The lock runs under every fault that it promises to survive. Then it runs under faults outside of the assumptions. In
+// that run the test only counts overlaps, but the data behind a token must be right.
 func TestChaos(t *testing.T) {
 	t.Run("within", func(t *testing.T) {
 		p := short(15 * time.Second)
@@ -49,7 +49,7 @@ func TestChaos(t *testing.T) {
 			p.For = *flags.For / 4
 		}
 		p.Outside, p.Pause = true, 20
-		if p.Keep == "" { // overlaps are expected, so not every run is worth keeping
+		if p.Keep == "" { // overlaps are expected, so most runs are not worth keeping
 			p.Keep = t.TempDir()
 		}
 		if p.Kinds == nil {
@@ -61,7 +61,7 @@ func TestChaos(t *testing.T) {
 	})
 }
 
-// An unsafe lock must be found out. Otherwise the runs above prove nothing.
+// The judges must find out an unsafe lock. Otherwise the runs above prove nothing.
 func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 	overlapping := func(r *Report) bool { return r.Overlaps > 0 }
 	for name, c := range map[string]struct {
@@ -77,7 +77,7 @@ func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 			p, usual := c.plan, short(7*time.Second)
 			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
 			var r *Report
-			for range 5 { // a chance find may need another try
+			for range 5 { // the judges may need several tries to see an overlap
 				if r = Run(t, p); c.found(r) {
 					break
 				}
@@ -93,7 +93,7 @@ func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 	}
 }
 
-// openBackwards opens Holdfast with tokens that fall.
+// openBackwards opens Holdfast with tokens that become smaller.
 func openBackwards(r Role) (Locker, error) {
 	l, err := openHoldfast(r)
 	return backwards{l}, err

@@ -19,8 +19,8 @@ import (
 
 const clientArg = "__chaos-client"
 
-// BeClient makes this process a client if it was started as one, and then does not return. Programs that call [Run]
-// call BeClient first. more adds lockers to those of this module.
+// BeClient makes this process a client if it was started as a client, and then does not return. Programs that call
+// [Run] must call BeClient first. more adds lockers to the lockers of this module.
 func BeClient(more map[string]Open) {
 	if len(os.Args) != 3 || os.Args[1] != clientArg {
 		return
@@ -49,7 +49,8 @@ type client struct {
 	guard  register
 }
 
-// play runs until standard input ends. The first byte on standard input ends the loops. Its end closes the locker.
+// play runs until standard input ends. The first byte on standard input ends the loops. The end of standard input
+// closes the locker.
 func (r Role) play(t *teller, open Open) error {
 	if open == nil {
 		return fmt.Errorf("no locker is called %q", r.Locker)
@@ -65,10 +66,10 @@ func (r Role) play(t *teller, open Open) error {
 	}()
 	l, err := open(r)
 	for err != nil {
-		if r.Misfit != "" { // the nodes must refuse it
+		if r.Misfit != "" { // the nodes must refuse this client
 			return err
 		}
-		// Some locks need their server when they are made.
+		// Some locks need their server when a client opens them.
 		r.note("open: failed")
 		select {
 		case <-ctx.Done():
@@ -81,7 +82,7 @@ func (r Role) play(t *teller, open Open) error {
 	if r.Misfit != "" {
 		return r.intrude(ctx, t, l)
 	}
-	// The client never retries: a repeated write would not be the intended one.
+	// This Redis client never retries, because a repeated write would not be the intended write.
 	res := redis.NewClient(&redis.Options{Addr: r.Resource, MaxRetries: -1})
 	defer res.Close()
 	c := &client{Role: r, locker: l, say: t, open: register{res, open_}, guard: register{res, guarded}}
@@ -103,7 +104,7 @@ func (c *client) loop(ctx context.Context, loop int) error {
 		e := c.want(loop, n)
 		held, err := c.lock(ctx, e.Name)
 		if err != nil {
-			break // it was told to end
+			break // the loop was told to end
 		}
 		if err := c.hold(e, held, func(e *Event, keeps func()) error { return c.change(ctx, e, held, keeps) }); err != nil {
 			return err
@@ -116,14 +117,14 @@ func (c *client) loop(ctx context.Context, loop int) error {
 	return c.part(loop, n)
 }
 
-// want returns the event of a loop's nth wish for some name.
+// want reports the nth wish of a loop, for a random name. It returns the event.
 func (c *client) want(loop int, n int64) Event {
 	e := Event{What: wants, Loop: loop, Lease: n, Name: c.Names[rand.N(len(c.Names))]}
 	c.say.tell(e)
 	return e
 }
 
-// lock asks until it gets the lock or is told to end.
+// lock asks until it gets the lock or the client is told to end.
 func (c *client) lock(ctx context.Context, name string) (Held, error) {
 	for {
 		held, err := c.locker.Lock(ctx, name)
@@ -138,7 +139,7 @@ func (c *client) lock(ctx context.Context, name string) (Held, error) {
 	}
 }
 
-// intrude tries to get a lock as long as it may. A lock is the failure here.
+// intrude tries to get a lock until the client is told to end. If it gets a lock, the check has failed.
 func (r Role) intrude(ctx context.Context, t *teller, l Locker) error {
 	h, ok := l.(*holdfastLocker)
 	if !ok {

@@ -13,15 +13,16 @@ import (
 	"syscall"
 )
 
-// counterFile is a number, the highest token ever shown, and the element of the writer of the number. As with the
-// registers, each write notes the element that its writer had read. So for each single update it is known whether it
-// was lost. A number alone cannot show this: a writer that was killed before its report also raises the number.
+// counterFile contains a number, the highest token ever shown, and the element of the write that made the number. As
+// with the registers, each write notes the element that its writer had read. So the judge knows for each update whether
+// it was lost. A number alone cannot show this, because a writer that was killed before its report also raises the
+// number.
 type counterFile struct{ path string }
 
 // count is the content of a counter file.
 type count struct {
 	n     int64
-	last  string // the element of the write that made it n; "" if none
+	last  string // the element of the write that made the count n; "" if none
 	token int64
 }
 
@@ -34,14 +35,15 @@ func (c counterFile) read(token int64) (now count, err error) {
 	return now, err
 }
 
-// write writes the number after the one that was read, whatever was written since.
+// write writes the number that follows the read number, even if other writes came since.
 func (c counterFile) write(token int64, element string, read count) error {
 	return c.access(token, func(count) (count, error) {
 		return count{n: read.n + 1, last: element}, c.note(element, read.last)
 	})
 }
 
-// access is atomic: the resource itself is correct. The lock is responsible for the time between a read and a write.
+// access is atomic, because the resource itself must be correct. Only the lock protects the time between a read and a
+// write.
 func (c counterFile) access(token int64, change func(count) (count, error)) error {
 	guard, err := os.OpenFile(c.path+".guard", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -64,21 +66,21 @@ func (c counterFile) access(token int64, change func(count) (count, error)) erro
 	if err != nil {
 		return err
 	}
-	// The rename is atomic: a process that is killed here leaves the old file or the new one.
+	// The rename is atomic: if this process is killed here, the old file or the new file is left.
 	if err := os.WriteFile(c.path+".next", fmt.Appendf(nil, "%d %d %q\n", now.n, token, now.last), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(c.path+".next", c.path)
 }
 
-// note stores the previous element of an element. It comes before the write. If the writer is killed in between, an
-// unused note remains.
+// note stores the element that precedes an element. The note comes before the write. If the writer is killed in
+// between, an unused note remains.
 func (c counterFile) note(element, before string) error {
 	f, err := os.OpenFile(c.path+".before", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%s %s\n", element, before) // one write: all of it or nothing
+	_, err = fmt.Fprintf(f, "%s %s\n", element, before) // one write call, so that all of the line arrives or nothing
 	return errors.Join(err, f.Close())
 }
 
@@ -93,7 +95,7 @@ func (c counterFile) load() (now count, err error) {
 	return now, err
 }
 
-// list returns the elements of the writes that the final number counts.
+// list returns the elements of the writes that the final number contains.
 func (c counterFile) list() (map[string]bool, error) {
 	now, err := c.load()
 	if err != nil {

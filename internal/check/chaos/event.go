@@ -13,22 +13,22 @@ import (
 
 // Event is one report of a client process, as one line of JSON.
 type Event struct {
-	At   int64 // ns of CLOCK_MONOTONIC
+	At   int64 // in ns of CLOCK_MONOTONIC
 	What what
 
 	Loop     int    `json:",omitempty"`
 	Lease    int64  `json:",omitempty"` // the number of the wish in its process
 	Name     string `json:",omitempty"`
 	Token    int64  `json:",omitempty"`
-	Deadline int64  `json:",omitempty"` // as At; 0: the lock gives none
+	Deadline int64  `json:",omitempty"` // in the same unit as At; 0: the lock gives no deadline
 	Lost     bool   `json:",omitempty"` // for over: the lock was lost, not released
 
-	// These fields are for over: the acknowledged and the refused writes by resource, and their element.
+	// These fields belong to over: the acknowledged and the refused writes by resource, and their element.
 	Element string   `json:",omitempty"`
 	Acked   []string `json:",omitempty"`
 	Refused []string `json:",omitempty"`
 
-	Since int64 `json:",omitempty"` // for stood, as At
+	Since int64 `json:",omitempty"` // for stood, in the same unit as At
 
 	Notes map[string]int `json:",omitempty"` // the refusals since the last event
 }
@@ -37,21 +37,21 @@ type what string
 
 // These are the reports of a client.
 const (
-	wants what = "wants" // it begins to wait
-	has   what = "has"   // it got the lock
-	keeps what = "keeps" // its deadline moved
-	over  what = "over"  // it no longer relies on the lock; reported before it unlocks
-	stops what = "stops" // it will stop itself now
-	stood what = "stood" // it got no processor for a while, until now
-	idle  what = "idle"  // its loops have ended: it no longer wants or holds anything
+	wants what = "wants" // the client begins to wait
+	has   what = "has"   // the client got the lock
+	keeps what = "keeps" // the client's deadline moved
+	over  what = "over"  // the client no longer relies on the lock; it reports this before it unlocks
+	stops what = "stops" // the client will stop itself now
+	stood what = "stood" // the client got no processor for a while, until now
+	idle  what = "idle"  // the client's loops have ended: it no longer wants or holds anything
 	fault what = "fault" // the client itself failed
 
-	// These are for misfits, which may also report has.
-	tried  what = "tried"  // it was refused for the right reason
-	unsure what = "unsure" // its attempt failed for another reason
+	// These reports come from misfits, which may also report has.
+	tried  what = "tried"  // the nodes refused the client for the right reason
+	unsure what = "unsure" // the client's attempt failed for another reason
 )
 
-// Monotonic returns the time of the clock of events.
+// Monotonic returns the time of CLOCK_MONOTONIC, the clock of events.
 func Monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -60,8 +60,8 @@ func Monotonic() int64 {
 	return ts.Nano()
 }
 
-// onMonotonic converts an instant of Go's clock. The process may be stopped between two readings, so they are repeated
-// until they are close together.
+// onMonotonic converts an instant of Go's clock. The process may be stopped between two readings. So onMonotonic
+// repeats the readings until they are close together.
 func onMonotonic(t func() time.Time) int64 {
 	for {
 		before := Monotonic()
@@ -98,12 +98,12 @@ func (t *teller) tell(e Event) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = os.Stdout.Write(append(b, '\n')) // one write: a killed process reports all or nothing
+	_, _ = os.Stdout.Write(append(b, '\n')) // one write call, so that a killed process reports all or nothing
 }
 
 // pulse reports each time in which the process waited for a processor, because the machine was busy or paused. A
-// process that does not run cannot learn anything. pulse uses no part of the lock, so it never excuses a delay that the
-// lock itself causes.
+// process that does not run cannot learn of a loss. pulse uses no part of the lock, so it never excuses a delay that
+// the lock itself causes.
 func (t *teller) pulse(until <-chan struct{}) {
 	const nap, late = 50 * time.Millisecond, 30 * time.Millisecond
 	for {

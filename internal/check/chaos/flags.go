@@ -25,7 +25,7 @@ type Flags struct {
 	wrong *error // the first bad value
 }
 
-// DeclareFlags declares -chaos.for and so on.
+// DeclareFlags declares the flags -chaos.for, -chaos.outside and so on.
 func DeclareFlags() Flags {
 	wrong := new(error)
 	return Flags{
@@ -42,15 +42,15 @@ func DeclareFlags() Flags {
 	}
 }
 
-// length declares a flag for a duration. 0 is an error and does not count as a missing flag. Otherwise a caller that
-// asks for no time would get a short run.
+// length declares a flag for a duration. The value 0 is an error and does not count as a missing flag. Otherwise a
+// caller that asks for a run of no length would get a short run.
 func length(wrong *error, name, usage string) *time.Duration {
 	d := new(time.Duration)
 	flag.Func(name, usage, func(text string) (err error) {
 		if *d, err = time.ParseDuration(text); (err != nil || *d <= 0) && *wrong == nil {
 			*wrong = fmt.Errorf("-%s %q: it must be a length of time above 0, such as 90s, 10m or 1h30m (make chaos and make chaos-rivals: T=10m)", name, text)
 		}
-		return nil // an error would print the usage of every flag of the test binary, and hide the message
+		return nil // an error here would print the usage of every flag of the test binary, and hide the message
 	})
 	return d
 }

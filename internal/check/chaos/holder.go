@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// This file has the actions of a client that holds a lock.
+// This file contains the actions of a client that holds a lock.
 
-// work returns how long a holder works: mostly a moment, sometimes so long that its lease must be renewed.
+// work returns the time for which a holder works. It is mostly short, and sometimes so long that the lease must be
+// renewed.
 func (c *client) work() time.Duration {
 	switch n := rand.N(100); {
 	case n < 96:
@@ -25,8 +26,8 @@ func (c *client) work() time.Duration {
 	return rand.N(2 * c.TTL)
 }
 
-// hold runs use during a lease, from its first instant to its end. It reports the end before it unlocks. So a client
-// that is killed in between relied on the lock no longer than reported.
+// hold runs use during a lease, from its first instant to its end. It reports the end before it unlocks. So if the
+// client is killed in between, it relied on the lock for no longer than it reported.
 func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error) error {
 	e.Token = held.Token()
 	deadline := func() int64 {
@@ -40,7 +41,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 		c.say.tell(e)
 	}
 	say(has, Monotonic())
-	var ended int64 // when it learned of its loss
+	var ended int64 // when the client learned of its loss
 	told := make(chan struct{})
 	given := make(chan struct{})
 	go func() {
@@ -58,7 +59,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 		ended = Monotonic()
 	}
 	say(over, ended)
-	// The loop may have been told to end. It still releases the lock.
+	// The loop may have been told to end. It releases the lock anyway.
 	bounded, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
 	if e := held.Unlock(bounded); e != nil {
@@ -67,7 +68,7 @@ func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error
 	return err
 }
 
-// change changes the data under the lock, and notes the result in e. Errors are those of resources.
+// change changes the data under the lock, and notes the result in e. It returns only errors of the resources.
 func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) error {
 	ctx = context.WithoutCancel(ctx)
 	e.Element = fmt.Sprintf("%d.%d.%d", c.Client, e.Loop, e.Lease)
@@ -86,7 +87,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			func() error { return file.write(e.Token, e.Element, was) }},
 	}
 	if e.Token == 0 {
-		resources = resources[1:] // no token to show
+		resources = resources[1:] // a lock without tokens cannot use the guarded resource
 	}
 	refused := map[string]bool{}
 	for _, r := range resources {
@@ -95,11 +96,11 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 			refused[r.name] = true
 		case err != nil:
 			c.say.note("resource: " + r.name + " not read")
-			return nil // without a read, nothing may be written
+			return nil // without a read, the client may not write
 		}
 	}
 	if r, ok := held.(Renewer); ok && rand.N(10) == 0 {
-		bounded, stop := context.WithTimeout(ctx, 100*time.Millisecond) // no report comes meanwhile
+		bounded, stop := context.WithTimeout(ctx, 100*time.Millisecond) // no report comes during this time
 		if err := r.Renew(bounded); err != nil {
 			c.say.note("extend: failed")
 		}
@@ -107,8 +108,8 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 		keeps()
 	}
 	c.sleep(held, keeps)
-	// This is the last check of the lease. The process may be stopped for any time between it and the write, and no
-	// lock can prevent the damage.
+	// This is the last check of the lease. The process may be stopped for any time between this check and the write,
+	// and no lock can prevent the damage.
 	if !believes(held) {
 		for _, r := range resources {
 			refused[r.name] = refused[r.name] || e.Token != 0
@@ -119,7 +120,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 	if c.Pause > 0 && rand.N(c.Pause) == 0 {
 		c.say.tell(Event{What: stops, Name: e.Name})
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		time.Sleep(time.Millisecond) // stopping takes effect on all threads
+		time.Sleep(time.Millisecond) // the stop takes effect on all threads
 	}
 	for _, r := range resources {
 		if refused[r.name] {
@@ -138,7 +139,7 @@ func (c *client) change(ctx context.Context, e *Event, held Held, keeps func()) 
 	return nil
 }
 
-// sleep is the holder's work. It reports moves of the deadline, and ends with the lease.
+// sleep is the holder's work. It reports each move of the deadline, and ends with the lease.
 func (c *client) sleep(held Held, keeps func()) {
 	timer := time.NewTimer(c.work())
 	defer timer.Stop()

@@ -24,7 +24,7 @@ var lockers = map[string]Open{
 	"plain":    openPlain,
 }
 
-// cluster is the name of the node set: clients reach it under different addresses.
+// cluster is the name of the node set. It is necessary because clients reach the nodes under different addresses.
 const cluster = "chaos"
 
 type holdfastLocker struct {
@@ -51,7 +51,7 @@ func openHoldfast(r Role) (Locker, error) {
 	return &holdfastLocker{c, r}, nil
 }
 
-// openNodes opens the nodes through go-redis in every third client, and through rueidis in the others.
+// openNodes opens the nodes through go-redis in every third client, and through rueidis in the other clients.
 func openNodes(r Role) ([]redisnode.Node, error) {
 	if r.Client%3 != 2 {
 		return rueidisnode.Open(r.Nodes...)
@@ -69,7 +69,7 @@ func openNodes(r Role) ([]redisnode.Node, error) {
 	return goredisnode.Open(clients...)
 }
 
-// Lock waits. One time in ten it only tries, and its caller asks again.
+// Lock usually waits. One time in ten it only tries, and its caller asks again.
 func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
 	m := l.client.Mutex(name, holdfast.OnWait(l.refused))
 	lock := m.Lock
@@ -91,12 +91,12 @@ func (l *holdfastLocker) intrude(ctx context.Context, name string) what {
 		l.refused(err)
 		return turnedAway(err)
 	}
-	_ = lease.Unlock(ctx) // it was granted, whatever Unlock returns
+	_ = lease.Unlock(ctx) // the nodes granted the lock, so the result of Unlock does not matter
 	return has
 }
 
-// turnedAway distinguishes two failures of an attempt. Either it was refused: so many nodes refuse such a client that
-// the rest is no majority. Or it failed for another reason.
+// turnedAway distinguishes two failures of an attempt. In the first, so many nodes refuse the client that the other
+// nodes are no majority. All other failures are of the second kind.
 func turnedAway(err error) what {
 	nodes, no := answers(err), 0
 	for _, n := range nodes {
@@ -125,7 +125,7 @@ func answers(err error) []holdfast.NodeAnswer {
 
 func (l *holdfastLocker) Close() { _ = l.client.Close() }
 
-// refused counts the answers of nodes.
+// refused counts the refusals in the nodes' answers.
 func (l *holdfastLocker) refused(err error) {
 	if errors.Is(err, holdfast.ErrUnavailable) {
 		l.role.Note("lock: no quorum")
@@ -137,7 +137,7 @@ func (l *holdfastLocker) refused(err error) {
 	}
 }
 
-// refusal returns the code and cause of an answer that is a refusal, "" for any other.
+// refusal returns the code and cause of an answer that is a refusal, "" for any other answer.
 func refusal(n holdfast.NodeAnswer) string {
 	switch n.Reason {
 	case holdfast.ReasonGranted, holdfast.ReasonUnanswered, holdfast.ReasonDone, holdfast.ReasonHeld, holdfast.ReasonOffered:

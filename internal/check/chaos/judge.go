@@ -104,7 +104,7 @@ func (a *arena) happened(r *Report) {
 	}
 }
 
-// count adds up leases and writes.
+// count counts leases and writes.
 func (a *arena) count(r *Report, all []belief) {
 	lists := a.lists()
 	for _, b := range all {
@@ -126,7 +126,7 @@ func (a *arena) count(r *Report, all []belief) {
 	}
 }
 
-// blame returns the last fault that began before, and says whether it still lasted.
+// blame returns the last fault that began before the instant, and says whether the fault still lasted then.
 func (a *arena) blame(at int64) string {
 	var last *injury
 	for _, in := range a.injuries {
@@ -150,7 +150,7 @@ func (a *arena) describe(what string, c clash) string {
 	return fmt.Sprintf("%10.6f %s of %s: %s; %s; %s", a.since(c.at), what, c.first.name, one(c.first), one(c.second), a.blame(c.at))
 }
 
-// keep writes the events and faults to files, for people.
+// keep writes the events and faults to files that people can read.
 func (a *arena) keep(pictures []func(dir string) error) string {
 	dir := a.plan.Keep
 	var err error

@@ -75,7 +75,7 @@ func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
 	}
 	for _, at := range []int{0, 1, window - 2, window - 1, window, 998} {
 		bad := append([][4]int64(nil), leases...)
-		bad[at][2] += 5 // into the next lease
+		bad[at][2] += 5 // the end moves into the next lease
 		all, _ := told(bad...).beliefs(1e9)
 		if l := linear(byName(all)["x"], true, "x", checkerTimeout); l.illegal == 0 || len(l.draw) != 1 {
 			t.Errorf("an overlap of lease %d: %d of %d windows are illegal, and %d can be drawn", at, l.illegal, l.windows, len(l.draw))
@@ -87,7 +87,7 @@ func TestABadLeaseInALongHistoryIsFoundInItsWindow(t *testing.T) {
 	}
 }
 
-// An objection of the checker alone is as important as one of the other judges.
+// An objection of the checker alone is as important as an objection of the other judges.
 func TestTheHistoryIsKeptWhicheverJudgeObjects(t *testing.T) {
 	resource := redistest.Start(t)
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestAProcessThatStoodStillBelievesUntilItsDeadlineOnly(t *testing.T) {
 	list, _ := p.beliefs(1000)
 	for _, b := range list {
 		want := int64(30)
-		if b.loop == 1 { // it does not report until when it would have relied on the lock
+		if b.loop == 1 { // this loop does not report until when it would have relied on the lock
 			want = 20
 		}
 		if b.to != want || b.late != 0 {
@@ -130,10 +130,11 @@ func TestAProcessThatStoodStillBelievesUntilItsDeadlineOnly(t *testing.T) {
 
 func TestAProcessThatRanIsToldHowLateItNoticed(t *testing.T) {
 	p := told([4]int64{10, 30, 90, 1}, [4]int64{10, 30, 25, 2})
-	p.frozen = []span{{5, 20}, {95, 99}} // not between the deadline and the time when it noticed
+	// No pause lies between the deadline and the time at which the process noticed it.
+	p.frozen = []span{{5, 20}, {95, 99}}
 	p.stood = []span{{20, 35}, {40, 45}}
 	list, _ := p.beliefs(1000)
-	late := map[int64]time.Duration{1: 50, 2: 0} // by token
+	late := map[int64]time.Duration{1: 50, 2: 0} // the delays by token
 	for _, b := range list {
 		if b.late != late[b.token] {
 			t.Errorf("a deadline of 30 and a notice at %d: late by %d, want %d", map[int64]int{1: 90, 2: 25}[b.token], b.late, late[b.token])
@@ -194,7 +195,7 @@ func TestWaitsCountWhileAMajorityIsWellAndTheProcessRuns(t *testing.T) {
 	}
 	frozen := map[int][]span{1: {{5 * s, 6 * s}}}
 	got, _, _ := a.starvation([]wish{{1, "x", 4 * s, 13 * s, true}, {2, "x", 12 * s, 13 * s, true}}, frozen)
-	if got != 7*time.Second { // 9 s, one of them sick, one stopped
+	if got != 7*time.Second { // 9 s, of which the nodes were sick for 1 s and the client was stopped for 1 s
 		t.Errorf("the longest wait is %s, want 7s", got)
 	}
 }

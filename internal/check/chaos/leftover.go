@@ -19,7 +19,7 @@ type thing struct {
 	owner     string
 }
 
-// These are the kinds of things. Tombstones do not count: they belong to no client and are meant to stay.
+// These are the kinds of things. Tombstones do not count, because they belong to no client and must stay.
 const (
 	aLease = "a lease"
 	aClaim = "a claim"
@@ -28,7 +28,7 @@ const (
 	anOdd  = "what nobody should have left"
 )
 
-// everything reads all keys at one instant. So it never finds a plain key without its record.
+// everything reads all keys at one instant, so that it never finds a plain key without its record.
 const everything = `local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', key).ok, false
@@ -38,9 +38,9 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return all`
 
-// ends is how long a claim counts after its end. Its plain key may end in another millisecond, and the clock is read
-// after the node.
-const ends = 100_000 // µs
+// ends is the time for which a claim still counts after its end. The plain key of the claim may end in another
+// millisecond, and this process reads its clock after the node does.
+const ends = 100_000 // in µs
 
 // things returns the entries of a node, except those about the node itself.
 func (a *arena) things(n *node) (list []thing) {
@@ -76,17 +76,18 @@ func (a *arena) things(n *node) (list []thing) {
 	return list
 }
 
-// look searches the nodes for traces of clients that no longer want anything: leases, plain keys, and places in queues.
+// look searches the nodes for traces of clients that no longer want a lock: leases, plain keys, and places in queues.
 type look struct {
 	arena   *arena
 	clients map[int]*process
-	since   int64 // when every node could be reached, or later
-	ticket  int64 // of places after the faults: an earlier one may have come back with a node's memory
+	since   int64 // from this time on, or earlier, clients could reach every node
+	ticket  int64 // the lowest ticket from after the faults; a place with a lower one may come from a node's old memory
 	stalled time.Duration
 	found   map[string]bool
 }
 
-// newLook begins when nothing separates clients from the nodes any more. The locks of killed clients end by themselves.
+// newLook begins a search when no fault separates clients from the nodes any more. The locks of killed clients end by
+// themselves.
 func (a *arena) newLook() *look {
 	since := Monotonic()
 	healed := time.Now().Add(time.Duration(a.healed - since)).Add(a.plan.Window)
@@ -99,14 +100,14 @@ func (a *arena) newLook() *look {
 	return l
 }
 
-// late notes that the machine delayed the harness. It may have delayed the clients too.
+// late notes a delay that the machine caused for the harness. The machine may have delayed the clients too.
 func (l *look) late(by time.Duration) {
 	if by > 10*time.Millisecond {
 		l.stalled += by
 	}
 }
 
-// over reports whether no trace of a client may exist at an instant.
+// over reports whether no trace of a client may exist any more at an instant.
 func (l *look) over(p *process, at int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,15 +115,16 @@ func (l *look) over(p *process, at int64) bool {
 	case p.killed != 0:
 		return at > p.killed+int64(l.arena.plan.quarantine())
 	case p.role.Misfit != "":
-		return true // it ended before the faults did
+		return true // a misfit ended before the faults did
 	case p.idle == 0:
 		return false
 	}
 	return at > max(p.idle, l.since)+int64(grace+l.stalled)
 }
 
-// stays reports whether a place may be in a queue although its client wants nothing. Either it came back with the
-// memory of a node. Or its client was killed, and the next hand-off skips it. Both stay until the queue ends.
+// stays reports whether a place may be in a queue although its client no longer wants the lock. There are two reasons.
+// The place may have come back with the memory of a node. Or its client was killed, and the next hand-off skips the
+// place. Such places stay until the queue ends.
 func (l *look) stays(place thing) bool {
 	ticket, ok := nodescript.Ticket(place.owner)
 	p := l.clients[clientOf(place.owner)]
@@ -130,7 +132,7 @@ func (l *look) stays(place thing) bool {
 }
 
 // all checks every node while lockers are open. A claim does not count: it lasts about a second and is no lease. A
-// client that no longer wants it declines it, or lets it expire. The same is true for the plain key of a claim.
+// client that no longer wants the claim declines it, or lets it expire. The plain key of a claim does not count either.
 func (l *look) all() {
 	for i, n := range l.arena.nodes {
 		at := Monotonic()
@@ -151,10 +153,10 @@ func (l *look) all() {
 	}
 }
 
-// list returns the traces found.
+// list returns the traces that were found.
 func (l *look) list() []string { return slices.Sorted(maps.Keys(l.found)) }
 
-// ghosts returns the entries on nodes after every lease and every client must have ended.
+// ghosts returns the entries that are left on nodes when every lease and every client must have ended.
 func (a *arena) ghosts() (list []string) {
 	l := a.newLook()
 	for i, n := range a.nodes {
@@ -167,7 +169,8 @@ func (a *arena) ghosts() (list []string) {
 	return list
 }
 
-// clientOf returns the number of an owner's client, from its label, -1 if it has none.
+// clientOf returns the number of an owner's client, which its label contains. It returns -1 if the label contains no
+// number.
 func clientOf(owner string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(nodescript.LabelOf(owner), "client-"))
 	if err != nil {

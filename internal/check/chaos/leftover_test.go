@@ -51,7 +51,7 @@ func TestWhatIsLeftBehindIsFound(t *testing.T) {
 	}
 }
 
-// Traces must be found while they still last. A search after the end of every lease never finds them.
+// The search must find traces while they still last. A search after the end of every lease never finds them.
 func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 	t.Parallel()
 	const second = int64(time.Second)
@@ -59,7 +59,7 @@ func TestWhatClientsLeaveIsFoundBeforeItIsOverByItself(t *testing.T) {
 	healed := Monotonic() - 10*second
 	a := &arena{t: t, plan: p, healed: healed, nodes: []*node{{server: redistest.Start(t)}}, processes: []*process{
 		{id: 0, idle: healed + 2*second},
-		{id: 1}, // it still runs
+		{id: 1}, // this client still runs
 		{id: 2, killed: healed - second},
 		{id: 3, idle: Monotonic()},
 		{id: 4, role: Role{Misfit: fewer}},

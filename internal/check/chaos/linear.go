@@ -10,12 +10,12 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// The history is also judged as the history of a mutex, by a foreign checker: porcupine (MIT; 1.3.1 of 2026-09), the
-// usual linearizability checker in Go. It is quick where others are slow, needs no JVM as Knossos does, and draws the
-// violations that it finds.
+// A foreign checker also judges the history, as the history of a mutex. The checker is porcupine (MIT; 1.3.1 of
+// 2026-09), the usual linearizability checker in Go. It is quick where others are slow, needs no JVM as Knossos does,
+// and draws the violations that it finds.
 //
-// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. The mutex may be taken
-// when it is free. With fencing, the token must also be higher than before.
+// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. A client may take the
+// mutex when it is free. With fencing, the token must also be higher than the last token.
 
 type grip struct {
 	release bool
@@ -24,7 +24,7 @@ type grip struct {
 }
 
 type gripped struct {
-	by    int // 0 is no client
+	by    int // 0: no client
 	token int64
 }
 
@@ -57,15 +57,15 @@ func mutexModel(fenced bool) porcupine.Model {
 	}
 }
 
-// window is the number of leases that are judged together. The checker stores a set of operations for each state that
-// it visits.
+// window is the number of leases that the checker judges together. It limits the memory of the checker, which stores a
+// set of operations for each state that it visits.
 const window = 150
 
-// This is for one window. The checker should never need it.
+// checkerTimeout limits the time for one window. The checker should never need it.
 const checkerTimeout = 20 * time.Second
 
-// linearity is the checker's result for some windows. Pictures of violations are drawn on demand. The decision to keep
-// them comes after all results, including this one.
+// linearity is the checker's result for some windows. It draws pictures of violations only on demand. The decision to
+// keep pictures comes after all results, including this one.
 type linearity struct {
 	windows, illegal, unknown int
 	draw                      []func(dir string) error
@@ -76,15 +76,16 @@ func (l *linearity) add(m linearity) {
 	l.draw = append(l.draw, m.draw...)
 }
 
-// linear judges one name's beliefs, in the order of their begins, and gives each window the time within. Neighbouring
-// windows share a lease, so no pair is missed between them. The first violation of each can be drawn.
+// linear judges the beliefs in one name, in the order of their begins. It gives the checker the time within for each
+// window. Neighbouring windows share a lease, so that no pair is missed between them. The first violation of each
+// window can be drawn.
 func linear(list []belief, fenced bool, name string, within time.Duration) (l linearity) {
 	model := mutexModel(fenced)
 	for first := 0; first == 0 || first < len(list)-1; first += window - 1 {
 		part := list[first:min(first+window, len(list))]
 		var ops []porcupine.Operation
 		for i, b := range part {
-			// The place identifies the client, because a client locks many times.
+			// The index i identifies the client here, because a client locks many times.
 			ops = append(ops,
 				porcupine.Operation{ClientId: 2 * i, Input: grip{token: b.token, client: i + 1}, Call: max(b.wanted, part[0].from-1), Return: b.from},
 				porcupine.Operation{ClientId: 2*i + 1, Input: grip{release: true, client: i + 1}, Call: b.to, Return: b.to + 1})

@@ -9,7 +9,7 @@ import (
 
 // Locker is a lock as a client process uses it. It is safe for concurrent use.
 type Locker interface {
-	// Lock waits for the lock; ctx bounds the wait.
+	// Lock waits for the lock. ctx bounds the wait.
 	Lock(ctx context.Context, name string) (Held, error)
 	Close()
 }
@@ -18,17 +18,16 @@ type Locker interface {
 type Held interface {
 	// Token returns the fencing token, 0 if the lock has none.
 	Token() int64
-	// Deadline returns until when the holder may rely on the lock without further news. It is zero if the lock gives
-	// none.
+	// Deadline returns the instant until which the holder may rely on the lock without further news. It is zero if the
+	// lock gives no deadline.
 	Deadline() time.Time
-	// Done returns a channel that is closed when the holder learns of a loss. It is nil if the lock never reports a
-	// loss.
+	// Done returns a channel that closes when the holder learns of a loss. It is nil if the lock never reports a loss.
 	Done() <-chan struct{}
 	// Unlock releases the lock.
 	Unlock(ctx context.Context) error
 }
 
-// Renewer is a held lock that its holder may renew by hand.
+// Renewer is a held lock that its holder can renew by hand.
 type Renewer interface {
 	Renew(ctx context.Context) error
 }
@@ -38,19 +37,19 @@ type Open func(Role) (Locker, error)
 
 // Role contains the settings of a client process.
 type Role struct {
-	Client   int // unique in a run
+	Client   int // the number of the client, unique in a run
 	Locker   string
-	Nodes    []string // URLs
-	Names    []string // of locks
+	Nodes    []string // the URLs of the nodes
+	Names    []string // the names of the locks
 	TTL      time.Duration
 	Window   time.Duration
 	Loops    int    // the number of goroutines that lock
 	Resource string // host:port of the server with the registers
 	Dir      string // the directory of the counter files
-	Parts    bool   // makes attempts that are cut short, when it is told to end
-	Pause    int    // one in this many stops itself between its last check of the lease and its write; 0: none
+	Parts    bool   // the client makes attempts that are cut short when it is told to end
+	Pause    int    // one time in this many, the client stops itself between its last check and its write; 0: never
 
-	// These are for clients that must be refused.
+	// These fields are for clients that the nodes must refuse.
 	Misfit string // the reason for the refusal; "" if none
 	MaxTTL time.Duration
 

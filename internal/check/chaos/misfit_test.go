@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// Not every error is a refusal: a client that must be refused may also have met dead nodes.
+// Not every error is a refusal: a client that the nodes must refuse may also have met dead nodes.
 func TestOnlyWhatIsSaidOfAMisfitIsARefusal(t *testing.T) {
 	const differs, twin, held, mute = holdfast.ReasonMisconfigured, holdfast.ReasonDuplicate, holdfast.ReasonHeld, holdfast.ReasonTimedOut
 	const granted = holdfast.ReasonGranted
@@ -43,7 +43,7 @@ func TestOnlyWhatIsSaidOfAMisfitIsARefusal(t *testing.T) {
 	}
 }
 
-// A granted lock counts, even if its release fails.
+// A granted lock counts as granted, even if its release fails.
 func TestALockThatAMisfitGotCountsWhateverItsUnlockSays(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	l, err := openHoldfast(Role{Nodes: []string{proxy.URL()}, TTL: 2 * time.Second, Window: 200 * time.Millisecond, note: func(string) {}})

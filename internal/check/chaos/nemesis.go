@@ -14,27 +14,27 @@ import (
 type kind struct {
 	name string
 
-	// forgets: the fault may delete memory of nodes. calm: it must not meet such a fault. outside: the lock's
-	// assumptions do not hold while it lasts or afterwards.
+	// forgets: the fault may delete memory of nodes. calm: the fault must not meet a fault that forgets. outside: the
+	// lock's assumptions do not hold during the fault or after it.
 	forgets, calm, outside bool
 	shuts                  bool // for a long time no client may get a name
 	needs                  int  // the least number of nodes
-	ours                   bool // it concerns only Holdfast's own clients
+	ours                   bool // the fault concerns only Holdfast's own clients
 
-	// begin chooses the targets and reserves them, under the arena's mu. It returns nil if none is free. The returned
-	// deed runs the fault from begin to end.
+	// begin chooses the targets and reserves them, under the arena's mu. It returns nil if no target is free. The
+	// returned deed runs the fault from its begin to its end.
 	begin func(a *arena, r *rand.Rand) *deed
 }
 
 // deed is a fault that is ready to run.
 type deed struct {
-	nodes []*node            // nodes that may not vote meanwhile
-	do    func() (took bool) // it had an effect
+	nodes []*node            // nodes that may not vote during the fault
+	do    func() (took bool) // runs the fault; took: the fault had an effect
 }
 
 var kinds = slices.Concat(serverKinds, memoryKinds, clockKinds, networkKinds, commandKinds, clientKinds, misfitKinds)
 
-// Kinds returns the names of all kinds of faults, those outside of the assumptions last.
+// Kinds returns the names of all kinds of faults. The kinds outside of the assumptions come last.
 func Kinds() (list []string) {
 	for _, outside := range []bool{false, true} {
 		for _, k := range kinds {
@@ -60,7 +60,7 @@ func (p Plan) deck() (deck []*kind) {
 	return deck
 }
 
-// Faults returns the names of the kinds of faults in such a run, in the order of [Kinds].
+// Faults returns the names of the kinds of faults in a run of this plan, in the order of [Kinds].
 func (p Plan) Faults() (list []string) {
 	for _, k := range p.withDefaults().deck() {
 		list = append(list, k.name)
@@ -83,10 +83,11 @@ func (p Plan) timely() bool {
 type card struct {
 	kind  *kind
 	seed  uint64
-	tries int // tries without effect
+	tries int // how often the fault was tried without effect
 }
 
-// mostTries limits the tries of a fault without effect: its conditions are not always true.
+// mostTries limits the tries of a fault without effect. A fault may stay without effect because its conditions are not
+// always true.
 const mostTries = 5
 
 // again returns the card for another try.
@@ -104,8 +105,8 @@ func (a *arena) deal() (round []card) {
 	return round
 }
 
-// torment runs faults until the time is over, and returns when the last has ended. Each kind comes once per round, in a
-// new order each time. Faults overlap.
+// torment runs faults until the given time, and returns when the last fault has ended. Each kind comes once per round,
+// and each round has a new order. Faults overlap.
 func (a *arena) torment(until time.Time) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -120,13 +121,13 @@ func (a *arena) torment(until time.Time) {
 				return
 			}
 		}
-		// This finds the first fault that can begin now. The others keep their places.
+		// This loop finds the first fault that can begin now. The other faults keep their places.
 		pause := 50 * time.Millisecond
 		for i, c := range round {
 			if d := a.begin(c); d != nil {
 				under.Go(func() { d.do() })
 				round = slices.Delete(round, i, i+1)
-				if c.tries == 0 { // another try is not an additional fault
+				if c.tries == 0 { // another try of a fault is not an additional fault
 					pause = between(a.rng, a.plan.Every/2, a.plan.Every*3/2)
 				}
 				break
@@ -136,7 +137,7 @@ func (a *arena) torment(until time.Time) {
 	}
 }
 
-// begin begins a fault if it can.
+// begin begins the fault of a card, unless the fault must wait. It returns nil then.
 func (a *arena) begin(c card) *deed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -195,8 +196,8 @@ func (a *arena) since(at int64) float64 { return time.Duration(at - a.began).Sec
 
 func (in injury) String() string { return fmt.Sprintf("%s %v", in.Kind, in.Nodes) }
 
-// outsideKinds are the faults of a run outside of the assumptions: most of the outside kinds, and faults that can then
-// do harm.
+// outsideKinds are the faults of a run outside of the assumptions: most of the outside kinds, and faults that can do
+// harm in such a run.
 var outsideKinds = []string{
 	"clocks of a majority step together", "clocks of a majority step each its own way", "FLUSHALL and a false voucher",
 	"client killed", "client frozen", "server killed, AOF cut back", "partition",

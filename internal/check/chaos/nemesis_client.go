@@ -32,7 +32,7 @@ func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand
 		if p == nil {
 			return nil
 		}
-		a.slots[slot] = nil // no other fault uses the slot meanwhile
+		a.slots[slot] = nil // no other fault uses the slot during this fault
 		return &deed{do: func() bool {
 			f(a, r, slot, p)
 			a.mu.Lock()
@@ -45,8 +45,8 @@ func onClient(f func(*arena, *rand.Rand, int, *process)) func(*arena, *rand.Rand
 	}
 }
 
-// These clients must be refused. They come while no node has lost its memory: such a node takes the configuration of
-// the first client.
+// The nodes must refuse these clients. The clients come while no node has lost its memory, because a node without
+// memory takes the configuration of its first client.
 
 const (
 	aliased   = "one server under two addresses"
@@ -56,7 +56,7 @@ const (
 
 var misfitKinds = []kind{
 	{name: aliased, needs: 5, calm: true, ours: true, begin: misfit(aliased, func(a *arena, r *Role) {
-		// Two servers look like five.
+		// This client sees five nodes, but there are only two servers.
 		x, y := a.nodes[0], a.nodes[1]
 		r.Nodes = []string{x.proxies[0].URL(), x.proxies[1].URL(), y.proxies[0].URL(), y.proxies[1].URL(), x.server.URL()}
 	})},
@@ -80,7 +80,8 @@ func misfit(name string, spoil func(*arena, *Role)) func(*arena, *rand.Rand) *de
 			a.processes = append(a.processes, p)
 			a.mu.Unlock()
 			time.Sleep(2*time.Second + between(r, 0, time.Second))
-			for end := time.Now().Add(patience); !p.answered() && time.Now().Before(end); { // other faults keep nodes busy
+			// Other faults may keep nodes busy.
+			for end := time.Now().Add(patience); !p.answered() && time.Now().Before(end); {
 				time.Sleep(50 * time.Millisecond)
 			}
 			if err := p.leave(20 * time.Second); err != nil {
@@ -98,7 +99,7 @@ func (p *process) answered() bool {
 	return slices.ContainsFunc(p.events, func(e Event) bool { return e.What == tried || e.What == has })
 }
 
-// allVoted waits until every node has chosen the configuration under which it votes.
+// allVoted waits until every node has the configuration under which it votes.
 func (a *arena) allVoted(within time.Duration) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		voted := 0

@@ -28,16 +28,16 @@ var clockKinds = []kind{
 		n.server.Rate([]float64{0, 0.5, 0.9, 1.1, 2, 10, 1000}[r.IntN(7)])
 		time.Sleep(between(r, time.Second, 6*time.Second))
 	})},
-	// At each instant only a minority is wrong. But an attempt is longer than an instant: its clocks are read within a
-	// second, and it is granted within W. In that time a majority may have been wrong, one after the other. Its stamp
-	// then has their time, and they grant it. The argument for exclusion needs a node that was right among the nodes
-	// that granted. So exclusion is promised only if the nodes that were wrong at any time of an attempt are a
-	// minority.
+	// At each instant only a minority of the clocks is wrong. But an attempt is longer than an instant: its client
+	// reads the clocks within a second, and nodes grant it within W. In that time a majority of the clocks may have
+	// been wrong, one after the other. The stamp of the attempt then has their time, and the nodes of these clocks
+	// grant it. The argument for exclusion needs a node with a right clock among the nodes that granted. So the lock
+	// promises exclusion only if the clocks that were wrong at any time of an attempt are a minority.
 	//
-	// A stamp of the past does no harm to a name that was locked before, as all names here were: a majority has seen a
-	// higher token, which needs no clock. A stamp of the future stays as a token that no client follows, and shuts the
-	// name until then. So this fault runs only when it is named. Beliefs and tokens are then judged as usual, and how
-	// soon a name is granted is not. The fault never made two clients hold one lock.
+	// A stamp of the past does no harm to a name that was locked before, as all names here were. A majority has seen a
+	// higher token, and this check needs no clock. A stamp of the future stays as a token that no client follows, and
+	// shuts the name until that time. So this fault runs only when a run names it. Then the judges check beliefs and
+	// tokens as usual, but not how soon a name is granted. The fault never made two clients hold one lock.
 	{name: "wrong clocks take turns", needs: 3, outside: true, shuts: true, begin: inTurn},
 	{name: "clocks of a majority step together", outside: true, begin: onClocks(true, 1, func(a *arena, r *rand.Rand, n *node) {
 		n.server.Step(n.skew + between(r, -2*a.plan.TTL, 2*a.plan.TTL))
@@ -49,7 +49,7 @@ var clockKinds = []kind{
 	})},
 }
 
-// leap returns by how much a clock is wrong. Some steps are frequent, so that clocks that become wrong one after the
+// leap returns the error of a wrong clock. Some errors are frequent, so that clocks that become wrong one after the
 // other agree with each other.
 func (a *arena) leap(r *rand.Rand) time.Duration {
 	if r.IntN(3) == 0 {
@@ -63,8 +63,9 @@ func (a *arena) leap(r *rand.Rand) time.Duration {
 	return d
 }
 
-// onClocks makes a fault of clocks. It hits a minority, including those that are wrong already, or a bare majority.
-// With the probability alike the clocks err in the same way and agree with each other.
+// onClocks makes a fault of clocks. The fault hits a minority of the clocks, including the clocks that are wrong
+// already, or a bare majority. With the probability alike, all clocks of the fault get the same error and agree with
+// each other.
 func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		wrong := 0
@@ -85,7 +86,7 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 		struck, seeds := map[*node]node{}, map[*node]uint64{}
 		seed, same := r.Uint64(), r.Float64() < alike
 		for _, n := range taken {
-			// This is a copy: another server may replace the server meanwhile, and its clock is right.
+			// This is a copy, because another server may replace the server during the fault, and its clock is right.
 			if struck[n], seeds[n] = *n, seed; !same {
 				seeds[n] = r.Uint64()
 			}
@@ -102,8 +103,9 @@ func onClocks(majority bool, alike float64, f func(*arena, *rand.Rand, *node)) f
 	}
 }
 
-// inTurn makes a minority of the clocks wrong, then at once another minority by the same amount, and so on. A majority
-// is never wrong at one instant. A client that remembers the last time of each clock sees a wrong majority.
+// inTurn makes a minority of the clocks wrong. Then at once it makes another minority wrong by the same amount, and so
+// on. A majority is never wrong at one instant. But a client that remembers the last time of each clock sees a wrong
+// majority.
 func inTurn(a *arena, r *rand.Rand) *deed {
 	for _, n := range a.nodes {
 		if n.busy.clock {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// commandKinds are faults of single commands, while commands beside them pass.
+// commandKinds are faults of single commands. Other commands on the same connection pass.
 
 var commandKinds = []kind{
 	{name: "commands delayed", begin: onNetwork(treated(func(r *rand.Rand) redistest.Treatment {
@@ -24,11 +24,11 @@ var commandKinds = []kind{
 	}))},
 }
 
-// treated treats one in four of the locks' commands. It leaves the commands that open a connection alone, because a
-// fault there only makes it slow.
+// treated treats one in four of the locks' commands. It does not treat the commands that open a connection, because a
+// fault there only makes the connection slow.
 func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest.Proxy) bool {
 	return func(r *rand.Rand, p *redistest.Proxy) bool {
-		// It has its own generator, because the proxy calls it at any time.
+		// The treatment has its own generator, because the proxy calls it at any time.
 		own, took := rand.New(rand.NewPCG(r.Uint64(), 0)), false
 		p.Treat(func(command []string) redistest.Treatment {
 			if len(command) == 0 || own.IntN(4) > 0 {
@@ -42,7 +42,7 @@ func treated(f func(*rand.Rand) redistest.Treatment) func(*rand.Rand, *redistest
 			return redistest.Treatment{}
 		})
 		time.Sleep(between(r, 500*time.Millisecond, 4*time.Second))
-		p.Treat(nil) // from here on nothing writes took
+		p.Treat(nil) // after this call nothing writes took
 		return took
 	}
 }

@@ -42,7 +42,7 @@ var memoryKinds = []kind{
 	})},
 }
 
-// stat returns a number of INFO, 0 if INFO does not have it.
+// stat returns a number of INFO, 0 if INFO does not contain it.
 func (a *arena) stat(s *redistest.Server, section, name string) int {
 	info, _ := a.do(s, "INFO", section).(string)
 	_, rest, _ := strings.Cut(info, "\n"+name)
@@ -56,7 +56,7 @@ func (a *arena) evictions(s *redistest.Server) int { return a.stat(s, "stats", "
 func evicted(a *arena, r *rand.Rand, n *node) bool {
 	before := a.evictions(n.server)
 	a.do(n.server, "CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory", "1")
-	for range 200 { // commands make the server evict
+	for range 200 { // these commands make the server evict
 		if gone, _ := n.server.Do("EXISTS", nodescript.GuardKey); gone == int64(0) {
 			break
 		}

@@ -43,7 +43,7 @@ var networkKinds = []kind{
 	}))},
 }
 
-// connected makes a fault of the present connections. Without connections it has no effect.
+// connected makes a fault of the present connections. If there are no connections, the fault has no effect.
 func connected(f func(*rand.Rand, *redistest.Proxy)) func(*rand.Rand, *redistest.Proxy) bool {
 	return func(r *rand.Rand, p *redistest.Proxy) bool {
 		some := p.Connections() > 0
@@ -52,7 +52,7 @@ func connected(f func(*rand.Rand, *redistest.Proxy)) func(*rand.Rand, *redistest
 	}
 }
 
-// onNetwork makes a fault between some nodes and the clients of one side, or all clients.
+// onNetwork makes a fault between some nodes and the clients of one side, or between some nodes and all clients.
 func onNetwork(f func(*rand.Rand, *redistest.Proxy) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		first, n := r.IntN(sides), a.howMany(r)

@@ -51,7 +51,7 @@ var serverKinds = []kind{
 	})},
 }
 
-// onProcesses makes a fault of one or more nodes' server processes, all at the same time.
+// onProcesses makes a fault of the server processes of one or more nodes, all at the same time.
 func onProcesses(f func(*arena, *rand.Rand, *node) bool) func(*arena, *rand.Rand) *deed {
 	return func(a *arena, r *rand.Rand) *deed {
 		taken := a.take(r, a.howMany(r), processPart)
@@ -69,7 +69,7 @@ func onProcesses(f func(*arena, *rand.Rand, *node) bool) func(*arena, *rand.Rand
 	}
 }
 
-// killed makes a fault that kills a server and starts it again from the files that back has left. The fault had an
+// killed makes a fault that kills a server. It starts the server again from the files that back left. The fault had an
 // effect if back changed the files as intended.
 func killed(back func(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool)) func(*arena, *rand.Rand, *node) bool {
 	return func(a *arena, r *rand.Rand, n *node) bool {
@@ -95,7 +95,7 @@ func emptied(_ *rand.Rand, s *redistest.Server, kill func()) (args []string, did
 	return serverArgs, true
 }
 
-// cutBack leaves the data that was on disk some time ago, as a power failure does.
+// cutBack leaves the data that was on disk some time before, as a power failure does.
 func cutBack(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
 	path, before := growingAOF(s)
 	time.Sleep(between(r, 100*time.Millisecond, 1500*time.Millisecond))
@@ -120,9 +120,9 @@ func growingAOF(s *redistest.Server) (path string, size int64) {
 	return path, size
 }
 
-// snapshot leaves an RDB file of some time ago.
+// snapshot leaves an RDB file from some time before.
 func snapshot(r *rand.Rand, s *redistest.Server, kill func()) (args []string, did bool) {
-	_, _ = s.Do("SAVE") // fails while the AOF is rewritten: then an older snapshot is loaded, or none
+	_, _ = s.Do("SAVE") // fails while the AOF is rewritten; the server then loads an older snapshot, or none
 	time.Sleep(between(r, 100*time.Millisecond, 3*time.Second))
 	kill()
 	_ = os.RemoveAll(aofDir(s))
@@ -131,7 +131,7 @@ func snapshot(r *rand.Rand, s *redistest.Server, kill func()) (args []string, di
 }
 
 // promoted replaces a node's server by a replica, as a failover does. The replica has the data that it had received. In
-// half of the cases the former server comes back in the same way.
+// half of the cases the former server later replaces the replica in the same way.
 func promoted(a *arena, r *rand.Rand, n *node) bool {
 	old, fresh := n.server, startServer(a.t)
 	fresh.Step(n.skew)
@@ -154,7 +154,7 @@ func promoted(a *arena, r *rand.Rand, n *node) bool {
 	return true
 }
 
-// follow makes s a replica of master and waits until it has the data.
+// follow makes s a replica of master and waits until s has the data.
 func (a *arena) follow(s, master *redistest.Server) bool {
 	a.do(s, "REPLICAOF", "127.0.0.1", fmt.Sprint(master.Port()))
 	for range 200 {
@@ -166,7 +166,8 @@ func (a *arena) follow(s, master *redistest.Server) bool {
 	return false
 }
 
-// replace promotes a replica and puts it in the node's place. Sometimes the replica stops following its master earlier.
+// replace promotes a replica and puts it in the node's place. In half of the cases the replica stops following its
+// master some time before.
 func (a *arena) replace(r *rand.Rand, n *node, s *redistest.Server) {
 	a.do(s, "REPLICAOF", "NO", "ONE")
 	if r.IntN(2) == 0 {

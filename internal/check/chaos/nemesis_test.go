@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Locks are compared under the same run. The comparison is valid because each lock gets the same faults, and each kind
-// equally often.
+// Different locks are compared under the same run. The comparison is valid because each lock gets the same faults, and
+// each kind of fault equally often.
 func TestRunsWithOneSeedAreDealtTheSameFaults(t *testing.T) {
 	rounds := func(p Plan) (list []card) {
 		a := &arena{plan: p.withDefaults(), rng: rand.New(rand.NewPCG(p.Seed, 0))}
@@ -39,8 +39,8 @@ func TestRunsWithOneSeedAreDealtTheSameFaults(t *testing.T) {
 	}
 }
 
-// Faults that only Holdfast can answer are left out for other locks. Faults that need a minority are left out where
-// there is none.
+// A run of another lock leaves out faults that only Holdfast can answer. A run without a minority of nodes leaves out
+// faults that need one.
 func TestFaultsThatDoNotApplyAreLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		plan Plan
@@ -61,7 +61,7 @@ func TestFaultsThatDoNotApplyAreLeftOut(t *testing.T) {
 	}
 }
 
-// Each dealt fault can begin. A fault without a target would wait forever, and its round with it.
+// Each dealt fault can begin. A fault without a target would wait forever, and its round would wait too.
 func TestEachFaultThatIsDealtCanBegin(t *testing.T) {
 	for _, nodes := range []int{1, 2, 3, 5} {
 		p := Plan{Locker: "plain", Nodes: nodes, Outside: true}.withDefaults()
@@ -80,7 +80,7 @@ func TestEachFaultThatIsDealtCanBegin(t *testing.T) {
 	}
 }
 
-// The conditions of a fault are not always true: no client may be connected, or no key may be evictable. The fault then
+// The conditions of a fault are not always true: perhaps no client is connected, or no key is evictable. The fault then
 // comes again with other choices, and the later faults stay the same.
 func TestAFaultWithoutEffectIsTriedAgain(t *testing.T) {
 	old := kinds

@@ -10,20 +10,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// sides is the number of parts of the network. Each part has its own proxies to every node. So a node can be cut off
-// from some clients and not from others.
+// sides is the number of parts of the network. Each part has its own proxies to every node. So a fault can cut a node
+// off from some clients and not from others.
 const sides = 2
 
-// node is one place of the node set. Its server changes when a replica replaces it.
+// node is one place of the node set. Its server changes when a replica replaces the server.
 type node struct {
 	t       testing.TB
 	server  *redistest.Server
 	proxies [sides]*redistest.Proxy
-	skew    time.Duration // the difference between its right clock and real time
-	busy    busy          // the parts that faults use
+	skew    time.Duration // the difference between the node's right clock and real time
+	busy    busy          // the parts of the node that faults use
 }
 
-// busy says which parts of a node a fault uses. Two faults of one part would undo each other.
+// busy says which parts of a node are used by a fault. Two faults of one part would undo each other.
 type busy struct {
 	process, clock bool
 	network        [sides]bool
@@ -35,7 +35,7 @@ func startServer(t testing.TB) *redistest.Server {
 	return redistest.Start(t, redistest.WithClock(), redistest.Args(serverArgs...))
 }
 
-// newNodes starts n nodes. Right clocks differ by up to nine tenths of the window.
+// newNodes starts n nodes. Their right clocks differ by up to 90 % of the window.
 func newNodes(t testing.TB, rng *rand.Rand, n int, window time.Duration) []*node {
 	t.Helper()
 	var nodes []*node

@@ -13,29 +13,29 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// The end of a run shows the traces that clients leave. No later client removes them, and no lease has ended by itself
-// yet. So clients end in two steps. First their loops end, with attempts that are cut short at any moment. Meanwhile
-// commands overtake each other, and a minority of the nodes becomes unreachable. The lockers stay open as long as they
-// may need to bring missed commands to the nodes. Then they are closed.
+// The end of a run shows the traces that clients leave, because no later client removes them, and no lease has ended by
+// itself yet. So clients end in two steps. First their loops end, with attempts that are cut short at any moment. In
+// this time commands overtake each other, and a minority of the nodes becomes unreachable. The lockers stay open as
+// long as they may need to bring missed commands to the nodes. In the second step the lockers are closed.
 
 const (
-	// parting is how long each loop makes attempts that are cut short.
+	// parting is the time for which each loop makes attempts that are cut short.
 	parting = 400 * time.Millisecond
-	// A client gives up an unanswered command after nodeTimeout, and sends it again after resend. This is the lock's
-	// own pause between two tries to deliver a release (internal/core/fanout).
+	// A client gives up an unanswered command after nodeTimeout, and sends the command again after resend. resend is
+	// the lock's own pause between two tries to deliver a release (internal/core/fanout).
 	nodeTimeout = 300 * time.Millisecond
 	resend      = 200 * time.Millisecond
-	// lost is how long commands are lost. Within this time a client takes earlier commands for lost too, and its
-	// repeated commands are also lost.
+	// lost is the time for which the proxies lose commands. In this time a client gives up earlier commands too, and
+	// its repeated commands are also lost.
 	lost = nodeTimeout + 100*time.Millisecond
-	// grace is how long a trace of a client may remain after it wants nothing and every node is reachable. A command
-	// may have to be sent twice, the first time on a dead connection. It is half of the TTL of a run. So a trace that
-	// remains then stays as long again.
+	// grace is the time for which a trace of a client may remain after the client wants nothing and every node is
+	// reachable. A client may have to send a command twice, the first time on a dead connection. grace is half of the
+	// TTL of a run. So a trace that still remains then would stay for as long again.
 	grace = 2 * (resend + nodeTimeout)
 )
 
-// part makes attempts that are cut short, for the common names and for one of its own, which is always free. An attempt
-// that still wins is released at once.
+// part makes attempts that are cut short. Half of them are for the common names, and the others for a name of this loop
+// that is always free. part releases at once what an attempt still wins.
 func (c *client) part(loop int, n int64) error {
 	own := fmt.Sprintf("farewell-%d-%d", c.Client, loop)
 	for end := time.Now().Add(parting); time.Now().Before(end); n++ {
@@ -48,7 +48,7 @@ func (c *client) part(loop int, n int64) error {
 		stop()
 		switch {
 		case err != nil:
-		case e.Name == own: // no other client can rely on it
+		case e.Name == own: // no other client can rely on this name
 			if err := held.Unlock(context.Background()); err != nil {
 				c.say.note("unlock: failed")
 			}
@@ -62,7 +62,8 @@ func (c *client) part(loop int, n int64) error {
 	return nil
 }
 
-// part ends the loops of all clients. It returns the traces that exist a grace later, while the lockers are still open.
+// part ends the loops of all clients. It returns the traces that still exist after grace, while the lockers are still
+// open.
 func (a *arena) part() (left []string) {
 	for _, p := range a.staying() {
 		p.stop()
@@ -97,8 +98,8 @@ func (a *arena) staying() (list []*process) {
 	return list
 }
 
-// hinder makes commands overtake each other while the clients end. From some moment on it loses the commands to a
-// minority of the nodes: on one side of each node and then on the other.
+// hinder makes commands overtake each other while the clients end. After some time it also loses the commands to a
+// minority of the nodes, first on one side of each node and then on the other.
 func (a *arena) hinder() {
 	for _, n := range a.nodes {
 		for _, p := range n.proxies {

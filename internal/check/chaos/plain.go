@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// plain is the lock of many tutorials: SET NX PX on one server, whatever happens to the server. It is a control: a
-// harness that finds nothing in it finds nothing.
+// plain is the lock of many tutorials: SET NX PX on one server. It ignores all faults of the server. It is a control: a
+// harness that finds no fault in it is blind.
 type plain struct {
 	client *redis.Client
 	ttl    time.Duration

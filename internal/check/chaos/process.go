@@ -28,14 +28,14 @@ type process struct {
 
 	mu     sync.Mutex
 	events []Event
-	frozen []span // times of its stops; the last may last still
-	stood  []span // times without a processor, by its own report
-	killed int64  // when it was killed; 0: never
-	idle   int64  // since when its loops have ended; 0: they run
+	frozen []span // the times of its stops; the last stop may still last
+	stood  []span // the times without a processor, by its own report
+	killed int64  // when the process was killed; 0: never
+	idle   int64  // when its loops ended; 0: they run
 	inside int    // the number of its loops that hold a lock, by the events so far
 }
 
-// span is a time span. to is 0 while it lasts.
+// span is a time span. to is 0 while the span lasts.
 type span struct{ from, to int64 }
 
 func startProcess(t testing.TB, r Role) *process {
@@ -67,7 +67,7 @@ func startProcess(t testing.TB, r Role) *process {
 		for lines.Scan() {
 			var e Event
 			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-				continue // cut off by a kill
+				continue // a kill cut the line off
 			}
 			p.hear(e)
 		}
@@ -100,7 +100,7 @@ func (p *process) hear(e Event) {
 	}
 }
 
-// selfPause is how long a client that stopped itself stays stopped.
+// selfPause is the time for which a client that stopped itself stays stopped.
 const selfPause = 4 * time.Second
 
 func (p *process) holds() bool {
@@ -113,7 +113,7 @@ func (p *process) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.frozen = append(p.frozen, span{from: Monotonic()})
-	_ = p.cmd.Process.Signal(syscall.SIGSTOP) // fails if it is gone
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP) // fails if the process is gone
 }
 
 func (p *process) thaw() {
@@ -137,20 +137,20 @@ func (p *process) kill() {
 	<-p.gone
 }
 
-// stop ends its loops. Its locker stays open.
+// stop ends the loops of the process. Its locker stays open.
 func (p *process) stop() {
 	p.thaw()
-	_, _ = p.stdin.Write([]byte("\n")) // fails if it is gone
+	_, _ = p.stdin.Write([]byte("\n")) // fails if the process is gone
 }
 
-// leave makes it end by itself. An error is one of the harness, not of the lock.
+// leave makes the process end by itself. An error is an error of the harness, not of the lock.
 func (p *process) leave(within time.Duration) error {
 	p.thaw()
 	_ = p.stdin.Close()
 	select {
 	case <-p.gone:
 	case <-time.After(within):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it prints its goroutines
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // the process prints its goroutines
 		select {
 		case <-p.gone:
 		case <-time.After(5 * time.Second):

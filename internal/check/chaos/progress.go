@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
-// settling is how much longer than a fault its consequences last: the quarantine of a node that forgot, the claim of a
-// paused waiter, and the time until clients notice.
+// settling is the time for which the consequences of a fault last after the fault. It covers the quarantine of a node
+// that forgot, the claim of a paused waiter, and the time until clients notice the end of the fault.
 func (p Plan) settling() time.Duration { return p.quarantine() + 2*time.Second }
 
 // sick returns the times in which no majority of the nodes was well.
@@ -53,7 +53,7 @@ func (a *arena) sick() (list []span) {
 	return list
 }
 
-// outside returns how much of a time is in none of the sorted spans.
+// outside returns the part of a time that lies in none of the sorted spans.
 func outside(from, to int64, spans []span) time.Duration {
 	left := to - from
 	for _, s := range spans {
@@ -64,8 +64,8 @@ func outside(from, to int64, spans []span) time.Duration {
 	return time.Duration(left)
 }
 
-// starvation returns the longest time of a wish while a majority was well and its own process ran. A pause during
-// sickness is subtracted twice. The result may be too short, but never too long.
+// starvation returns the longest time of a wish while a majority was well and the client's own process ran. A pause
+// during sickness is subtracted twice. So the result may be too short, but it is never too long.
 func (a *arena) starvation(wishes []wish, frozen map[int][]span) (longest time.Duration, hungriest wish, median time.Duration) {
 	sick := a.sick()
 	var waits []time.Duration

@@ -10,19 +10,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// These are the promises for the time after the last fault. A name that a client wants is granted after two conditions
-// hold. The locks of dead clients on it are over: at the latest a TTL after the healing. A majority of the nodes votes.
-// A node that lost its memory votes a quarantine after a client found the loss. Clients ask once a second.
+// These promises apply to the time after the last fault. A name that a client wants is granted when two conditions
+// hold. First, no dead client has a lock on it. This takes at most a TTL after the healing. Second, a majority of the
+// nodes votes. A node that lost its memory votes a quarantine after a client found the loss. Clients ask once a second.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// hurry is the working time of processes beside their waits. A dozen of them and the servers share the processors
-	// with other tests under the race detector. To meet a node again, to ask and to get an answer takes about a dozen
-	// turns. Each turn may have to wait for all other processes.
+	// hurry is the working time of processes beside their waits. A dozen processes and the servers share the processors
+	// with other tests under the race detector. A client takes about a dozen turns to meet a node again, to ask and to
+	// get an answer. Each turn may have to wait for all other processes.
 	hurry = 2 * time.Second
 )
 
-// bound returns how soon each name must be granted after the faults.
+// bound returns the time within which each name must be granted after the faults.
 func (r *Report) bound() time.Duration {
 	d := r.Plan.TTL
 	if r.Forgot {
@@ -31,7 +31,7 @@ func (r *Report) bound() time.Duration {
 	return d + recoversIn + hurry + r.Stalled
 }
 
-// forgetful reports whether no majority of the nodes votes because of lost memory.
+// forgetful reports whether the nodes that vote are no majority, because of lost memory.
 func (a *arena) forgetful() bool {
 	votes := 0
 	for _, n := range a.nodes {
@@ -46,11 +46,11 @@ func (a *arena) forgetful() bool {
 	return votes <= len(a.nodes)/2
 }
 
-// recovered returns the longest time until a name was granted. It counts from the latest of three events: the healing,
-// the first wish, and a release by a live client. dead are clients that were killed.
+// recovered returns the longest time until a name was granted. The time counts from the latest of three events: the
+// healing, the first wish, and a release by a live client. dead contains the clients that were killed.
 func recovered(names []string, healed int64, all []belief, wishes []wish, dead map[int]bool) (longest time.Duration, which string) {
 	for _, name := range names {
-		// The first grant after the healing.
+		// at is the time of the first grant after the healing.
 		at := int64(-1)
 		for _, w := range wishes {
 			if w.name == name && w.got && w.to > healed && (at < 0 || w.to < at) {
@@ -58,7 +58,7 @@ func recovered(names []string, healed int64, all []belief, wishes []wish, dead m
 			}
 		}
 		if at < 0 {
-			continue // reported elsewhere
+			continue // another check reports this
 		}
 		from := at
 		for _, w := range wishes {

@@ -20,13 +20,13 @@ type Report struct {
 
 	Faults   map[string]int // faults with effect, by kind
 	Vain     map[string]int // faults without effect
-	Rounds   int            // rounds, in each of which every kind was dealt
-	Refusals map[string]int // by the words of the refusal
+	Rounds   int            // complete rounds, in each of which every kind was dealt
+	Refusals map[string]int // refusals by their words
 
 	Grants, Losses       int
 	Overlaps, Inversions int
-	ByFault              map[string]int // overlaps, by the last fault that began before
-	Clashes              []string       // each overlap and inversion
+	ByFault              map[string]int // overlaps, by the last fault that began before them
+	Clashes              []string       // the words about each overlap and inversion
 
 	Open, Guarded, Counter Writes
 	Stopped                int // how often a client stopped itself between its last check and its write
@@ -34,19 +34,19 @@ type Report struct {
 	MisfitsRefused, MisfitsGranted map[string]int
 	MisfitsUnsure                  map[string]int // attempts that failed for another reason
 
-	LongestWait  time.Duration // while a majority was well
+	LongestWait  time.Duration // the longest wait while a majority was well
 	Hungriest    string        // the client of that wait
 	MedianWait   time.Duration
-	Untold       int           // leases that began before a running process noticed the end of the previous one
-	LatestNotice time.Duration // by how much a running process noticed its deadline too late
-	Recovery     time.Duration // from the end of faults to a lease of each name; negative: none in time
-	Slowest      time.Duration // the slowest name: since the faults, or since it was wanted without a live holder
+	Untold       int           // leases that began before a running process noticed the end of the previous lease
+	LatestNotice time.Duration // how much too late a running process noticed its deadline
+	Recovery     time.Duration // the time from the end of faults to a lease of each name; negative: not in time
+	Slowest      time.Duration // the slowest name: the time since the faults, or since a wish without a live holder
 	SlowestName  string
-	Forgot       bool          // no majority of the nodes voted at the end of the faults: they had lost their memory
-	Stalled      time.Duration // how late the harness itself was
+	Forgot       bool          // no majority voted at the end of the faults, because nodes had lost their memory
+	Stalled      time.Duration // the total delay of the harness itself
 	Ghosts       []string
 
-	Windows, Illegal, Unknown int    // of the linearizability checker
+	Windows, Illegal, Unknown int    // the results of the linearizability checker
 	Kept                      string // the folder with the history of a bad run
 
 	healed int64 // when the faults ended
@@ -59,23 +59,23 @@ func (r *Report) writes(kind string) *Writes {
 	return map[string]*Writes{open_: &r.Open, guarded: &r.Guarded, counter: &r.Counter}[kind]
 }
 
-// starved returns the longest allowed wait while a majority is well. Earlier waiters may die, each for a TTL, and dead
-// clients keep their names all the time.
+// starved returns the longest allowed wait while a majority is well. It is long because earlier waiters may die, each
+// for a TTL, and dead clients keep their names all the time.
 func (r *Report) starved() time.Duration { return 10 * r.Plan.TTL }
 
 // margin returns the shortest allowed time between a lease's deadline and the next lease. A running process must know
-// of its loss by then. The formula is repeated here, not taken from the lock.
+// of its loss by then. This package repeats the formula and does not take it from the lock.
 func (p Plan) margin() time.Duration { return 4*p.Window + p.TTL/100 + 2*time.Millisecond }
 
-// A round of all kinds takes at least this long, and so does each fault in it, however short Every is. Faults wait for
-// nodes that other faults use, and some must not meet.
+// A round of all kinds takes at least shortestRound, even if Every is short. Each fault adds at least shortestPause.
+// The reason is that faults wait for nodes that other faults use, and some faults must not meet.
 const (
 	shortestRound = 20 * time.Second
 	shortestPause = 2 * time.Second
 )
 
-// due returns how often each kind of fault must have had an effect: in nine tenths of the possible rounds, if there
-// were at least two. An event that did not happen proves nothing.
+// due returns how often each kind of fault must have had an effect. It is nine tenths of the possible rounds, if there
+// were at least two rounds, and otherwise 0. A run in which a fault had no effect proves nothing about that fault.
 func (r *Report) due() int {
 	round := max(time.Duration(len(r.Plan.deck()))*max(r.Plan.Every, shortestPause), shortestRound)
 	if r.Plan.For < 2*round {
@@ -94,7 +94,7 @@ func (r *Report) rare() (list []string) {
 	return list
 }
 
-// some joins the first few of a list.
+// some joins the first few entries of a list.
 func some(list []string) string {
 	const most = 10
 	if n := len(list) - most; n > 0 {
@@ -153,7 +153,7 @@ func (r *Report) Demand(t testing.TB) {
 }
 
 // Tolerate does the same as [Report.Demand] for a run outside of the assumptions. It counts overlaps and their
-// consequences, and does not fail for them. Data that a token guards must still be right.
+// consequences, but does not fail for them. Data that a token guards must still be right.
 func (r *Report) Tolerate(t testing.TB) {
 	t.Helper()
 	if r.Grants == 0 {
@@ -167,7 +167,7 @@ func (r *Report) Tolerate(t testing.TB) {
 	}
 }
 
-// Markdown returns the report for people.
+// Markdown returns the report as text for people.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	p := r.Plan
@@ -229,10 +229,10 @@ func (r *Report) Markdown() string {
 	return b.String()
 }
 
-// String is lost / acked / refused.
+// String returns the numbers as lost / acked / refused.
 func (w Writes) String() string { return fmt.Sprintf("%d / %d / %d", w.Lost, w.Acked, w.Refused) }
 
-// Publish prints the report, and appends it to a file unless file is "".
+// Publish prints the report. It also appends the report to a file, unless file is "".
 func (r *Report) Publish(t testing.TB, file string) {
 	t.Helper()
 	fmt.Println(r.Markdown())

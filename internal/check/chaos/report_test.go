@@ -38,7 +38,7 @@ func TestReportsNameEachBrokenPromise(t *testing.T) {
 	}
 }
 
-// An event that did not happen proves nothing.
+// A run in which a fault had no effect proves nothing about that fault.
 func TestALongRunDemandsThatEachKindOfFaultTookEffect(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan Plan
@@ -92,7 +92,7 @@ func TestFaultsWithoutEffectAreNotCountedAmongThoseThatHadOne(t *testing.T) {
 	}
 }
 
-// Clocks that become wrong in turns may shut a name. That is known, and beliefs are still judged.
+// Clocks that become wrong in turns may shut a name. This is known, so only the judges of beliefs check such a run.
 func TestWhatShutsNamesIsJudgedByWhoBelieves(t *testing.T) {
 	late := &Report{Plan: Plan{Kinds: []string{"wrong clocks take turns"}}.withDefaults(), Grants: 1, LongestWait: time.Hour, Recovery: -1, Slowest: time.Hour}
 	if list := late.Broken(); len(list) > 0 {

@@ -10,16 +10,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// This file has the resources that the lock protects.
+// This file contains the resources that the lock protects.
 //
-// A register contains a list. Each holder appends its own element: it reads the list, works, and writes it back. As in
-// a linked list, the register stores only the last element. The element before it is noted once. An acknowledged
-// element that is missing at the end is a lost update. There is an open register, and a guarded one that refuses a
-// token below the highest it has seen. The holder shows its token with the read, before everything else.
+// A register contains a list. Each holder appends its own element: it reads the list, works, and writes the list back.
+// As in a linked list, the register stores only the last element. A note stores the element before it. An acknowledged
+// element that is missing at the end is a lost update. There are two registers: an open one, and a guarded one that
+// refuses a token below the highest token it has seen. The holder shows its token with the read, before all other work.
 //
 // A counter is a number in a file, with the token and the element of the last write: see [counterFile].
 
-// These are the resources, as events name them.
+// These are the names of the resources in events.
 const (
 	open_   = "open"
 	guarded = "guarded"
@@ -37,7 +37,7 @@ func (r register) keys(name string) []string {
 	return []string{r.kind + ":last:" + name, r.kind + ":before:" + name, r.kind + ":token:" + name}
 }
 
-// The token is 0 for a lock without tokens and for the open register.
+// ARGV[1] is the token. It is 0 for a lock without tokens and for the open register.
 var (
 	readRegister = redis.NewScript(`
 		if ARGV[1] + 0 < (redis.call('GET', KEYS[3]) or 0) + 0 then return 'old' end

@@ -22,7 +22,7 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
 	o, g := register{c, open_}, register{c, guarded}
-	// Both read before either writes, so the open register loses the first write.
+	// Both clients read before either writes, so the open register loses the first write.
 	for _, r := range []register{o, g} {
 		tokens := map[string]int64{"a": 0, "b": 0}
 		if r == g {
@@ -55,7 +55,7 @@ func TestLostAndOldWritesAreFound(t *testing.T) {
 
 func TestACounterTellsOfEachUpdateIfItWasLost(t *testing.T) {
 	for name, c := range map[string]struct {
-		writes []string // pairs of an element and the element that its writer had read
+		writes []string // pairs: an element, and the element that its writer had read
 		want   []string
 	}{
 		"nothing":                    {nil, nil},

@@ -18,21 +18,21 @@ import (
 
 // Plan contains the settings of a run.
 type Plan struct {
-	Locker  string        // by name
-	For     time.Duration // how long faults continue
-	Seed    uint64        // of all choices; the times of events remain random
+	Locker  string        // the name of the locker
+	For     time.Duration // the time for which faults continue
+	Seed    uint64        // the seed of all choices; the times of events remain random
 	Nodes   int
 	Clients int
-	Loops   int // goroutines that lock, per client
+	Loops   int // the number of goroutines per client that lock
 	Names   int
 	TTL     time.Duration
 	Window  time.Duration
 	Every   time.Duration // the mean time between two faults
 	Kinds   []string      // nil: all kinds that Outside allows
-	Most    bool          // faults that may hit all servers always hit at least a majority
-	Outside bool          // also faults outside of the assumptions
+	Most    bool          // a fault that may hit all servers always hits at least a majority
+	Outside bool          // the run also has faults outside of the assumptions
 	Pause   int           // see [Role]
-	Keep    string        // folder for the files of a failed run; "": a new one
+	Keep    string        // the folder for the files of a failed run; "": a new folder
 	Verbose bool          // log each fault
 }
 
@@ -65,17 +65,17 @@ func (p Plan) withDefaults() Plan {
 	return p
 }
 
-// quarantine returns how long a node that forgot does not vote.
+// quarantine returns the time for which a node that forgot does not vote.
 func (p Plan) quarantine() time.Duration { return p.TTL + p.Window }
 
-// ours reports whether the run is about this module's lock, unchanged.
+// ours reports whether the run checks this module's lock, without changes.
 func (p Plan) ours() bool { return p.Locker == "holdfast" }
 
-// patience limits waits that take a moment on an idle machine.
+// patience limits waits that are short on an idle machine.
 const patience = 30 * time.Second
 
 // Run runs a lock under faults and returns the result. It fails the test only for an error of the harness. The report
-// contains the behaviour of the lock.
+// describes the behaviour of the lock.
 func Run(t testing.TB, p Plan) *Report {
 	t.Helper()
 	p = p.withDefaults()
@@ -119,7 +119,7 @@ func Run(t testing.TB, p Plan) *Report {
 			stalled += late // no other process got a processor in time either
 		}
 	}
-	if p.ours() { // first the leftovers of killed clients and of old memory end by themselves
+	if p.ours() { // first wait until the leftovers of killed clients and of old memory end by themselves
 		time.Sleep(time.Duration(healed-Monotonic()) + p.quarantine())
 	}
 	ended := Monotonic()
@@ -136,7 +136,7 @@ func Run(t testing.TB, p Plan) *Report {
 	return r
 }
 
-// leasedSince reports whether each name was locked since then.
+// leasedSince reports whether each name was locked since the time at.
 func (a *arena) leasedSince(at int64) bool {
 	missing := a.names()
 	a.mu.Lock()

@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// The rights in docs/security.md are enough for everything, also for the queue.
+// The rights in docs/security.md are enough for all calls, including the calls for the queue.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -48,7 +48,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 		}
 		c.Nodes = nodes
 	}
-	s.servers[0].MustDo(t, "FLUSHALL") // so that somebody vouches for it
+	s.servers[0].MustDo(t, "FLUSHALL") // the node loses its memory, so that a client can vouch for it
 	s.client(as).Admin().Trust(t.Context())
 	holder := lock(t, s.ready(s.client(as)), "x")
 	if err := holder.Extend(t.Context(), settings().MaxTTL); err != nil {
@@ -111,8 +111,8 @@ func TestTheDocumentedRightsAreEnoughForReaders(t *testing.T) {
 	}
 }
 
-// A user without channels, which is Redis's default for a new user, cannot wait in line. The log says so, once for each
-// node.
+// A user without channels, which is Redis's default for a new user, cannot wait in a queue. The client logs this once
+// for each node.
 func TestAUserWithoutChannelsIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -21,7 +21,7 @@ func slow(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = 500*time.Millisecond, slowTTL, time.Second
 }
 
-// impatient is a way to give up an attempt that the network delays.
+// impatient is one way to give up an attempt that the network delays.
 type impatient struct {
 	name string
 	ctx  func(parent context.Context, after time.Duration) (context.Context, context.CancelFunc)
@@ -66,7 +66,8 @@ func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
 								take = (*holdfast.Mutex).TryLock
 							}
 							lease, err := take(c.Mutex(name), ctx)
-							// A busy machine may give up after the grants have come. That is no failure.
+							// On a busy machine the caller may give up only after the grants have come. This is no
+							// failure.
 							if err == nil {
 								lease.Unlock(t.Context())
 							} else if !errors.Is(err, how.ends) {
@@ -82,7 +83,7 @@ func TestAnAttemptThatIsGivenUpLeavesNothing(t *testing.T) {
 	}
 }
 
-// forgetAll fails the test unless the nodes soon have no trace of any of the names.
+// forgetAll fails the test unless soon no node has a trace of any of the names.
 func (s *set) forgetAll(names []string) {
 	s.t.Helper()
 	redistest.Eventually(s.t, soon, "nothing of ours left", func() bool {
@@ -118,8 +119,8 @@ func TestAnAttemptThatTheNodesAnswerTooLateLeavesNothing(t *testing.T) {
 	}
 }
 
-// A release while the nodes are unreachable counts. When they are reachable again, the lock does not stay taken for its
-// TTL.
+// A release takes effect even if the nodes are unreachable at that time. When the nodes are reachable again, the lock
+// does not stay taken for its TTL.
 func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {
@@ -139,7 +140,7 @@ func TestAReleaseThatWasCutOffIsRepeated(t *testing.T) {
 	}
 }
 
-// The acquire stays on one connection, and the release uses another one.
+// The acquire is held back on one connection, and the release uses another connection.
 func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {
@@ -192,7 +193,7 @@ func TestAnAcquireThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	}
 }
 
-// calls returns the number of scripts that each node was asked to run by digest.
+// calls returns for each node the number of scripts that it ran by digest.
 func (s *set) calls() (n []int) {
 	s.t.Helper()
 	for _, srv := range s.servers {
@@ -205,7 +206,7 @@ func (s *set) calls() (n []int) {
 	return n
 }
 
-// A caller that hears "held" goes away. A caller that hears nothing checks the nodes.
+// A caller that gets "held" goes away. A caller that gets no answer checks the nodes.
 func TestAnAttemptCutShortDoesNotClaimThatSomebodyHasTheLock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -248,13 +249,13 @@ func TestAWaitThatEndsMidAttemptStillSaysWhoHasTheLock(t *testing.T) {
 	}
 }
 
-// The grants come, but the lease is over when the first node's answer is known.
+// The grants come, but the lease has ended before the client knows the first node's answer.
 func TestGrantsThatComeAfterTheValidityMakeNoLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
 	net := s.network()
 	c := s.ready(s.client(net.via(t, viaRueidis), func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second }))
-	net.all(func(p *redistest.Proxy) { p.DelayReplies(1300 * time.Millisecond) }) // TTL 2 s is valid for 1178 ms
+	net.all(func(p *redistest.Proxy) { p.DelayReplies(1300 * time.Millisecond) }) // a TTL of 2 s is valid for 1178 ms
 	_, err := c.Mutex("x").TryLock(t.Context())
 	if !errors.Is(err, holdfast.ErrUnavailable) || errors.Is(err, holdfast.ErrHeld) || !strings.Contains(fmt.Sprint(err), "too late") {
 		t.Errorf("TryLock: %v; want ErrUnavailable and that the grants came too late", err)

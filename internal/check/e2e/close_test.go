@@ -84,12 +84,12 @@ func TestCloseAmongAttemptsLeavesNothing(t *testing.T) {
 	}
 }
 
-// Close waits for other calls only for a limited time: an OnWait that calls it waits for itself. A lease that such a
-// call gets later has no owner, and no timer would end it.
+// Close waits for other calls only for a limited time, because an OnWait that calls Close waits for itself. If such a
+// call gets a lease after that, no caller owns the lease, and no timer would end it.
 func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	long := func(c *holdfast.Config) { c.MaxTTL = slowTTL } // so that nothing ends by itself during the test's last look
+	long := func(c *holdfast.Config) { c.MaxTTL = slowTTL } // no lease ends by itself before the test's last look
 	holder := s.ready(s.client(long))
 	for round := range 12 {
 		name := string(rune('a' + round))
@@ -98,7 +98,7 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		lock(t, c, name+name)
 		calls := 0
 		m := c.Mutex(name, holdfast.OnWait(func(error) {
-			if calls++; calls == 2 { // it is in the queue by then
+			if calls++; calls == 2 { // the call is in the queue by then
 				time.AfterFunc(50*time.Millisecond, func() { held.Unlock(context.Background()) })
 				c.Close()
 			}
@@ -110,7 +110,7 @@ func TestALockThatComesAfterCloseGaveUpWaitingIsNobodys(t *testing.T) {
 		if !errors.Is(err, holdfast.ErrClosed) {
 			t.Errorf("round %d: Lock of a closed client: %v; want ErrClosed", round, err)
 		}
-		// On a busy machine Close does not await the release: its calls end after 100 ms.
+		// On a busy machine Close does not wait for the release, because the client's calls end after 100 ms.
 		redistest.Eventually(t, soon, fmt.Sprintf("round %d: what the client held to be given back", round), func() bool { return s.ours(name+name) == "" })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// These are the settings of a client that sets only nodes, as other clients and the nodes see them.
+// The test checks the settings of a client that sets only nodes, as other clients and the nodes see them.
 func TestDefaultsAreThoseOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// A durable node votes again at once after a restart. A node that answers before all data is on disk must not vote, and
-// its refusal says why.
+// A durable node votes again at once after a restart. So a node that answers before all data is on disk must not vote.
+// Its refusal must give the reason.
 func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 	t.Parallel()
 	for setting, value := range map[string]string{"no-appendfsync-on-rewrite": "yes", "appendfsync": "everysec"} {
@@ -35,7 +35,7 @@ func TestANodeThatIsNotAsDurableAsDeclaredIsRefused(t *testing.T) {
 	}
 }
 
-// If the client may not read settings, it trusts the operator and says so.
+// If the client may not read the settings, it trusts the operator and logs that it does.
 func TestWhatADurableNodeDoesNotTellIsLogged(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1, redistest.Durable(), redistest.Args("--no-appendfsync-on-rewrite", "yes"))
@@ -53,7 +53,7 @@ func TestWhatADurableNodeDoesNotTellIsLogged(t *testing.T) {
 	})
 }
 
-// A person looks at a durable set (holdfast nodes) while its nodes restart.
+// An operator looks at a durable set (holdfast nodes) while its nodes restart.
 func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.Durable())
@@ -103,13 +103,13 @@ func TestALookWhileADurableNodeRestartsCostsNoGuard(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if took := time.Since(began); took > 5*time.Second { // of a quarantine of 10.2 s
+	if took := time.Since(began); took > 5*time.Second { // the quarantine would take 10.2 s
 		t.Errorf("a durable node did not vote for %s after a restart; the lease: %v", took, context.Cause(l.Context()))
 	}
 }
 
-// A durable set on machines without a battery clock loses its power. The machines boot a minute behind, and their
-// clocks are set right a moment later.
+// A durable set loses its power, and its machines have no battery clock. The machines boot with clocks a minute behind,
+// and the clocks are set right a moment later.
 func TestADurableSetAfterAPowerCut(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []time.Duration{0, time.Minute} {
@@ -118,7 +118,7 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 			s := newSet(t, 3, redistest.Durable(), redistest.WithClock())
 			declare := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Durable = 10*time.Second, 10*time.Second, true }
 			a := s.ready(s.client(declare))
-			time.Sleep(11 * time.Second) // clients saw its servers at work
+			time.Sleep(11 * time.Second) // during this time clients see the set's servers at work
 			lock(t, a, "x").Unlock(t.Context())
 			s.each(all(3), func(srv *redistest.Server) { srv.Kill(); srv.Step(-behind); srv.Restart(); srv.Step(0) })
 			began := time.Now()
@@ -133,7 +133,7 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 				}
 				time.Sleep(50 * time.Millisecond)
 			}
-			if took := time.Since(began); took > 5*time.Second { // of a quarantine of 10.2 s
+			if took := time.Since(began); took > 5*time.Second { // the quarantine would take 10.2 s
 				t.Errorf("clocks %s behind at boot: no lock for %s after the restart of a durable set", behind, took)
 			} else {
 				t.Logf("clocks %s behind at boot: a lock after %s", behind, took)

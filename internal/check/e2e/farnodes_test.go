@@ -25,7 +25,7 @@ type far struct {
 	*nodemodel.Node
 	clock       clock.Clock
 	there, back atomic.Int64
-	connections chan struct{} // the connections of a driver
+	connections chan struct{} // limits the calls under way, as the connections of a driver do
 	cut         atomic.Bool
 }
 
@@ -39,7 +39,7 @@ func (f *far) Listen(ctx context.Context, _ string, _ func(string)) error {
 	return ctx.Err()
 }
 
-// connect waits for a connection. The returned function gives it back.
+// connect waits for a free connection. The returned function frees it again.
 func (f *far) connect() (done func()) {
 	f.connections <- struct{}{}
 	return func() { <-f.connections }
@@ -86,7 +86,7 @@ func (f *far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// go1 lets the time of one way pass.
+// go1 waits for the time of one way.
 func (f *far) go1(ctx context.Context, takes *atomic.Int64) error {
 	if f.cut.Load() {
 		return node.NotSent(errors.New("no route"))
@@ -122,7 +122,7 @@ func newFarSet(t *testing.T, ttl time.Duration) *farSet {
 
 func (s *farSet) span(w float64) time.Duration { return time.Duration(w * float64(s.set.Window)) }
 
-// at waits until an instant. It counts from 40 windows after the start.
+// at waits until an instant. It counts in windows, from 40 windows after the start.
 func (s *farSet) at(w float64) { time.Sleep(time.Until(s.start.Add(s.span(40 + w)))) }
 
 // clock sets the difference between a node's clock and the true time.
@@ -144,10 +144,10 @@ func (s *farSet) client(timeout time.Duration) (*holdfast.Client, [3]*far) {
 	return c, ways
 }
 
-// The begin and the end of a quarantine are each wrong by the error of the asking client's stamps. Two clients each
-// reached only one right node, over ways of nearly two windows. They shortened the quarantine by more than the margin.
-// The list of members does not help if MaxTTL is short. A client counts the vote of a server that lost its memory until
-// a report shows the loss, for Trusted at most.
+// The beginning and the end of a quarantine are each wrong by the error of the asking client's stamps. Two clients each
+// reached only one right node, over ways of nearly two windows. Together they shortened the quarantine by more than the
+// margin. The list of members does not help if MaxTTL is short. A client counts the vote of a server that lost its
+// memory until a report shows the loss, and that takes Trusted at most.
 func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,8 +162,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		holder.Admin().Nodes(t.Context())
 		rival.Admin().Nodes(t.Context())
 
-		// The first client reads node 0 as behind, and node 2 beside it. It knows both clocks when node 2 has lost its
-		// memory.
+		// The first client reads the clock of node 0 as too early, and the clock of node 2 near it. It knows both
+		// clocks before node 2 loses its memory.
 		s.at(-2.1)
 		s.clock(2, -1.45)
 		begins, ways := s.client(timeout)
@@ -172,7 +172,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		ways[1].cut.Store(true)
 		go begins.Admin().Nodes(t.Context())
 		s.at(-2.05)
-		s.clock(2, 0) // and reports find it alive once more
+		s.clock(2, 0) // the reports find node 2 alive once more
 		s.at(-0.25)
 		toHolder[1].cut.Store(true)
 		held, err := holder.Mutex("x").TryLock(t.Context())
@@ -182,14 +182,14 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		for _, way := range toHolder {
 			way.cut.Store(true)
 		}
-		toRival[2].cut.Store(true) // no report shows it the loss
+		toRival[2].cut.Store(true) // no report shows the loss to the rival
 		s.at(-0.24)
 		s.nodes[2].FlushAll()
-		s.clock(2, -2.4) // now the first client asks it
+		s.clock(2, -2.4) // now the first client asks node 2
 		s.at(0)
 		s.clock(2, 0)
 
-		// The second client reads node 1 as ahead, and node 2 still further ahead.
+		// The second client reads the clock of node 1 as too late, and the clock of node 2 as still later.
 		s.at(0.8)
 		s.clock(2, 5.2)
 		ends, ways := s.client(timeout)
@@ -202,7 +202,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		s.at(1.8)
 		s.clock(2, 3.79)
 		ways[2].back.Store(0)
-		s.at(2.8) // now it asks
+		s.at(2.8) // now the second client asks node 2
 		s.clock(2, 0)
 		toRival[2].cut.Store(false)
 		if got, err := rival.Mutex("x").TryLock(t.Context()); err == nil {
@@ -216,8 +216,8 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 	})
 }
 
-// A call ages while it waits for a pipeline, and on its way. If nodes are far, two pipelines are nearly always on their
-// way. A new call waited up to a round trip and came too late.
+// A call ages while it waits for a pipeline, and on its way. If nodes are far, two pipelines are nearly always under
+// way. A new call waited for up to a round trip and came too late.
 func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 	t.Parallel()
 	for _, w := range []float64{0.6, 1.2, 1.7} {
@@ -267,8 +267,8 @@ func TestABusyClientToWhomNodesAreFarKeepsItsLeases(t *testing.T) {
 	}
 }
 
-// A client that is always at work is not idle after a minute. Its reports of members must continue. Otherwise it would
-// have to meet all its nodes again at once, and every renewal would wait for that.
+// A client that is always at work must not count as idle after a minute, and its reports of members must continue.
+// Otherwise it would have to meet all its nodes again at once, and every renewal would wait for that.
 func TestABusyClientIsNotIdleAfterAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

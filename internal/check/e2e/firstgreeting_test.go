@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Greeting a node takes four round trips or more. A new client of far nodes wanted several names at once. It gave up
+// Greeting a node takes four round trips or more. A new client of far nodes that wanted several names at once gave up
 // before it had greeted the nodes.
 func TestANewClientThatWantsSeveralNamesGreetsFarNodesFirst(t *testing.T) {
 	t.Parallel()

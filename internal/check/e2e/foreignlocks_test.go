@@ -11,16 +11,16 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// These are clients of other libraries, which know only the plain key.
+// These tests use clients of other libraries, which know only the plain key.
 
 // compareAndDelete is the release of Redlock's clients.
 // https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 const compareAndDelete = `if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
-// foreigner is another library's lock on a node.
+// foreigner is a lock that another library or a person takes on a node.
 type foreigner struct {
 	name    string
-	take    []any // the command; the name replaces "K"
+	take    []any // the command; the name of the lock replaces "K"
 	owner   string
 	forever bool
 	words   string // in the error
@@ -85,7 +85,7 @@ func TestAForeignLockIsRespectedAndUntouched(t *testing.T) {
 	})
 }
 
-// A client must not ask for a permanent foreign lock as fast as the nodes answer.
+// A client must not ask for a foreign lock without expiry as fast as the nodes answer.
 func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -103,7 +103,8 @@ func TestAWaitForAForeignLockWithoutExpiryPauses(t *testing.T) {
 func TestAWaitEndsWhenAForeignLockExpires(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		c := s.ready(s.client(calm, func(c *holdfast.Config) { c.RetryDelay = 10 * time.Second })) // its end is known
+		// The end of the foreign lock is known.
+		c := s.ready(s.client(calm, func(c *holdfast.Config) { c.RetryDelay = 10 * time.Second }))
 		var ends time.Time
 		for _, srv := range s.servers {
 			srv.MustDo(t, "SET", "x", "v", "NX", "PX", 700)
@@ -123,7 +124,7 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 		lease := lock(t, c, "x")
 		which := all(len(s.servers))
 		s.each(which, func(srv *redistest.Server) {
-			// The answer may be that of a majority. The other nodes follow.
+			// The answer may come from a majority. The other nodes follow.
 			redistest.Eventually(t, soon, "the plain key on every node", func() bool {
 				v, _ := srv.Do("GET", "x")
 				return v == lease.Owner()
@@ -159,8 +160,8 @@ func TestForeignClientsAreRefusedWhileOursIsHeld(t *testing.T) {
 	})
 }
 
-// The plain key of a lease may outlive the lease, because of a clock or because Redis expires it late. Such a key is
-// Holdfast's own and not foreign.
+// The plain key of a lease may stay after the lease, because of a wrong clock or because Redis expires it late. Such a
+// key belongs to Holdfast and is not foreign.
 func TestALeftoverOfAnExpiredLeaseOfOursIsNotForeign(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

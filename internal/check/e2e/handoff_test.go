@@ -20,12 +20,12 @@ import (
 
 var handoffs = flag.Int("holdfast.handoffs", 5000, "how many hand-offs are watched for a waiter that sleeps on")
 
-// hold is a lease from its holder's point of view. over is when the name was free again at the latest: Unlock had
-// returned, or the nodes' expiry had passed.
+// hold is a lease from its holder's point of view. At over the name was free again, or earlier: Unlock had returned, or
+// the nodes' expiry had passed.
 type hold struct {
 	fence     int64
 	got, over time.Time
-	waited    time.Time // since this time
+	waited    time.Time // when the holder began to wait
 	how       string    // the way in which it ended
 }
 
@@ -51,17 +51,17 @@ func (h *history) waited(x wait) {
 	h.waits = append(h.waits, x)
 }
 
-// idle is a time in which a name was free, from the end of one lease to the next.
+// idle is a time in which a name was free, from the end of one lease to the beginning of the next.
 type idle struct {
 	from, to time.Time
 	how      string        // the way in which the previous lease ended
-	slept    time.Duration // how long the next holder had waited in it
+	slept    time.Duration // the part of this time for which the next holder waited
 }
 
 func (h *history) idles() (list []idle) {
 	slices.SortFunc(h.holds, func(a, b hold) int { return int(a.fence - b.fence) })
 	for i, x := range h.holds {
-		to := time.Now() // after the last lease
+		to := time.Now() // the end of the time after the last lease
 		slept := time.Duration(0)
 		if i+1 < len(h.holds) {
 			next := h.holds[i+1]
@@ -93,15 +93,15 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Waiters give up at random, and subscriptions are killed at random. Some holders end without a message: their process
-// is killed, or they call UnlockAt. A waiter sleeps for at most a second while the lock is free, because it finds
-// missed hand-offs by asking again.
+// Waiters give up at random, and subscriptions are killed at random. Some holders end without a message to the waiters:
+// their process is killed, or they call UnlockAt. A waiter sleeps for at most a second while the lock is free, because
+// it finds missed hand-offs by asking again.
 //
-// The test fails if waiters ask neither once a second nor after a subscription is back. The name was then free and
-// wanted for up to 9.8 s, of a TTL of 10 s. Each of the two alone is enough. The second without the first takes
-// milliseconds. The first without the second takes up to 1.04 s.
+// Two mechanisms wake the waiters: they ask once a second, and they ask after a subscription is back. Without both the
+// test fails: a wanted name was then free for up to 9.8 s of a TTL of 10 s. Each mechanism alone is enough for the
+// test. With only the second the name is free for milliseconds, and with only the first for up to 1.04 s.
 //
-// It is not parallel, because it measures how long waiters sleep.
+// The test is not parallel, because it measures for how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	inTurn(t, func(t *testing.T, s *set) {
 		// The slack beside the second is a quarter of a second and five times the longest stall of this process,
@@ -193,7 +193,7 @@ func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
 	})
 }
 
-// letGo ends a lease in one of the ways of a living holder.
+// letGo ends a lease in one of the ways in which a living holder ends it.
 func letGo(t *testing.T, l *holdfast.Lease) (how string, over time.Time) {
 	if rand.IntN(100) == 0 {
 		at := time.Now().Add(10*time.Millisecond + rand.N(300*time.Millisecond))
@@ -208,7 +208,8 @@ func letGo(t *testing.T, l *holdfast.Lease) (how string, over time.Time) {
 	return "released", time.Now()
 }
 
-// killedHolder returns the lease of a process that gets name in its turn and is killed.
+// killedHolder starts a process that waits for name, gets it in its turn, and is killed. It returns the lease of that
+// process.
 func (s *set) killedHolder(name string) (h hold) {
 	s.t.Helper()
 	const ttl = 1600 * time.Millisecond

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// A node set that was idle for an hour keeps its configuration, whichever client looks at it meanwhile. Only an
-// operator's voucher replaces the configuration, at any time.
+// A node set that was idle for an hour keeps its configuration, no matter which client looks at it during that time.
+// Only an operator's voucher replaces the configuration, and it can do so at any time.
 func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A foreign value on a node, or the label of another client, does nothing to the terminal or the log. No line of it
-// looks like a line of Holdfast.
+// A foreign value on a node, or the label of another client, must not control the terminal or the log. No line of it
+// may look like a line of Holdfast.
 func TestTheLabelOfAnotherForgesNoLine(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

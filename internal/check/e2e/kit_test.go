@@ -17,14 +17,14 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// This file is the kit: node sets of real servers, their clients, and checks of the stored keys.
+// This file contains node sets of real servers, their clients, and checks of the stored keys.
 
-// window is W in most tests. It is small, so that quarantines and TTLs are short. It exceeds the delays of a busy
-// machine.
+// window is W in most tests. It is small, so that quarantines and TTLs are short. It is larger than the delays of a
+// busy machine.
 const window = 200 * time.Millisecond
 
-// settings returns the settings of most tests: TTL 2 s, quarantine 2.2 s. The node timeout is long: on a busy machine a
-// shorter one would end calls to nodes that are well.
+// settings returns the settings of most tests: TTL 2 s, quarantine 2.2 s. The node timeout is long. On a busy machine a
+// shorter timeout would end calls to healthy nodes.
 func settings() holdfast.Config {
 	return holdfast.Config{MaxTTL: 2 * time.Second, Window: window, NodeTimeout: time.Second, Cluster: "test", RetryDelay: 20 * time.Millisecond, Logger: quiet}
 }
@@ -35,11 +35,11 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 type set struct {
 	t       testing.TB
 	servers []*redistest.Server
-	urls    []string // by default those of the servers; a test may put proxies before them
-	ids     sync.Map // of killed servers that come back as the same member, by server
+	urls    []string // the URLs of the servers by default; a test may put proxies before them
+	ids     sync.Map // by server, the ids of killed servers that come back as the same member
 }
 
-// newSet starts n voting servers: an operator vouches for them.
+// newSet starts n voting servers. They vote because an operator vouches for them.
 func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
 	s := bareSet(t, n, opts...)
@@ -47,7 +47,7 @@ func newSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	return s
 }
 
-// bareSet starts n servers that were never admitted.
+// bareSet starts n servers that no client has ever admitted.
 func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	t.Helper()
 	s := &set{t: t, servers: redistest.StartN(t, n, opts...)}
@@ -57,7 +57,7 @@ func bareSet(t testing.TB, n int, opts ...redistest.Option) *set {
 	return s
 }
 
-// trust makes every node vote at its first request: it has no locks.
+// trust makes every node vote at its first request. This is safe because the nodes have no locks.
 func (s *set) trust() {
 	s.t.Helper()
 	for _, srv := range s.servers {
@@ -65,7 +65,7 @@ func (s *set) trust() {
 	}
 }
 
-// vouch makes a server with new memory vote within two windows or a second more.
+// vouch vouches for a server with new memory. The server votes after two windows and at most a second more.
 func (s *set) vouch(srv *redistest.Server) {
 	s.t.Helper()
 	now := srv.MustDo(s.t, "TIME").([]any)
@@ -88,15 +88,16 @@ func (s *set) votesFrom(srv *redistest.Server, until int64) {
 	srv.MustDo(s.t, args...)
 }
 
-// kill kills a server that keeps its id. After its restart and a voucher the server has its place in the node set at
-// once. With another id it would have to wait for more than MaxTTL, until no client counts its earlier vote.
+// kill kills a server, and keeps its id for its restart. With the same id and a voucher the server gets its place in
+// the node set at once. With another id it would have to wait for more than MaxTTL, until no client counts its earlier
+// vote.
 func (s *set) kill(srv *redistest.Server) {
 	s.t.Helper()
 	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
 	srv.Kill()
 }
 
-// client opens a client on the set; change may alter its settings.
+// client opens a client on the set. change may alter the settings of the client.
 func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	s.t.Helper()
 	cfg := settings()
@@ -132,7 +133,7 @@ func (s *set) ready(c *holdfast.Client) *holdfast.Client {
 	return c
 }
 
-// record returns the record of a name on a node. ok is false if there is none.
+// record returns the record of a name on a node. ok is false if there is no record.
 func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 	s.t.Helper()
 	v, err := s.servers[i].Do("GET", nodescript.RecordKey(name))
@@ -147,14 +148,14 @@ func (s *set) record(i int, name string) (r nodescript.Record, ok bool) {
 	return r, true
 }
 
-// plain returns the value of a name's plain key on a node, "" if there is none.
+// plain returns the value of a name's plain key on a node, "" if there is no plain key.
 func (s *set) plain(i int, name string) string {
 	v, _ := s.servers[i].Do("GET", name)
 	text, _ := v.(string)
 	return text
 }
 
-// clean reports whether no node in which holds a lock of name. Tombstones may stay.
+// clean reports whether the nodes in which have no lock of name. Tombstones may stay.
 func (s *set) clean(name string, which ...int) bool {
 	s.t.Helper()
 	for _, i := range which {
@@ -172,7 +173,7 @@ func all(n int) (list []int) {
 	return list
 }
 
-// each runs f for every server at the same time.
+// each runs f for the servers in which, all at the same time.
 func (s *set) each(which []int, f func(*redistest.Server)) {
 	var wait sync.WaitGroup
 	for _, i := range which {

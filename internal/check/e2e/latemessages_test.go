@@ -12,10 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// These requests come late, or without a stamp that confirms the clock, while a node's clock is hours back for a
-// moment. They must not end a record or the guard too early.
+// In these tests requests come late, or without a stamp that confirms the clock, while a node's clock is hours behind
+// for a moment. Such a request must not end a record or the guard too early.
 
-// through puts a proxy before each node, for the clients that are made until direct is called.
+// through puts a proxy before each node, for the clients that the test makes until it calls direct.
 func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
 	urls := s.urls
 	s.urls = nil
@@ -27,7 +27,7 @@ func (s *set) through(t *testing.T) (ways []*redistest.Proxy, direct func()) {
 	return ways, func() { s.urls = urls }
 }
 
-// tap keeps the last command of one kind, and may treat the commands that pass.
+// tap keeps the last command of one kind. It may also treat the commands that pass.
 type tap struct {
 	mu   sync.Mutex
 	last []any
@@ -58,7 +58,7 @@ func withTTL(ttl time.Duration, private bool) func(*holdfast.Config) {
 	return func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Private = ttl, ttl, private }
 }
 
-// nobodyElse fails if another client gets a name while a lease of it is alive.
+// nobodyElse fails the test if another client gets a name while a lease on the name is alive.
 func nobodyElse(t *testing.T, other *holdfast.Client, name string, lease *holdfast.Lease) {
 	t.Helper()
 	second, err := other.Mutex(name).TryLock(t.Context())
@@ -67,9 +67,9 @@ func nobodyElse(t *testing.T, other *holdfast.Client, name string, lease *holdfa
 	}
 }
 
-// The guard lives for an hour. A request of admission comes 70 minutes late, while the clock is back at that time. It
-// must not set the guard's end to an hour after that time. The missing guard would then look idle, and a later loss by
-// the clock would go unnoticed.
+// The guard lives for an hour. A request of admission comes 70 minutes late, while the clock shows the time of its
+// sending again. The request must not set the guard's end to an hour after that time. Otherwise the guard would soon be
+// missing, the node would look idle, and no client would notice a later loss by the clock.
 func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
@@ -77,7 +77,7 @@ func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	ways, direct := s.through(t)
 	var admit tap
 	ways[2].Treat(func(c []string) redistest.Treatment {
-		if len(c) == 7 && strings.EqualFold(c[0], "EVAL") { // stamp - W, stamp + W, challenge, nonce
+		if len(c) == 7 && strings.EqualFold(c[0], "EVAL") { // the arguments are stamp - W, stamp + W, challenge, nonce
 			admit.keep(c)
 		}
 		return redistest.Treatment{}
@@ -96,18 +96,18 @@ func TestALateAdmitDoesNotSetTheGuardsEndBack(t *testing.T) {
 	direct()
 	other := s.ready(s.client(withTTL(10*time.Second, false)))
 	ways[1].BlackHole(true)
-	lease := lock(t, holder, "x") // on nodes 0 and 2
+	lease := lock(t, holder, "x") // nodes 0 and 2 grant the lease
 
 	s.servers[2].SetClock(from + window.Microseconds()/2)
 	t.Logf("the late request is answered %v", s.servers[2].MustDo(t, late...))
 	s.servers[2].Step(130 * time.Minute)
-	_, _ = other.Status(t.Context(), "x") // reads the record, which has expired by that clock
+	_, _ = other.Status(t.Context(), "x") // this reads the record, which has expired by that clock
 	s.servers[2].Step(0)
 	nobodyElse(t, other, "x", lease)
 }
 
-// A release comes 130 minutes late: to a node that never had its lease, and to a node where another owner has the name
-// now.
+// A release comes 130 minutes late. It comes to a node that never had its lease, or to a node where another owner has
+// the name now.
 func TestALateReleaseDoesNotShortenAnothersRecord(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
@@ -120,12 +120,13 @@ func TestALateReleaseDoesNotShortenAnothersRecord(t *testing.T) {
 		if !strings.EqualFold(c[0], "EVALSHA") {
 			return redistest.Treatment{}
 		}
-		if len(c) == 8 && c[3] == nodescript.RecordKey("x") && len(c[5]) == 16 && c[7] == "0" { // owner, highest, above, never
+		// The arguments are owner, highest, above, never.
+		if len(c) == 8 && c[3] == nodescript.RecordKey("x") && len(c[5]) == 16 && c[7] == "0" {
 			release.keep(c)
 		}
 		return redistest.Treatment{Delay: time.Hour}
 	})
-	_ = lock(t, before, "x").Unlock(t.Context()) // on nodes 0 and 1
+	_ = lock(t, before, "x").Unlock(t.Context()) // nodes 0 and 1 had the lease
 	late := release.kept(t)
 	highest, err := strconv.ParseInt(late[5].(string), 10, 64)
 	if err != nil {
@@ -138,7 +139,7 @@ func TestALateReleaseDoesNotShortenAnothersRecord(t *testing.T) {
 	direct()
 	other := s.ready(s.client(withTTL(10*time.Second, true)))
 	ways[1].BlackHole(true)
-	lease := lock(t, holder, "x") // on nodes 0 and 2
+	lease := lock(t, holder, "x") // nodes 0 and 2 grant the lease
 
 	s.servers[2].SetClock(highest + 1000)
 	t.Logf("the late release is answered %v", s.servers[2].MustDo(t, late...))
@@ -155,7 +156,7 @@ func TestUnlockAtKeepsTheNameAlsoWhereAClockIsBehind(t *testing.T) {
 	direct()
 	other := s.ready(s.client(withTTL(10*time.Second, true)))
 	ways[1].BlackHole(true)
-	lease := lock(t, holder, "x") // on nodes 0 and 2
+	lease := lock(t, holder, "x") // nodes 0 and 2 grant the lease
 	s.servers[2].Step(-130 * time.Minute)
 	at := time.Now().Add(8 * time.Second)
 	if err := lease.UnlockAt(t.Context(), at); err != nil {
@@ -167,9 +168,9 @@ func TestUnlockAtKeepsTheNameAlsoWhereAClockIsBehind(t *testing.T) {
 	}
 }
 
-// A name is released while the clock of one node is two hours behind. By that clock the record must not get a short
-// life, because the next lease of the name may keep it. A lease does not set the record's life anew if the previous
-// token is recent.
+// A client releases a name while the clock of one node is two hours behind. By that clock the record must not get a
+// short life, because the next lease of the name may keep this life: a lease does not set the record's life again if
+// the previous token is recent.
 func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
@@ -178,15 +179,15 @@ func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
 	direct()
 	other := s.ready(s.client(withTTL(10*time.Second, true)))
 	ways[1].BlackHole(true)
-	before := lock(t, first, "x") // on nodes 0 and 2
+	before := lock(t, first, "x") // nodes 0 and 2 grant the lease
 	stays := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: window, Cluster: "test"}.Stays()
 	s.servers[2].Step(-stays + 1200*time.Millisecond)
 	if err := before.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.servers[2].Step(0)
-	lease := lock(t, holder, "x")      // on nodes 0 and 2
-	s.servers[2].Step(2 * time.Second) // by then that time would be over
+	lease := lock(t, holder, "x")      // nodes 0 and 2 grant the lease
+	s.servers[2].Step(2 * time.Second) // a life that was too short would have ended by then
 	_, _ = other.Status(t.Context(), "x")
 	s.servers[2].Step(0)
 	nobodyElse(t, other, "x", lease)

@@ -13,8 +13,9 @@ import (
 )
 
 // A client greets a node, and the node restarts with the data of a moment ago. The client's request for the ended
-// incarnation comes to the new one. The new one refuses it, and the request's scripts must not follow. Beside the guard
-// of the snapshot they would vote. Another client, whose idle connection was silently renewed, would get no NOSCRIPT.
+// incarnation comes to the new incarnation. The new incarnation refuses the request, and the scripts of the request
+// must not follow. With the guard of the snapshot, these scripts would vote. Another client, whose idle connection was
+// silently renewed, would get no NOSCRIPT.
 func TestScriptsThatComeAfterARestartVoteForNobody(t *testing.T) {
 	t.Parallel()
 	for range 10 {
@@ -25,12 +26,12 @@ func TestScriptsThatComeAfterARestartVoteForNobody(t *testing.T) {
 	t.Error("in ten tries no request crossed the restart")
 }
 
-// crossing watches the messages of a client to a node that restarts.
+// crossing counts messages of a client to a node that restarts.
 type crossing struct {
-	run      string // of the previous incarnation
+	run      string // the run id of the previous incarnation
 	over     atomic.Bool
-	requests atomic.Int32 // its requests for a vote that came after its end
-	scripts  atomic.Int32 // its scripts that came after its end
+	requests atomic.Int32 // the number of requests for its vote that came after its end
+	scripts  atomic.Int32 // the number of its scripts that came after its end
 }
 
 func newCrossing(t *testing.T, srv *redistest.Server) *crossing {
@@ -39,7 +40,7 @@ func newCrossing(t *testing.T, srv *redistest.Server) *crossing {
 	return &crossing{run: run[:40]}
 }
 
-// sees notes a command.
+// sees notes one command.
 func (x *crossing) sees(command []string) {
 	switch {
 	case !x.over.Load() || !strings.Contains(strings.Join(command, " "), x.run):
@@ -50,7 +51,8 @@ func (x *crossing) sees(command []string) {
 	}
 }
 
-// requestAfterARestart reports whether such a request came after the restart.
+// requestAfterARestart runs the case once. It reports whether a request for the ended incarnation came after the
+// restart.
 func requestAfterARestart(t *testing.T) bool {
 	t.Helper()
 	s := newSet(t, 3)
@@ -71,7 +73,7 @@ func requestAfterARestart(t *testing.T) bool {
 	holder := s.ready(s.client(long))
 	s.servers[2].MustDo(t, "SAVE")
 	holders[1].BlackHole(true)
-	lease := lock(t, holder, "x") // on nodes 0 and 2
+	lease := lock(t, holder, "x") // nodes 0 and 2 grant the lease
 
 	// The third client waits for the clocks of the other nodes after it has greeted node 2.
 	lookers := through()
@@ -120,9 +122,9 @@ func requestAfterARestart(t *testing.T) bool {
 	return crossed.requests.Load() > 0
 }
 
-// This is the same case, but the new incarnation still loads its data when the request for the previous one comes. It
-// refuses the request (LOADING). Scripts after it would come a moment later, in segments of their own, when all data is
-// loaded.
+// This is the same case, but the new incarnation still loads its data when the request for the previous incarnation
+// comes. It refuses the request (LOADING). Scripts after the request would come a moment later, in their own segments,
+// when all data is loaded.
 func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.Args("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024"))
@@ -139,13 +141,13 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 6*time.Second, 6*time.Second }
 
 	s.servers[2].MustDo(t, "EVAL", "for i = 1, 4000 do redis.call('SET', 'filler' .. i, string.rep('x', 100)) end", 0)
-	b := s.ready(s.client(long)) // it will want the lock, and is idle now
+	b := s.ready(s.client(long)) // this client will want the lock, and is idle now
 	wayOfA := through()
 	a := s.ready(s.client(long))
-	s.servers[2].MustDo(t, "SAVE") // or an AOF, everysec
+	s.servers[2].MustDo(t, "SAVE") // an AOF with everysec has the same effect
 
 	wayOfA[1].BlackHole(true)
-	l := lock(t, a, "x") // nodes 0 and 2
+	l := lock(t, a, "x") // nodes 0 and 2 grant the lease
 
 	wayOfC := through()
 	wayOfC[0].DelayRequests(90 * time.Millisecond)
@@ -157,7 +159,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 		case strings.EqualFold(c[0], "EVAL"):
 			greeted <- true
 		case strings.EqualFold(c[0], "SCRIPT") && loaded.Add(1) == 1:
-			return redistest.Treatment{Delay: 800 * time.Millisecond} // a lost segment, sent again
+			return redistest.Treatment{Delay: 800 * time.Millisecond} // as a lost segment that is sent again
 		}
 		return redistest.Treatment{}
 	})

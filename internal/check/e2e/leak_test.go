@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// written is a log that can be read during writes.
+// written is a log that a test can read during writes.
 type written struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -58,7 +58,7 @@ func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 			t.Errorf("reported without reason: %s", other)
 		}
 	}
-	// The work that it protects may still be running: the lease stays held and renewed.
+	// The work under the dropped lease may still be running, so the client holds and renews the lease.
 	r, _ := s.record(0, "dropped")
 	redistest.Eventually(t, 5*time.Second, "the dropped lease to be renewed", func() bool {
 		now, _ := s.record(0, "dropped")
@@ -73,7 +73,7 @@ func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts goroutines.
+// The test is not parallel, because it counts goroutines.
 func TestAClosedClientLeavesNoGoroutines(t *testing.T) {
 	s := newSet(t, 3)
 	net := s.network()
@@ -103,7 +103,7 @@ func TestAClosedClientLeavesNoGoroutines(t *testing.T) {
 			mischief(c)
 			c.Close()
 			net.all(func(p *redistest.Proxy) { p.BlackHole(false); p.Cut(false) })
-			// The drivers' own goroutines end when the time of their last call is over.
+			// The drivers' own goroutines end at the time limit of their last call.
 			redistest.Eventually(t, 15*time.Second, name+", "+d.name+": the client's goroutines to end", func() bool { return goroutines() == "" })
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A printed lease shows which lease it is.
+// A printed lease shows its name, token and deadline.
 func TestAPrintedLeaseSaysNameTokenAndDeadline(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

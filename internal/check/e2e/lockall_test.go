@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// trips counts the round trips to a node that are about names of a test.
+// trips counts the round trips to a node that are about the names of a test.
 type trips struct {
 	node.Node
 	n atomic.Int32
@@ -35,7 +35,7 @@ func (c *trips) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return c.Node.EvalSHA(ctx, calls)
 }
 
-// countedNames returns n names whose round trips are counted, in a random order.
+// countedNames returns n names in a random order. trips counts the round trips about these names.
 func countedNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -61,7 +61,7 @@ func TestSeveralFreeLocksTakeOneRoundTrip(t *testing.T) {
 		expect := func(what string, names, most int32) {
 			t.Helper()
 			for i, count := range counts {
-				// A majority is enough for the result, so a node may be asked later.
+				// A majority is enough for the result, so a node may get its question later.
 				redistest.Eventually(t, 10*time.Second, what, func() bool { return count.n.Load() > 0 })
 				if n := count.n.Swap(0); n > most {
 					t.Errorf("%s of %d names: %d round trips to node %d, want %d", what, names, n, i, most)
@@ -177,7 +177,7 @@ func TestDoAllHoldsAllLocksWhileItsWorkRuns(t *testing.T) {
 	}
 }
 
-// One lock of several is held: the error names that lock and its holder, and the others are free at once.
+// One lock of several is held. The error names that lock and its holder, and the other locks are free at once.
 func TestOneHeldLockOfSeveralLeavesTheOthersFree(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -215,7 +215,7 @@ func TestOneHeldLockOfSeveralLeavesTheOthersFree(t *testing.T) {
 	})
 }
 
-// A waiter for several locks gets them when the one that is held is free.
+// A waiter for several locks gets them when the held one becomes free.
 func TestSeveralLocksComeInTheirTurn(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -244,7 +244,7 @@ func TestSeveralLocksComeInTheirTurn(t *testing.T) {
 			})
 		}
 		waitsFor("b")
-		// While it waits for b it has a, and does not keep c from others.
+		// While the call waits for b it has a, and does not keep c from other clients.
 		if _, err := other.Mutex("a").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {
 			t.Errorf("a, while b is waited for: %v", err)
 		}
@@ -264,7 +264,8 @@ func TestSeveralLocksComeInTheirTurn(t *testing.T) {
 	})
 }
 
-// Several clients try for the same locks at the same instant, also with a dead minority. One of them gets all.
+// Several clients try for the same locks at the same instant, even with a dead minority. One of the clients gets all
+// locks.
 func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -327,7 +328,7 @@ func TestWrongNamesForSeveralLocksAreErrors(t *testing.T) {
 	if _, err := c.LockAll(ended, []string{"a", "b"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
-	// Names that differ by a prefix only are different locks, and so is a name that contains Config.Prefix.
+	// Names that differ only by a prefix are different locks, and so is a name that contains Config.Prefix.
 	prefixed := s.ready(s.client(calm, func(c *holdfast.Config) { c.Prefix = "app/" }))
 	set, err := prefixed.TryLockAll(t.Context(), []string{"x", "app/x", "xx", "x/"})
 	if err != nil || len(set.Names()) != 4 {

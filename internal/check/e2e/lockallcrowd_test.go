@@ -24,7 +24,7 @@ var (
 	circle    = flag.Duration("holdfast.circle", time.Minute, "how long a caller of that crowd waits; longer than any wait that is no circle")
 )
 
-// use is the use of one name: it finds two holders, and tokens in the wrong order.
+// use is the use of one name. It finds two holders at a time, and tokens in the wrong order.
 type use struct {
 	name    string
 	holders atomic.Int32
@@ -43,10 +43,11 @@ func (u *use) begin(t *testing.T, fence int64) {
 func (u *use) end() { u.holders.Add(-1) }
 
 // Sixteen callers in four clients take random subsets of eight names in random orders, mixed with single locks. Some
-// give up, subscriptions are killed, one of five nodes stands still now and then, and processes that hold a set or wait
-// for one are killed. Everybody else is served, so nobody waits in a circle. At the end nothing is left on the nodes.
+// callers give up, subscriptions are killed, and one of five nodes is frozen now and then. Processes that hold a set or
+// wait for one are killed. All other callers are served, so no callers wait in a circle. At the end no node has a
+// trace.
 //
-// It is not parallel, because sixteen callers would disturb others.
+// The test is not parallel, because sixteen callers would disturb other tests.
 func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 	inTurn(t, func(t *testing.T, s *set) {
 		const clients, callers, names = 4, 16, 8
@@ -76,7 +77,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 			}
 			defer cancel()
 			some, list := draw(4)
-			on := holdfast.WaitThroughOutages() // this machine may stand still for longer than a call waits
+			on := holdfast.WaitThroughOutages() // this machine may freeze for longer than a call waits
 			var err error
 			switch rand.IntN(10) {
 			case 0, 1:
@@ -127,7 +128,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 				s.servers[rand.IntN(max(1, len(s.servers)-1))].MustDo(t, "CLIENT", "KILL", "TYPE", "pubsub")
 			}
 		})
-		if last := len(s.servers) - 1; last > 0 { // a minority stands still now and then
+		if last := len(s.servers) - 1; last > 0 { // a minority is frozen now and then
 			faults.Go(func() {
 				for ctx.Err() == nil {
 					<-time.After(rand.N(2 * time.Second))
@@ -143,7 +144,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 				p := s.waiter("-keep", "-all", strings.Join(list, ","), "-ttl", "1600ms")
 				p.until(time.Minute, "ready")
 				p.tell()
-				<-time.After(rand.N(40 * time.Millisecond)) // it waits for some, or has all
+				<-time.After(rand.N(40 * time.Millisecond)) // the process waits for some locks, or has all
 				p.signal(syscall.SIGKILL)
 				p.stop()
 				killed.Add(1)
@@ -170,7 +171,7 @@ func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
 	})
 }
 
-// empty waits until no node holds one of the names for anybody, nor has a waiter for it.
+// empty waits until no node has a lock of one of the names, or a waiter for it.
 func (s *set) empty(names []string) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 70*time.Second, "no locks and no waiters", func() bool {
@@ -178,7 +179,7 @@ func (s *set) empty(names []string) {
 	})
 }
 
-// expired reports whether no node has a lock of name that is not over, and no queue.
+// expired reports whether the nodes in which have no queue for name, and no lock of name that has not expired.
 func (s *set) expired(name string, which []int) bool {
 	s.t.Helper()
 	for _, i := range which {

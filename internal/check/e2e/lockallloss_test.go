@@ -55,7 +55,7 @@ func TestTheLossOfOneLockEndsTheSet(t *testing.T) {
 	})
 }
 
-// A lock is lost while the call waits for another one. The call gives up, and leaves nothing.
+// The call loses one lock while it waits for another. It gives up, and leaves no trace.
 func TestALossWhileOthersAreWaitedForEndsTheCall(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -85,7 +85,7 @@ func TestALossWhileOthersAreWaitedForEndsTheCall(t *testing.T) {
 	})
 }
 
-// Calls for several locks are cancelled at random moments, on a slow network. They leave nothing.
+// Calls for several locks are cancelled at random moments, on a slow network. They leave no trace.
 func TestACancelledCallForSeveralLocksLeavesNothing(t *testing.T) {
 	t.Parallel()
 	const delay = 100 * time.Millisecond
@@ -126,7 +126,7 @@ func TestACancelledCallForSeveralLocksLeavesNothing(t *testing.T) {
 	s.forgetAll([]string{"held"})
 }
 
-// Unlock gives back every lock although one of them fails.
+// Unlock gives back every lock, although one of the releases fails.
 func TestUnlockGivesBackTheOthers(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -159,7 +159,7 @@ func TestUnlockGivesBackTheOthers(t *testing.T) {
 	}
 }
 
-// A set that is dropped without Unlock is reported as a lease is, also if its context was used.
+// A client reports a set that is dropped without Unlock, as it reports a lease, even if the set's context was used.
 func TestASetDroppedWithoutUnlockIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A caller that holds a lock and wants a lower one that is held does not wait for it: the holder may wait for the lock
-// of this caller.
+// A caller that holds a lock does not wait for a lower lock that another caller holds, because that caller may wait for
+// the lock of this caller.
 func TestALockBelowAHeldOneIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -33,19 +33,19 @@ func TestALockBelowAHeldOneIsNotWaitedFor(t *testing.T) {
 	if _, err := c.TryLockAll(m.Context(), []string{"b", "a"}); !errors.Is(err, holdfast.ErrHeld) || errors.Is(err, holdfast.ErrOrder) {
 		t.Errorf("TryLockAll, which does not wait: %v", err)
 	}
-	// Lower names that are free are taken.
+	// The call takes lower names that are free.
 	free, err := c.LockAll(m.Context(), []string{"a", "c"})
 	if err != nil {
 		t.Fatalf("lower names that are free: %v", err)
 	}
 	free.Unlock(t.Context())
-	// In the context of a set that is over, only m counts.
+	// In the context of a set that has ended, only m counts.
 	soon, stop := context.WithTimeout(context.WithoutCancel(free.Context()), 200*time.Millisecond)
 	defer stop()
 	if _, err := c.LockAll(soon, []string{"b"}); !errors.Is(err, holdfast.ErrOrder) {
 		t.Errorf("below m, in the context of a set that is over: %v", err)
 	}
-	// Higher names are waited for.
+	// The call waits for higher names.
 	high := lock(t, other, "x")
 	got := make(chan error, 1)
 	go func() {
@@ -73,7 +73,7 @@ func TestALockBelowAHeldOneIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Two nested callers take their locks in opposite orders. Each of them ends: one of them is refused.
+// Two nested callers take their locks in opposite orders. Both callers end, because one of them gets an error.
 func TestNestedCallersInOppositeOrdersEnd(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -105,7 +105,8 @@ func TestNestedCallersInOppositeOrdersEnd(t *testing.T) {
 	}
 }
 
-// Locks of a set are reentrant, alone and in other sets. The set gives back its locks when the last handle is released.
+// The locks of a set are reentrant, alone and in other sets. The set gives back its locks when its last handle is
+// released.
 func TestSetsUnderSets(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -129,7 +130,7 @@ func TestSetsUnderSets(t *testing.T) {
 	if _, err := c.LockAll(outer.Context(), []string{"a"}, holdfast.Reentrant(false)); !errors.Is(err, holdfast.ErrReentrant) {
 		t.Errorf("Reentrant(false): %v", err)
 	}
-	// A sibling waits for the handles, in this process, and gets no deadlock though the set also has higher names.
+	// A sibling waits for the handles, in this process. It gets no deadlock, although the set also has higher names.
 	if _, err := c.TryLockAll(outer.Context(), []string{"a", "b"}); !errors.Is(err, holdfast.ErrHeld) {
 		t.Errorf("a sibling that does not wait: %v", err)
 	}
@@ -146,7 +147,7 @@ func TestSetsUnderSets(t *testing.T) {
 		t.Fatalf("a sibling: %v; want that it waits for the handle of a", err)
 	case <-time.After(200 * time.Millisecond):
 	}
-	// Nor does a sibling wait for a handle while it has one above it.
+	// A sibling does not wait for a handle either while it has a higher handle.
 	above, err := c.Mutex("b").Lock(outer.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 type blocking struct {
 	written
 	goOn    chan struct{}
-	blocked chan struct{} // closed when a writer is blocked
+	blocked chan struct{} // this channel closes when a writer is blocked
 	once    sync.Once
 }
 
@@ -36,7 +36,7 @@ func (b *blocking) Write(p []byte) (int, error) {
 
 func (b *blocking) logger(c *holdfast.Config) { c.Logger = slog.New(slog.NewTextHandler(b, nil)) }
 
-// awaitBlocked returns when a line about a node is blocked in the log.
+// awaitBlocked returns when the log blocks a line about a node.
 func (b *blocking) awaitBlocked(t *testing.T) {
 	t.Helper()
 	select {
@@ -112,12 +112,12 @@ func (c curious) Enabled(ctx context.Context, l slog.Level) bool {
 	return c.Handler.Enabled(ctx, l)
 }
 
-// No method of the Logger is called at the end of a lease, not even Enabled.
+// The client calls no method of the Logger at the end of a lease, not even Enabled.
 func TestALossIsAnnouncedAlthoughTheLoggerIsSlowToAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	b := curious{slog.DiscardHandler, make(chan struct{})}
-	voting := s.ready(s.client()) // so that the client under test has nothing to report before
+	voting := s.ready(s.client()) // all nodes vote then, so the client under test has nothing to report before
 	voting.Close()
 	c := s.client(func(c *holdfast.Config) { c.Logger = slog.New(&b) })
 	defer c.Close()
@@ -132,14 +132,14 @@ func TestALossIsAnnouncedAlthoughTheLoggerIsSlowToAnswer(t *testing.T) {
 	}
 }
 
-// A test's log, for example, must not be used after the test.
+// Close must wait for the log because a test's log, for example, must not be used after the test.
 func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	b := newBlocking()
 	c := s.ready(s.client(b.logger))
 	s.servers[0].Kill()
-	lock(t, c, "x") // it is renewed, so the client misses the node
+	lock(t, c, "x") // the client renews this lease, and so misses the node
 	b.awaitBlocked(t)
 	time.AfterFunc(100*time.Millisecond, func() { close(b.goOn) })
 	c.Close()
@@ -148,7 +148,7 @@ func TestCloseWaitsForWhatWasLogged(t *testing.T) {
 	}
 }
 
-// The log describes the loss of a node's vote as bad news.
+// The log reports the loss of a node's vote as bad news.
 func TestTheLogSaysForHowLongANodeDoesNotVote(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

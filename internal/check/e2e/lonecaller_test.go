@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A lone caller carries its calls itself. It must not wait for a node that hangs when its context has ended.
+// A lone caller carries its calls itself. When its context has ended, it must not wait for a node that hangs.
 func TestALoneCallersContextEndsItsWaitForANodeThatHangs(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -42,7 +42,7 @@ func TestALoneCallersContextEndsItsWaitForANodeThatHangs(t *testing.T) {
 		}
 		cancel()
 		s.servers[0].Thaw()
-		// What was cut off leaves nothing: another client gets the names.
+		// A call that was cut off leaves no trace, so another client gets the names.
 		other := s.ready(s.client(patient))
 		within, stop := context.WithTimeout(t.Context(), 4*time.Second)
 		if name == "Unlock" || name == "UnlockAt" {
@@ -65,7 +65,7 @@ func TestALoneCallersContextEndsItsWaitForANodeThatHangs(t *testing.T) {
 	}
 }
 
-// warm makes calls until c carries its next calls itself, and returns a lease.
+// warm makes calls until c carries its next calls itself. Then it returns a lease.
 func warm(t *testing.T, c *holdfast.Client, name string) *holdfast.Lease {
 	t.Helper()
 	for range 8 {
@@ -86,7 +86,7 @@ func TestCloseEndsTheWaitOfALoneCallerForANodeThatHangs(t *testing.T) {
 		_, err := c.Mutex("x").Lock(context.Background())
 		ended <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // the call is under way, or has not begun: both must end
+	time.Sleep(50 * time.Millisecond) // the call is under way, or has not begun; it must end in both cases
 	go c.Close()
 	select {
 	case err := <-ended:

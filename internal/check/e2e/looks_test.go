@@ -17,14 +17,15 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The address of node 2 moves to another live server (3) that votes but is a stranger for node 1 (reachable). The
-// holder's server 2 lives. Client.Nodes is the first call that meets the new server.
+// For client a, the address of node 2 moves to another live server, server 3. That server votes, but is a stranger for
+// node 1, which a can reach. Server 2, which client b uses, still lives. Client.Nodes is the first call of a that meets
+// server 3.
 func TestALookMeetsAnotherServerAsAGreetingDoes(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
 	b, ofB := s.behind(0, 1, 2)
 	s.ready(b)
-	// server 3 votes (is admitted) though it is a stranger: somebody had the wrong list once
+	// Server 3 votes although it is a stranger, because client c once had the wrong list.
 	c, _ := s.behind(0, 1, 3)
 	redistest.Eventually(t, 5*time.Second, "c", func() bool { n, _ := standing(t, c); return n >= 2 })
 	time.Sleep(100 * time.Millisecond)
@@ -32,14 +33,14 @@ func TestALookMeetsAnotherServerAsAGreetingDoes(t *testing.T) {
 	a, ofA := s.behind(0, 1, 2)
 	s.ready(a)
 	for i := range 20 {
-		ofB[1].Cut(true) // b works with 0 and 2
+		ofB[1].Cut(true) // b works with nodes 0 and 2
 		held, err := b.Mutex("x").TryLock(t.Context())
 		if err != nil {
 			t.Logf("b: %v", err)
 			ofB[1].Cut(false)
 			continue
 		}
-		ofA[0].Cut(true) // a reaches 1 only, and 2's address
+		ofA[0].Cut(true) // a reaches only node 1, and the address of node 2
 		ofA[2].Redirect(s.servers[3].Addr())
 		time.Sleep(20 * time.Millisecond)
 		ns := a.Admin().Nodes(t.Context())
@@ -56,8 +57,8 @@ func TestALookMeetsAnotherServerAsAGreetingDoes(t *testing.T) {
 	}
 }
 
-// A durable server comes back with "appendfsync everysec". A client that greets it refuses it; a client whose first
-// call is a look (Client.Nodes) has it vote, and locks on it.
+// A durable server comes back with "appendfsync everysec". A client that greets the server refuses it. A client whose
+// first call is a look (Client.Nodes) must refuse it too. Earlier such a client let the server vote and locked on it.
 func TestALookChecksThatANodeIsDurable(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1, redistest.Durable())
@@ -83,7 +84,7 @@ func TestALookChecksThatANodeIsDurable(t *testing.T) {
 }
 
 // A program serves its health page from Client.Nodes, five times a second, each with a timeout. One of three nodes
-// hangs: goroutines pile up.
+// hangs. The goroutines of the looks must not pile up.
 func TestLooksAtAHungNodeDoNotPileUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +106,7 @@ func TestLooksAtAHungNodeDoNotPileUp(t *testing.T) {
 	})
 }
 
-// blip makes every call of these ways fail for a time, as when connections break.
+// blip makes every call on this way fail for a time, as when connections break.
 type blip struct {
 	*flip
 	broken *atomic.Bool
@@ -122,8 +123,8 @@ func (b *blip) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return b.flip.EvalSHA(ctx, calls)
 }
 
-// The nodes are healthy and 10 ms away. Their connections break once, for 100 ms, after two minutes. Without looks the
-// lease is kept. With 50 looks a second it is lost, and no lock can be had for a long time.
+// The nodes are healthy and 10 ms away. Their connections break once, for 100 ms, after two minutes. The client must
+// keep the lease even with 50 looks a second. Earlier it then lost the lease and could not get a lock for a long time.
 func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 	t.Parallel()
 	for _, looks := range []bool{false, true} {
@@ -147,7 +148,7 @@ func TestLooksAndABrokenConnectionCostNoLease(t *testing.T) {
 			c.Admin().Nodes(t.Context())
 			l := lock(t, c, "x")
 			done := make(chan struct{})
-			go func() { // other work
+			go func() { // this goroutine keeps the client at work
 				for i := 0; ; i++ {
 					select {
 					case <-done:

@@ -18,10 +18,11 @@ import (
 var lossRuns = flag.Int("holdfast.loss", 1000, "how many holders are cut off")
 
 // Holders are cut off from all nodes at random moments. A competitor with working connections waits for each of their
-// locks, and tries again at the instant when the nodes let go. The nodes' clocks differ by as much as is allowed
-// without a message. The earliest majority lets go 90 ms before the holder's TTL is over by its own clock.
+// locks, and tries again at the instant when the nodes let go. The nodes' clocks differ by the largest difference that
+// is allowed without a message. The earliest majority lets go 90 ms before the holder's TTL has ended by the holder's
+// own clock.
 //
-// The test is not parallel, because two hundred holders at a time would disturb others.
+// The test is not parallel, because two hundred holders at a time would disturb other tests.
 func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 	s := bareSet(t, 5, redistest.WithClock())
 	for i, off := range []time.Duration{-90, -90, 0, 90, 90} {
@@ -64,7 +65,7 @@ func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 				if r%2 == 1 {
 					cut = (*redistest.Proxy).BlackHole
 				}
-				<-time.After(rand.N(1200 * time.Millisecond)) // the random moment
+				<-time.After(rand.N(1200 * time.Millisecond)) // the cut comes at a random moment
 				net.all(func(p *redistest.Proxy) { cut(p, true) })
 				runs.Wait()
 				net.all(func(p *redistest.Proxy) { cut(p, false) })
@@ -80,12 +81,13 @@ func TestALossIsAnnouncedBeforeAnotherCanAcquire(t *testing.T) {
 		sorted[0].Round(time.Millisecond), sorted.Median().Round(time.Millisecond), sorted.Longest().Round(time.Millisecond))
 }
 
-// cutOff holds a lock through c until the competitor gets it. It returns whether the holder was told, and how long
-// before. It reports errors but does not stop the test, because it runs on its own goroutine.
+// cutOff holds a lock through c until the competitor gets it. It returns whether the holder was told of its loss, and
+// how long before the competitor got the lock. It reports errors but does not stop the test, because it runs on its own
+// goroutine.
 func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started chan<- struct{}) (gap time.Duration, told bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	<-time.After(rand.N(300 * time.Millisecond)) // so that renewals do not come at the same time
+	<-time.After(rand.N(300 * time.Millisecond)) // the random pause separates the renewals
 	var lease *holdfast.Lease
 	var err error
 	for lease == nil && ctx.Err() == nil { // the network comes back from the last round
@@ -103,9 +105,9 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 		next, err = competitor.Mutex(name).Lock(ctx)
 	}
 	acquired := time.Now()
-	// The check asks the lease itself, not an observer, whose goroutine may run late. The timer may also run late if a
-	// machine gets no processor for longer than the margin. That is a pause, and no process can be told in time during
-	// a pause.
+	// The check asks the lease itself. It does not ask an observer, because the goroutine of an observer may run late.
+	// The timer may also run late if the process gets no processor for longer than the margin. This is a pause, and a
+	// process cannot be told of a loss in time during a pause.
 	if left := time.Until(lease.Deadline()); left > 0 && lease.Context().Err() == nil {
 		t.Errorf("%s: acquired by another while the holder believed in it for another %s", name, left)
 	} else if told = lease.Context().Err() != nil; !told {
@@ -127,8 +129,8 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 	if next.Fence() <= lease.Fence() {
 		t.Errorf("%s: token %d after %d", name, next.Fence(), lease.Fence())
 	}
-	// On a busy machine the competitor's own deadline may pass. But the nodes must not call its lease lost before its
-	// deadline.
+	// On a busy machine the competitor's own deadline may pass. But no node may call the competitor's lease lost before
+	// its deadline.
 	left := time.Until(next.Deadline())
 	starved := func(err error) bool { return errors.Is(err, holdfast.ErrLost) && left <= 0 }
 	if err := next.Unlock(ctx); err != nil && !errors.Is(err, holdfast.ErrUnavailable) && !starved(err) {
@@ -137,7 +139,7 @@ func cutOff(t *testing.T, c, competitor *holdfast.Client, name string, started c
 	return acquired.Sub(<-ended), told
 }
 
-// Validity counts from the sending of the request, whatever the network does to the replies.
+// Validity counts from the sending of the request, no matter what the network does to the replies.
 func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	t.Parallel()
 	const delay = 250 * time.Millisecond
@@ -158,7 +160,7 @@ func TestBeliefCountsFromTheInstantOfSending(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "a renewal", func() bool {
 		now := time.Now()
 		moved := lease.Deadline()
-		if moved.Sub(deadline) < 10*time.Millisecond { // each call computes it anew
+		if moved.Sub(deadline) < 10*time.Millisecond { // each call computes the deadline again
 			return false
 		}
 		if left := moved.Sub(now); left > validity-delay {

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A client that lost a lock learns the new owner, from the cause of the context and from Unlock.
+// A client that lost a lock learns the new owner from the cause of the context and from Unlock.
 func TestALossNamesTheThief(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// A client with another list looks once at a node set of which one node just restarted.
+// A client with another list looks once at a node set in which one node just restarted.
 func TestOpenOneReportShutsASet(t *testing.T) {
 	s := newSet(t, 5)
 	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 10*time.Second, 10*time.Second }
@@ -36,7 +36,7 @@ func TestOpenOneReportShutsASet(t *testing.T) {
 	b := open(0, 3, 4)
 	b.Admin().Nodes(t.Context())
 	began := time.Now()
-	b.Close() // it was a mistake: half a second, and no lock
+	b.Close() // this client was a mistake: it lived for half a second and took no lock
 	var lost time.Duration
 	for time.Since(began) < 60*time.Second {
 		if lost == 0 && l.Context().Err() != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// flip is an address that leads to one of several servers.
+// flip is an address that leads to one server at a time, and can change it.
 type flip struct {
 	to    atomic.Pointer[nodemodel.Node]
 	clock clock.Clock
@@ -87,7 +87,7 @@ func manyNodes(t *testing.T, n int, set nodescript.Config) []*nodemodel.Node {
 	return servers
 }
 
-// clientOf returns a client of modelled nodes, and its ways to them. Each takes 1 ms.
+// clientOf returns a client of modelled nodes, and its ways to them. Each way takes 1 ms.
 func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*holdfast.Client, []*flip) {
 	var ways []*flip
 	var list []node.Node
@@ -105,8 +105,8 @@ func clientOf(t *testing.T, servers []*nodemodel.Node, set nodescript.Config) (*
 	return c, ways
 }
 
-// Node 0 hangs for A. Node 1 is shared, reachable, and calls A's third server a stranger. The third address leads for a
-// moment to a server that is no node (a replica), and back, while a report waits for node 0.
+// Node 0 hangs for A. Node 1 is in both lists, reachable, and calls A's third server a stranger. A's third address
+// leads for a moment to a server that is no node (a replica), and then back, while a report waits for node 0.
 func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		a, ofA := client(0, 1, 3)
 		defer a.Close()
 		a.Admin().Nodes(t.Context())
-		l, err := a.Mutex("work").Lock(t.Context()) // a is at work and reports
+		l, err := a.Mutex("work").Lock(t.Context()) // this makes A work, so that it reports
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,12 +155,12 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 		n, why := standing(t, a)
 		t.Logf("%d nodes vote for A: %s", n, why)
 
-		ofB[1].way.Store(int64(time.Hour)) // b holds x on 0 and 2
+		ofB[1].way.Store(int64(time.Hour)) // B holds x on nodes 0 and 2
 		held, err := b.Mutex("x").TryLock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		ofA[0].way.Store(int64(time.Hour)) // a gets no answer of node 0
+		ofA[0].way.Store(int64(time.Hour)) // A gets no answer from node 0
 		look := func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 			defer cancel()
@@ -176,7 +176,7 @@ func TestAnObjectionOutlastsAnIDThatIsLostAndRegained(t *testing.T) {
 			}
 			ofA[1].peers.Store(&met)
 			<-reported
-			time.Sleep(20 * time.Millisecond) // node 1 has answered that server 3 is a stranger
+			time.Sleep(20 * time.Millisecond) // by then node 1 has answered that server 3 is a stranger
 			ofA[2].to.Store(servers[4])
 			look()
 			ofA[2].to.Store(servers[3])

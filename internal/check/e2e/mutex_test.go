@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// sets runs f on one node and on five, at the same time.
+// sets runs f on one node and on five nodes, at the same time.
 func sets(t *testing.T, f func(t *testing.T, s *set)) {
 	sizes(t, func(t *testing.T, n int) {
 		t.Parallel()
@@ -20,7 +20,7 @@ func sets(t *testing.T, f func(t *testing.T, s *set)) {
 	})
 }
 
-// inTurn runs f on one node and then on five, for tests that measure.
+// inTurn runs f on one node and then on five nodes, for tests that measure.
 func inTurn(t *testing.T, f func(t *testing.T, s *set)) {
 	sizes(t, func(t *testing.T, n int) { f(t, newSet(t, n)) })
 }
@@ -58,7 +58,7 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 	})
 }
 
-// Every attempt has its own owner. Otherwise a client would take a lock from itself.
+// Every attempt has its own owner. Otherwise a client could take a lock from itself.
 func TestAClientExcludesItself(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -121,7 +121,7 @@ func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
 				for range 25 {
 					err := c.Mutex("counter").Do(t.Context(), func(ctx context.Context) error {
 						lease, ok := holdfast.FromContext(ctx)
-						// Only the lock guards these values: -race and the checks find any gap.
+						// Only the lock guards these values, so the race detector and these checks find any gap.
 						inside++
 						if inside != 1 || !ok || lease.Fence() <= last {
 							t.Errorf("%d inside, token %d after %d", inside, lease.Fence(), last)
@@ -177,7 +177,7 @@ func TestDoGivesBackWhatFnReturnsAndPanics(t *testing.T) {
 	}
 }
 
-// The last actions of fn may have overlapped with the next holder, as after a loss.
+// Do must report this, because the last actions of fn may have overlapped with the next holder, as after a loss.
 func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -188,7 +188,7 @@ func TestDoTellsThatCloseGaveTheLockBackWhileFnRan(t *testing.T) {
 		err := c.Mutex("x").Do(t.Context(), func(ctx context.Context) error {
 			c.Close()
 			<-ctx.Done()
-			// It is too late for a release in time.
+			// This release comes too late.
 			if lease, _ := holdfast.FromContext(ctx); !errors.Is(lease.Unlock(t.Context()), holdfast.ErrReleased) {
 				t.Error("Close did not give the lock back")
 			}
@@ -223,6 +223,9 @@ func TestDoTellsOfALossAndOfWhatFnReturnedInOneLine(t *testing.T) {
 	})
 	if !errors.Is(err, holdfast.ErrLost) || !errors.Is(err, context.Canceled) || strings.Contains(fmt.Sprint(err), "\n") {
 		t.Errorf("Do returned %q; want one line that matches ErrLost and what fn returned", err)
+	}
+	if !strings.HasPrefix(fmt.Sprint(err), `holdfast: lock "x" lost: `) {
+		t.Errorf("Do returned %q; want that the loss comes first: nobody called Unlock", err)
 	}
 }
 
@@ -263,7 +266,7 @@ func TestAWaitEndsWithItsContextAndSaysWhy(t *testing.T) {
 	}
 }
 
-// If several goroutines of a client wait for one name, only the first has attempts to report.
+// If several goroutines of a client wait for one name, only the first goroutine in line has attempts to report.
 func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -281,7 +284,7 @@ func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	first := wait(ctx)
 	<-first
 	second := wait(t.Context())
-	<-first // it asks once a second
+	<-first // the first waiter asks once a second
 	<-first
 	if len(second) > 0 {
 		t.Error("the second in line was told of an attempt")
@@ -294,13 +297,13 @@ func TestOnWaitIsCalledForTheFirstInLineOnly(t *testing.T) {
 	}
 }
 
-// several is a cause for which == panics.
+// several is a cause that cannot be compared with ==, because the comparison would panic.
 type several []string
 
 func (s several) Error() string { return strings.Join(s, " and ") }
 
-// A caller that looks for context.Canceled does not know the cause that another caller gave. The caller that gave the
-// cause looks for that cause.
+// A caller that checks for context.Canceled does not know the cause that another caller gave. The caller that gave the
+// cause checks for that cause. Both checks must succeed.
 func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -327,7 +330,7 @@ func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 	matches("TryLock with a dead context", err, context.Canceled)
 
 	held, released := lock(t, c, "held"), lock(t, c, "released")
-	s.servers[0].Freeze() // so that the contexts end before the node answers
+	s.servers[0].Freeze() // the contexts end before the frozen node answers
 	short := func() context.Context {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, several{"cold", "wet"})
 		t.Cleanup(cancel)
@@ -346,7 +349,7 @@ func TestWhatAContextEndedMatchesItsErrAndItsCause(t *testing.T) {
 	matches("Status with a dead context", err, context.Canceled, holdfast.ErrUnavailable)
 	s.servers[0].Thaw()
 
-	// The end of the lease itself is no cancellation.
+	// The end of the lease's own context is no cancellation by the caller.
 	if err := released.Unlock(released.Context()); !errors.Is(err, holdfast.ErrReleased) || errors.Is(err, context.Canceled) {
 		t.Errorf("Unlock with the ended context of the lease: %v; want ErrReleased", err)
 	}
@@ -367,7 +370,7 @@ func TestUnlockAtKeepsTheNameTaken(t *testing.T) {
 		if !errors.Is(context.Cause(l.Context()), holdfast.ErrReleased) {
 			t.Error("the lease goes on after UnlockAt")
 		}
-		a.Close() // nobody needs to be there
+		a.Close() // no client needs to be there when the name becomes free
 		next := lock(t, b, "job")
 		if early := time.Until(at); early > 5*time.Millisecond {
 			t.Errorf("the name was free %s before its time", early)

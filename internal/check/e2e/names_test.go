@@ -42,7 +42,7 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 	sets(t, func(t *testing.T, s *set) {
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		leases := map[string]*holdfast.Lease{}
-		for what, name := range goodNames { // all at once: no two names are one lock
+		for what, name := range goodNames { // all leases exist at the same time, so no two names are one lock
 			leases[what] = lock(t, a, name)
 		}
 		for what, name := range goodNames {
@@ -58,7 +58,7 @@ func TestAnyNameCanBeLocked(t *testing.T) {
 			if err != nil || st.Holder().Owner != lease.Owner() || st.Holder().Fence != lease.Fence() || st.Name != name {
 				t.Errorf("%s: Status: %+v, %v", what, st, err)
 			}
-			// A majority has it at once. A node that missed it gets it by the next renewal.
+			// A majority has the lease at once. A node that missed it gets it by the next renewal.
 			redistest.Eventually(t, 5*time.Second, what+": the plain key on the first node", func() bool { return s.plain(0, name) == lease.Owner() })
 			if err := lease.Extend(t.Context(), 3*time.Second); err != nil {
 				t.Errorf("%s: Extend: %v", what, err)
@@ -105,7 +105,7 @@ func (n *silent) Eval(ctx context.Context, text string, call node.Call, load ...
 	return n.Node.Eval(ctx, text, call, load...)
 }
 
-// Every method refuses each of these names with advice, and without a request to a node. An unreachable node would give
+// Every method refuses each of these names with advice, and sends no request to a node. An unreachable node would give
 // a different error.
 func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 	t.Parallel()

@@ -9,13 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// With Reentrant(false) a lock under its own lease is an error at once. Other names, other clients and a context that is
-// not the lease's are unchanged.
+// With Reentrant(false) a lock under its own lease is an error at once. The option changes nothing for other names, for
+// other clients, and for contexts that do not belong to the lease.
 func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	c := s.ready(s.client(calm))
-	elsewhere := newSet(t, 1) // another node set, during a move of clients from one to the other
+	elsewhere := newSet(t, 1) // another node set, as when clients move from one set to another
 	other := elsewhere.ready(elsewhere.client(calm))
 	once := holdfast.Reentrant(false)
 	x, y := c.Mutex("x", once), c.Mutex("y")
@@ -45,7 +45,7 @@ func TestALockInsideItselfIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
-// TryDo does not wait. It releases the lock. Its work ends with the caller's context and with the lock.
+// TryDo does not wait, and it releases the lock. Its work ends with the caller's context and with the lock.
 func TestTryDoTakesAFreeLockAndItsWorkEndsWithTheCaller(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// This file is the kit's network: a proxy per node, and the two drivers.
+// This file contains the network of the kit: a proxy per node, and the two drivers.
 
-// network is one client's way to the nodes. Its faults affect no other client.
+// network is the way of one client to the nodes. Its faults affect no other client.
 type network []*redistest.Proxy
 
 // network puts a proxy in front of each server.
@@ -62,14 +62,14 @@ var (
 			if err != nil {
 				return nil, err
 			}
-			clients = append(clients, redis.NewClient(o)) // dials nothing, so it need not be closed
+			clients = append(clients, redis.NewClient(o)) // the client dials nothing, so it need not be closed
 		}
 		return goredisnode.Open(clients...)
 	}}
 	drivers = []driver{viaRueidis, viaGoRedis}
 )
 
-// calm makes settings without short times, so that a busy machine cannot disturb the test.
+// calm sets only long times, so that a busy machine cannot disturb the test.
 func calm(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = window, 5*time.Second, 2*time.Second
 }

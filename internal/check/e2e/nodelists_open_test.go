@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// Two lists share node 0, and the node set has no name in the configuration: it is a hash of the list. No node fails,
-// and all are reached.
+// Two lists share node 0, and the configuration contains no name of the node set, so the name is a hash of the list. No
+// node fails, and every client reaches its nodes.
 func TestOpenListsWithoutANameThatShareANode(t *testing.T) {
 	s := newSet(t, 5)
 	open := func(which ...int) *holdfast.Client {

@@ -15,9 +15,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// These clients' lists of nodes share some members, under one name of the node set.
+// In these tests the clients' lists of nodes share some members, under one name of the node set.
 
-// listed opens a client on these servers of the set.
+// listed opens a client on some servers of the set.
 func (s *set) listed(which ...int) *holdfast.Client {
 	s.t.Helper()
 	return s.client(func(c *holdfast.Config) {
@@ -33,7 +33,7 @@ func (s *set) listed(which ...int) *holdfast.Client {
 	})
 }
 
-// standing counts the nodes that vote for c, and returns why the others do not.
+// standing returns the number of nodes that vote for c, and the reason why the others do not.
 func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 	for _, s := range c.Admin().Nodes(t.Context()) {
 		if s.Votes() {
@@ -45,7 +45,7 @@ func standing(t testing.TB, c *holdfast.Client) (n int, why string) {
 	return n, why
 }
 
-// behind opens a client on these servers, each with its own proxy.
+// behind opens a client on some servers of the set, each with its own proxy.
 func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	s.t.Helper()
 	var net network
@@ -55,8 +55,8 @@ func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	return s.client(net.via(s.t, viaRueidis)), net
 }
 
-// exclude makes both clients try the name. a cannot reach the second node of its list, and b cannot reach the first.
-// With their third nodes these are disjoint majorities.
+// exclude makes both clients try the name. Client a cannot reach the second node of its list, and client b cannot reach
+// the first. So with their third nodes the clients have disjoint majorities.
 func exclude(t *testing.T, a, b *holdfast.Client, ofA, ofB network) {
 	t.Helper()
 	ofA[1].Cut(true)
@@ -71,7 +71,8 @@ func exclude(t *testing.T, a, b *holdfast.Client, ofA, ofB network) {
 		}
 		return err == nil
 	})
-	for until := time.Now().Add(soon / 2); time.Now().Before(until); { // a new node's quarantine ends meanwhile
+	// The quarantine of a new node ends during this time.
+	for until := time.Now().Add(soon / 2); time.Now().Before(until); {
 		if other, err := b.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
 			t.Fatalf("two holders: %s and %s", held.Owner(), other.Owner())
 		}
@@ -103,7 +104,7 @@ func TestListsThatShareAMajorityHaveOneHolder(t *testing.T) {
 		}
 	}
 	lock(t, b, "y").Unlock(t.Context())
-	// This ends by itself when the clients of the other list are gone.
+	// The conflict ends by itself when the clients of the other list are gone.
 	a.Close()
 	s.ready(b)
 }
@@ -113,17 +114,18 @@ func TestAnAddressThatMovedWhileItsOldServerLivesHasOneHolder(t *testing.T) {
 	s := newSet(t, 4)
 	a, ofA := s.behind(0, 1, 2)
 	s.ready(a)
-	// From now on a name leads to the new server. One client connected earlier.
+	// From now on a host name leads to the new server. The first client connected before that.
 	b, ofB := s.behind(0, 1, 3)
 	redistest.Eventually(t, 5*time.Second, "the shared nodes vote for the newcomer", func() bool { n, _ := standing(t, b); return n >= 2 })
 	exclude(t, a, b, ofA, ofB)
-	// The old client is led to the new server too. Then there is one list again.
+	// Now the old client also gets to the new server. Then there is only one list again.
 	ofA[2].Redirect(s.servers[3].Addr())
 	s.ready(b)
 	s.ready(a)
 }
 
-// A client that was away cannot have kept its place. It comes back as the new one.
+// The place of a server that no client uses goes to another server. So a client that was away comes back as the
+// newcomer.
 func TestAMemberThatNobodyUsesGivesItsPlaceUp(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -136,7 +138,7 @@ func TestAMemberThatNobodyUsesGivesItsPlaceUp(t *testing.T) {
 	exclude(t, b, back, ofB, ofBack)
 }
 
-// A list that shares only a minority gets no quorum, and the error says why.
+// A list that shares only a minority with another list gets no quorum, and the error gives the reason.
 func TestListsThatShareAMinorityAreToldOfEachOther(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -150,7 +152,7 @@ func TestListsThatShareAMinorityAreToldOfEachOther(t *testing.T) {
 	})
 }
 
-// A server that just started gets no place while all members are seen alive, however long it runs.
+// A server that just started gets no place while clients see all members alive, no matter how long the server runs.
 func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -181,7 +183,7 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	}
 }
 
-// One of three nodes is replaced while clients with the old list run. The old server is stopped first.
+// An operator replaces one of three nodes while clients with the old list run. The old server is stopped first.
 func TestANodeIsReplacedWhileClientsRun(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -194,12 +196,12 @@ func TestANodeIsReplacedWhileClientsRun(t *testing.T) {
 }
 
 // A server that restarts with its data is the same member. A server without data waits for its earlier place, and
-// clients wait for it as in a quarantine.
+// clients wait for it as for a quarantine.
 func TestARestartIsNoOtherList(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
 	a, b := s.ready(s.client()), s.ready(s.client())
-	for range 2 { // with its data: twice in a row
+	for range 2 { // the server restarts with its data, twice in a row
 		s.servers[0].MustDo(t, "SAVE")
 		s.servers[0].Kill()
 		s.servers[0].Restart()
@@ -224,8 +226,8 @@ func TestARestartIsNoOtherList(t *testing.T) {
 	}
 }
 
-// A list contains a server that just started and has a voucher (quarantine of 2 W). It takes no place of a live member
-// on nodes that everybody reaches and informs.
+// A list contains a server that just started and has a voucher (quarantine of 2 W). The server must not take the place
+// of a live member on nodes that all clients reach and inform.
 func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -242,8 +244,8 @@ func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 	exclude(t, a, b, ofA, ofB)
 }
 
-// Node 0 is far from a client that works with nodes 0 and 1. When node 2 starts, nothing speaks against it for the
-// client. Node 0's answer that another list has that place is still on its way.
+// Node 0 is far from a client that works with nodes 0 and 1. When node 2 starts, the client knows nothing against it.
+// The answer of node 0, that another list has that place, is still on its way.
 func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -263,7 +265,7 @@ func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 		return atWork() && err == nil
 	})
 	s.servers[2].Thaw()
-	for until := time.Now().Add(soon / 2); time.Now().Before(until); { // its quarantine ends meanwhile
+	for until := time.Now().Add(soon / 2); time.Now().Before(until); { // the quarantine of node 2 ends during this time
 		if other, err := a.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
 			t.Fatalf("two holders: %s and %s", held.Owner(), other.Owner())
 		}
@@ -273,9 +275,9 @@ func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 	}
 }
 
-// A live server waits for the place of a dead member until all leases with the dead one's vote are over. This holds
-// even if the live server votes already. The holder has the lease on the dead node and on a node that the other client
-// also reaches, but not on the other node.
+// A live server waits for the place of a dead member until all leases with the dead member's vote have ended. It must
+// wait even if it already votes. In this test the holder has the lease on the dead node and on one node that the other
+// client also reaches, but not on the other client's second node.
 func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
@@ -292,9 +294,9 @@ func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	b, _ := open(0, 1, 3)
 	redistest.Eventually(t, 5*time.Second, "the shared nodes vote for the newcomer", func() bool { n, _ := standing(t, b); return n == 2 })
 	ofA[1].Cut(true)
-	held := lock(t, a, "x") // on 0 and 2
+	held := lock(t, a, "x") // nodes 0 and 2 grant the lease
 	s.servers[2].Kill()
-	s.servers[0].Kill() // so nobody can renew it; 1 and 3 are a majority of the other list
+	s.servers[0].Kill() // so the lease cannot be renewed; nodes 1 and 3 are a majority of the other list
 	for held.Context().Err() == nil {
 		if other, err := b.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
 			t.Fatalf("two holders: %s, for another %s, and %s", held.Owner(), time.Until(held.Deadline()), other.Owner())
@@ -307,8 +309,8 @@ func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	})
 }
 
-// The new client's report comes again while the clock of the one common node is back at that time. The later sights of
-// others are then in the future, and still count.
+// The new client's report comes again while the clock of the one common node shows the time of its sending again. For
+// that clock, the times at which other clients saw their members later are in the future. These times must still count.
 func TestALateReportTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
@@ -329,7 +331,8 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	ofB[0].Treat(func(c []string) redistest.Treatment {
 		mu.Lock()
 		defer mu.Unlock()
-		if late == nil && len(c) == 3+7+3*3 && strings.EqualFold(c[0], "EVAL") && strings.Contains(c[5], "protocol=") { // peers: a report of three servers
+		// This is peers: a report of three servers.
+		if late == nil && len(c) == 3+7+3*3 && strings.EqualFold(c[0], "EVAL") && strings.Contains(c[5], "protocol=") {
 			late = append([]string(nil), c...)
 		}
 		return redistest.Treatment{}
@@ -341,8 +344,8 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	mu.Lock()
 	repeated := late
 	mu.Unlock()
-	time.Sleep(3 * time.Second) // A has reported since, and that it saw 1 and 2 since
-	l := lock(t, a, "x")        // 0, 1, 2
+	time.Sleep(3 * time.Second) // since then A has reported that it saw nodes 1 and 2
+	l := lock(t, a, "x")        // nodes 0, 1 and 2 grant the lease
 
 	low, _ := strconv.ParseInt(repeated[3], 10, 64)
 	args := make([]any, len(repeated))
@@ -365,7 +368,8 @@ func TestALateReportTakesNoPlace(t *testing.T) {
 	t.Logf("B: %s", why)
 }
 
-// A server that started from a copy of another's data has the other's id. A list with both counts only one of them.
+// A server that started from a copy of another server's data has the other server's id. If a list contains both
+// servers, only one of them counts.
 func TestACopyOfAServerIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -397,8 +401,8 @@ func TestACopyThatWasMetFirstCountsOnce(t *testing.T) {
 	}
 }
 
-// The one common node of both lists answers later than the others, by less than a window. It says that the new client's
-// servers are strangers. The client hears this before their votes count for the first time.
+// The one common node of both lists answers later than the other nodes, by less than a window. It says that the new
+// client's servers are strangers. The client must hear this before the votes of these servers count for the first time.
 func TestASharedNodeThatAnswersLaterIsHeardFirst(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// Drivers and client libraries have their own timeouts. A longer timeout of the client takes effect.
+// Drivers and client libraries have their own timeouts. A longer NodeTimeout must still take effect.
 func TestNodeTimeoutIsWhatWasSet(t *testing.T) {
 	t.Parallel()
 	for _, d := range drivers {

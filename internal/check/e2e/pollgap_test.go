@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// modelled is a node in a bubble of testing/synctest, half a millisecond away.
+// modelled is a node in a bubble of testing/synctest. A round trip to it takes half a millisecond.
 type modelled struct{ *nodemodel.Node }
 
 func (n modelled) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
@@ -32,15 +32,16 @@ func (n modelled) Environment() environment.Sources {
 	return environment.Sources{Clock: clock.Monotonic(), Random: rand.Uint64}
 }
 
-// contest is the result of clients that always want one name, beside a polling client of another library.
+// contest is the result of a run in which Holdfast's clients always want one name, beside a polling client of another
+// library.
 type contest struct {
 	ours, theirs, gaveUp int
 	longest              time.Duration // the longest wait of the other client
-	overtaken            int           // calls of Holdfast's clients that were served after a later one
+	overtaken            int           // calls of Holdfast's clients that were served after a later call
 }
 
-// clients are the clients of a contest. Each has some goroutines, which take the name, hold it for a while, and want it
-// again.
+// clients describes the clients of a contest. Each client has some goroutines, which take the name, hold it for a
+// while, and want it again.
 type clients struct {
 	n, goroutines int
 	hold          time.Duration
@@ -51,7 +52,8 @@ type clients struct {
 	lasts         time.Duration
 }
 
-// contests runs clients on modelled nodes, and a poller with the defaults of redsync: 32 tries, 50 to 250 ms apart.
+// contests runs clients on modelled nodes. It also runs a poller with the defaults of redsync: 32 tries, 50 to 250 ms
+// apart.
 func contests(t *testing.T, c clients) (out contest) {
 	t.Helper()
 	cfg := holdfast.Config{MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, NodeTimeout: time.Second, Cluster: "test", Logger: quiet, PollGap: c.gap, Fair: c.fair}
@@ -139,8 +141,8 @@ func contests(t *testing.T, c clients) (out contest) {
 	return out
 }
 
-// A polling client of another library gets a name in each gap, although Holdfast's clients always want it. Without gaps
-// it rarely gets the name.
+// A polling client of another library gets a name in each gap, although Holdfast's clients always want the name.
+// Without gaps the polling client rarely gets it.
 func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []clients{
@@ -150,7 +152,7 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 		{n: 3, goroutines: 3, nodes: 3, hold: 300 * time.Millisecond, fair: true},
 	} {
 		if testing.Short() && c.n == 4 {
-			continue // by far the most hand-offs: a minute with the race detector
+			continue // this case has by far the most hand-offs: it takes a minute with the race detector
 		}
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +162,7 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 				c.gap = 250 * time.Millisecond
 				with := contests(t, c)
 				t.Logf("without: %+v; with: %+v", without, with)
-				// 60 s / 2.75 s = 21 gaps.
+				// In 60 s there are 60 s / 2.75 s = 21 gaps.
 				if with.theirs < 18 || with.gaveUp > 0 || with.longest > 3500*time.Millisecond {
 					t.Errorf("with gaps the poller got %d locks, gave up %d times and waited for up to %s", with.theirs, with.gaveUp, with.longest)
 				}
@@ -172,7 +174,8 @@ func TestAPollingClientGetsItsTurnInEachGap(t *testing.T) {
 	}
 }
 
-// This is the same on a real server, by the clients' own commands. docs/coexistence.md quotes its log.
+// This is the same case on a real server, with the clients' own commands. docs/coexistence.md quotes the log of this
+// test.
 func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 	t.Parallel()
 	const gap = 250 * time.Millisecond
@@ -190,8 +193,8 @@ func TestAPollingClientOfARealServerGetsItsTurnInEachGap(t *testing.T) {
 }
 
 // pollsBeside returns how often a polling client of another library gets a name that four of Holdfast's clients always
-// want, in six seconds. With gaps it polls for up to a minute until it has had its turn twice: on a busy machine each
-// poll takes longer.
+// want, in six seconds. With gaps it polls until it has got the name twice, for up to a minute, because on a busy
+// machine each poll takes longer.
 func pollsBeside(t *testing.T, s *set, gap time.Duration) (theirs int) {
 	const lasts, hold = 6 * time.Second, 5 * time.Millisecond
 	polls := 0
@@ -239,7 +242,7 @@ func pollsBeside(t *testing.T, s *set, gap time.Duration) (theirs int) {
 	return theirs
 }
 
-// Gaps cost Holdfast's clients a tenth of the time, and no place in the queue.
+// Gaps cost Holdfast's clients at most a tenth of the time, and no place in the queue.
 func TestGapsCostATenthOfTheTimeAndNoPlaceInLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []clients{
@@ -250,7 +253,7 @@ func TestGapsCostATenthOfTheTimeAndNoPlaceInLine(t *testing.T) {
 	} {
 		for _, gap := range []time.Duration{10 * time.Millisecond, 250 * time.Millisecond, time.Second} {
 			if testing.Short() && (c.n != 16 || gap != 250*time.Millisecond) {
-				continue // each takes ten seconds with the race detector
+				continue // each case takes ten seconds with the race detector
 			}
 			t.Run(fmt.Sprintf("%+v, %s", c, gap), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -273,7 +276,7 @@ func TestGapsCostATenthOfTheTimeAndNoPlaceInLine(t *testing.T) {
 	}
 }
 
-// Without waiters there is no gap: the name is free for any client.
+// If there are no waiters there is no gap, and the name is free for any client.
 func TestALockThatNobodyWaitsForIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -24,23 +24,24 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// This file is the kit for processes: the test binary, started again to wait for one lock.
+// This file contains client processes: the test binary, which is started again to wait for one lock.
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with this setting, children end in time
 	if len(os.Args) > 1 && os.Args[1] == "waiter" {
 		os.Exit(waiter(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
 
-// patient sets the times of a node set whose clients are processes. All of them are long enough for a busy machine.
+// patient sets the times of a node set whose clients are processes. All times are long enough for a busy machine.
 func patient(c *holdfast.Config) {
 	c.Window, c.MaxTTL, c.NodeTimeout = window, 10*time.Second, time.Second
 }
 
-// waiter is the process. It prints "ready" when all nodes vote, waits for a line, and then prints the result of its
-// wait. TERM ends the wait. It holds the lock until the next line, or not at all. With -all it takes several locks.
+// waiter is the work of the process. It prints "ready" when all nodes vote, waits for a line, and then prints the
+// result of its wait for the lock. TERM ends the wait. The process holds the lock until the next line, or releases it
+// at once. With -all it takes several locks.
 func waiter(args []string) int {
 	flags := flag.NewFlagSet("waiter", flag.ExitOnError)
 	name := flags.String("name", "x", "the lock")
@@ -105,7 +106,7 @@ func waiter(args []string) int {
 	return 0
 }
 
-// votes reports whether all nodes vote. It makes the client read their clocks again.
+// votes reports whether all nodes vote. It also makes the client read the nodes' clocks again.
 func votes(ctx context.Context, c *holdfast.Client) bool {
 	for _, n := range c.Admin().Nodes(ctx) {
 		if !n.Votes() {
@@ -115,12 +116,12 @@ func votes(ctx context.Context, c *holdfast.Client) bool {
 	return true
 }
 
-// late is the allowed difference between a ticket and the time of its draw. A client reads the nodes' clocks to within
-// half a round trip, which is long on a busy machine.
+// late is the allowed difference between a ticket and the time at which it was drawn. A client reads the nodes' clocks
+// with an error of up to half a round trip, which is long on a busy machine.
 const late = 3 * time.Millisecond
 
-// punctual reports whether the client's stamps, which become tickets, are right. Nodes and processes are on one
-// machine, so its own clock shows the time.
+// punctual reports whether the client's stamps, which become tickets, are right. It compares them with the clock of
+// this process, because nodes and processes run on one machine.
 func punctual(ctx context.Context, c *holdfast.Client) bool {
 	before := time.Now()
 	l, err := c.Mutex(fmt.Sprintf("punctual/%d/%p", os.Getpid(), c)).TryLock(ctx)
@@ -133,25 +134,25 @@ func punctual(ctx context.Context, c *holdfast.Client) bool {
 	return after.Sub(before) < late && stamp.After(before.Add(-late)) && stamp.Before(after.Add(late))
 }
 
-// process is a waiter from the test's point of view.
+// process is a waiter process from the test's point of view.
 type process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	stdin *os.File
-	stop  func() // kills it and waits for its end
+	stop  func() // kills the process and waits for its end
 
 	mu   sync.Mutex
 	said []saying
 }
 
-// saying is a line of a process, and when the test read it: later than the process wrote it. So measured times are too
-// long rather than too short.
+// saying is a line of a process, with the time at which the test read it. The process wrote the line earlier. So
+// measured times may be too long, but not too short.
 type saying struct {
 	text string
 	at   time.Time
 }
 
-// waiter starts a process. It does not wait for a lock until it is told to.
+// waiter starts a process. The process does not wait for a lock until the test calls tell.
 func (s *set) waiter(args ...string) *process {
 	s.t.Helper()
 	p := &process{t: s.t, cmd: exec.Command(os.Args[0], append(append([]string{"waiter"}, args...), s.urls...)...)}
@@ -209,7 +210,7 @@ func (p *process) tell() {
 	}
 }
 
-// heard returns the line that begins with what, and when the test read it.
+// heard returns the rest of the line that begins with what, and the time at which the test read the line.
 func (p *process) heard(what string) (rest string, at time.Time, ok bool) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -236,7 +237,7 @@ func (p *process) until(within time.Duration, what string) string {
 	return rest
 }
 
-// listening waits until n clients listen for the hand-offs of every node.
+// listening waits until n clients have subscribed to hand-offs on every node.
 func (s *set) listening(n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d inboxes on every node", n), func() bool {
@@ -249,24 +250,24 @@ func (s *set) listening(n int) {
 	})
 }
 
-// spoils are the ways to spoil every third waiter.
+// spoils contains the ways to spoil every third waiter.
 var spoils = []struct {
 	how  string
 	does func(*process)
-	cost time.Duration // of each, to the waiters behind it
+	cost time.Duration // the cost of each spoilt waiter for the waiters behind it
 }{
 	{"sound", nil, 0},
 	{"killed", func(p *process) { p.signal(syscall.SIGKILL) }, 0},
-	{"frozen", (*process).freeze, time.Second}, // its claim
+	{"frozen", (*process).freeze, time.Second}, // a frozen waiter costs its claim
 	{"cancelled", func(p *process) { p.signal(syscall.SIGTERM) }, 0},
 }
 
-// Fifty processes come one after the other and are served in that order. A third of them is spoilt during the wait. No
-// process waits longer than the holders before it hold, plus one claim for each frozen one.
+// Fifty processes come one after the other and are served in that order. A third of them is spoilt during the wait. A
+// process does not wait longer than the holders before it hold, plus one claim for each frozen waiter.
 func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 	waiters := inShort(50, 24)
-	// The slack is for the machine: 50 processes and 5 servers on two cores, which other tests also use. A hand-off
-	// takes a few milliseconds. A claim that no waiter takes is found up to 15 ms after its end.
+	// The slack is for the machine: 50 processes and 5 servers run on two cores, which other tests also use. A hand-off
+	// takes a few milliseconds. The end of a claim that no waiter takes is found up to 15 ms late.
 	const slackEach = 100 * time.Millisecond
 	for _, spoil := range spoils {
 		t.Run(spoil.how, func(t *testing.T) {
@@ -279,7 +280,7 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 				p := s.waiter()
 				line = append(line, p)
 				p.until(60*time.Second, "ready")
-				<-time.After(4 * late) // so that its ticket is above the previous one
+				<-time.After(4 * late) // the pause makes its ticket higher than the previous ticket
 				p.tell()
 				s.inLine("x", i+1)
 			}
@@ -292,8 +293,8 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 					sound = append(sound, p)
 				}
 			}
-			// A process that is killed dies a moment later, and its servers notice it later still. Until then it counts
-			// as frozen.
+			// A process that is killed dies a moment later, and its servers notice this later still. Until then it
+			// counts as frozen.
 			switch spoil.how {
 			case "killed":
 				s.listening(len(sound))
@@ -308,7 +309,8 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 			slack := time.Second + min(5*machine.most(), 3*time.Second)
 			var fences []int64
 			var waits []time.Duration
-			free, before := begun, 0 // since when, and how many spoilt ones came before
+			// Since when the name is free for the next process, and how many spoilt ones came before it.
+			free, before := begun, 0
 			for i, p := range sound {
 				text, got, _ := p.heard("got")
 				fence, err := strconv.ParseInt(text, 10, 64)

@@ -25,7 +25,7 @@ func (s *set) queued(i int, name string) int64 {
 	return n
 }
 
-// inLine waits until n waiters are in the queues of all nodes.
+// inLine waits until the queues of all nodes contain n waiters.
 func (s *set) inLine(name string, n int) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, fmt.Sprintf("%d waiters in every queue", n), func() bool {
@@ -50,7 +50,7 @@ func (o *order) add(i int) {
 	o.got = append(o.got, i)
 }
 
-// turn waits for m, notes that i has it, and releases it.
+// turn waits for m, notes that waiter i has it, and releases it.
 func (o *order) turn(t *testing.T, i int, m *holdfast.Mutex) {
 	l, err := m.Lock(t.Context())
 	if err != nil {
@@ -72,7 +72,7 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 			c := s.client(patient)
 			for !votes(t.Context(), c) || !punctual(t.Context(), c) {
 			}
-			<-time.After(4 * late) // so that its ticket is above the previous one
+			<-time.After(4 * late) // the pause makes its ticket higher than the previous ticket
 			wait.Go(func() {
 				o.turn(t, i, c.Mutex("x"))
 			})
@@ -88,8 +88,8 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 	})
 }
 
-// Every third waiter is spoilt: it gave up, its process died (its connections are gone), or its process hangs (its
-// connections exist, and nothing reads them).
+// Every third waiter is spoilt. It gives up, its process dies (its connections are gone), or its process hangs (its
+// connections exist, but nothing reads them).
 func TestSpoiltWaitersAreSkipped(t *testing.T) {
 	t.Parallel()
 	const waiters = 21
@@ -138,7 +138,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 			start := time.Now()
 			holder.Unlock(t.Context())
 			sound := waiters - len(spoilt)
-			// A frozen waiter costs its claim, 1 s, and the second until the next question.
+			// A frozen waiter costs its claim, 1 s, and up to a second until the next question.
 			redistest.Eventually(t, 60*time.Second, "all sound waiters to be served", func() bool {
 				o.mu.Lock()
 				defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 			})
 			took := time.Since(start).Round(time.Millisecond)
 			t.Logf("%d of %d served in %s", sound, waiters, took)
-			// A claim for each waiter that is gone would take at least this long.
+			// If each waiter that is gone cost a claim, the others would need at least this time.
 			if most := time.Duration(len(spoilt)) * nodescript.Claim; how != "frozen" && took >= most {
 				t.Errorf("%d waiters were %s, and the others served in %s: they were not skipped at once", len(spoilt), how, took)
 			}
@@ -159,7 +159,7 @@ func TestSpoiltWaitersAreSkipped(t *testing.T) {
 	}
 }
 
-// A subscription that breaks loses hand-offs. No waiter may sleep through them.
+// When a subscription breaks, hand-offs get lost. No waiter may sleep on because of that.
 func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -172,7 +172,7 @@ func TestNoWakeUpIsLostWithItsSubscription(t *testing.T) {
 	})
 }
 
-// A holder that dies releases nothing. The first waiter finds the end of the lease.
+// A holder that dies releases nothing. The first waiter in the queue finds the end of the lease.
 func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -207,12 +207,12 @@ func TestADeadHoldersLockGoesToTheFirstInLine(t *testing.T) {
 	})
 }
 
-// Waiting costs very little: a question a second, whatever the holder does.
+// Waiting costs very little: one question a second, no matter what the holder does.
 func TestWaitersAskOnceASecond(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	const waiters, seconds = 10, 5
-	holder := lock(t, s.ready(s.client(calm)), "x") // renewed before any waiter's second is over
+	holder := lock(t, s.ready(s.client(calm)), "x") // the holder renews before the second of any waiter has passed
 	var wait sync.WaitGroup
 	for i := range waiters {
 		c := s.ready(s.client(calm))
@@ -229,7 +229,7 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	asked := s.calls()[0] - before
 	renewals := 2 * seconds
 	// A client that asks every second asks once more if the measured time begins at the right moment. On a busy machine
-	// its second is longer, and it asks less often. Half of the number would be too few.
+	// it asks less often, because each second becomes longer. Less than half of the number would be too few.
 	if least, most := waiters*seconds/2, waiters*(seconds+1)+renewals; asked < least || asked > most {
 		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: %d to %d", waiters, asked, seconds, least, most)
 	} else {
@@ -239,13 +239,13 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	wait.Wait()
 }
 
-// A waiter that cannot reach the nodes for a while comes back to its place.
+// A waiter that cannot reach the nodes for a while keeps its place.
 func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
 		holder := lock(t, s.ready(s.client(calm)), "x")
 		net := s.network()
-		var told atomic.Pointer[error] // the last error of the first waiter
+		var told atomic.Pointer[error] // the last error that the first waiter got
 		var o order
 		var wait sync.WaitGroup
 		for i := range 3 {
@@ -282,8 +282,8 @@ func TestAnOutageCostsNoPlaceInLine(t *testing.T) {
 	})
 }
 
-// A waiter may give up at the instant when another goroutine of its process passes the lock to it. The lock must not
-// stay taken without a holder.
+// A waiter may give up at the instant at which another goroutine of its process passes the lock to it. The lock must
+// not stay taken without a holder.
 func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -306,18 +306,18 @@ func TestWaitersThatGiveUpAsTheirTurnComesLeaveNothing(t *testing.T) {
 		wait.Wait()
 		begun := time.Now()
 		lock(t, other, "x").Unlock(t.Context())
-		if took := time.Since(begun); took > 5*time.Second { // of a TTL of 10 s
+		if took := time.Since(begun); took > 5*time.Second { // the TTL is 10 s
 			t.Fatalf("round %d: nobody had it, and it was free after %s", round, took)
 		}
 	}
 }
 
-// A node comes back with the memory of a moment ago. Its queue contains ended attempts. Their clients are alive, hear
-// of the claims, and decline them. Otherwise each would cost the waiters a second.
+// A node comes back with the memory of a moment ago. Its queue contains ended attempts. The clients of these attempts
+// are alive, hear of the claims, and decline them. Otherwise each claim would cost the waiters a second.
 func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		const over, most = 6, 3 * time.Second // 6 s and more if each costs a claim
+		const over, most = 6, 3 * time.Second // without declines each of the 6 attempts costs a claim: more than 6 s
 		for _, private := range []bool{false, true} {
 			change := func(c *holdfast.Config) { calm(c); c.Private = private }
 			name := fmt.Sprintf("private %v", private)
@@ -335,7 +335,7 @@ func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 				queue := nodescript.RecordKey(name) + ":queue"
 				standing, err := srv.Do("ZRANGE", queue, 0, 0)
 				if err != nil || len(standing.([]any)) == 0 {
-					continue // no waiter is in the queue of this node
+					continue // this node has no waiter in its queue
 				}
 				client := strings.Split(standing.([]any)[0].(string), "~")[1]
 				for n := range over {
@@ -360,7 +360,7 @@ func TestHandOffsToBidsThatAreOverCostNoClaim(t *testing.T) {
 	})
 }
 
-// shut is a node that no client can meet before it is opened.
+// shut is a node that no client can meet before the test closes opened.
 type shut struct {
 	node.Node
 	opened chan struct{}
@@ -386,8 +386,8 @@ func (w watched) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// A call that comes before its client has met the nodes has a place by the time of the call. This also holds if it is
-// not the first call of its process.
+// A call that comes before its client has met the nodes gets a place by the time of the call. This also holds if the
+// call is not the first call of its process.
 func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -398,7 +398,7 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 		}
 		opened := make(chan struct{})
 		cold := s.client(calm, func(c *holdfast.Config) {
-			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide the order
+			c.Fair, c.NodeTimeout = true, c.MaxTTL // a pass would hide the order, so c is Fair
 			for i := range s.servers {
 				c.Nodes = append(c.Nodes, shut{s.dial(i), opened})
 			}
@@ -423,8 +423,9 @@ func TestACrowdThatComesWithItsClientKeepsItsPlaces(t *testing.T) {
 			wants(i, cold)
 		}
 		close(opened)
-		s.inLine("x", 1) // the first of the three
-		// Two clients read the nodes' clocks, each to within half a window. The last one comes later by that much.
+		s.inLine("x", 1) // the first of the three is in the queue
+		// Two clients read the nodes' clocks, each with an error of up to half a window. So the last call comes later
+		// by that much.
 		<-time.After(2*window + 4*late)
 		wants(3, last)
 		s.inLine("x", 2)

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These tests call one real node without a client, which would keep the calls in order. They check the answers to calls
-// that come late, twice, or from a wrong client.
+// These tests call one real node without a client, because a client would keep the calls in order. They check the
+// answers to calls that come late, come twice, or come from a wrong client.
 
 // bareNode is a voting node, with the values that its calls need.
 type bareNode struct {
@@ -21,7 +21,7 @@ type bareNode struct {
 	scripts *nodescript.Scripts
 }
 
-// bare makes node i vote, with nodescript alone.
+// bare makes node i vote. It uses only package nodescript.
 func (s *set) bare(t *testing.T, i int) *bareNode {
 	t.Helper()
 	b := &bareNode{t: t, node: s.dial(i), set: s.config()}
@@ -61,7 +61,7 @@ func (b *bareNode) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// says fails unless the node gives this answer.
+// says fails the test unless the node answers the call c with this verdict.
 func (b *bareNode) says(want nodescript.Verdict, c nodescript.Call, what string) {
 	b.t.Helper()
 	if a := b.call(c); a.Verdict != want {
@@ -73,7 +73,7 @@ var bareLock = nodescript.Lock{Name: "x"}
 
 const second = int64(time.Second / time.Microsecond)
 
-// A renewal may use another connection than the release, and come after it.
+// A renewal may use another connection than the release, and may come after the release.
 func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -88,8 +88,8 @@ func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "b", b.now(), time.Second), "an acquire by somebody else")
 }
 
-// A pass is an acquire in the name of the owner that has the lock, in the same process. An owner that lost the lock
-// meanwhile has none to pass.
+// A pass is an acquire in the name of the owner that has the lock, in the same process. An owner that has lost the lock
+// in the meantime has no lock to pass.
 func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -104,7 +104,7 @@ func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 	b.says(nodescript.Granted, nodescript.PassCall(bareLock, next, T+1, time.Second, holder), "a pass by the holder")
 }
 
-// A stamp may be a window ahead of the node's clock. The end of the lease may be ahead as well.
+// A stamp may be a window ahead of the node's clock. So the end of the lease may be a window ahead too.
 func TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
@@ -122,8 +122,8 @@ func TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten(t *testing.T)
 	}
 }
 
-// The token of a name may be up to a window ahead of a client's clock. The next client draws a higher stamp. It does
-// not wait until that time.
+// The token of a name may be up to a window ahead of a client's clock. The next client then draws a higher stamp at
+// once, and does not wait until that time.
 func TestATokenAheadOfTheClockIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -144,8 +144,8 @@ func TestATokenAheadOfTheClockIsFollowed(t *testing.T) {
 	l.Unlock(t.Context())
 }
 
-// A client finds a restart by an unknown script. A server that was restored from an old snapshot has a guard, but lacks
-// the locks that were granted later.
+// A client finds a restart because the server does not know a script. A server that was restored from an old snapshot
+// has a guard, but lacks the locks that were granted later.
 func TestANodeThatCameBackWithAnOldSnapshotHasForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -166,21 +166,21 @@ func TestANodeThatCameBackWithAnOldSnapshotHasForgotten(t *testing.T) {
 	nobodyBefore(t, competitor, start, 3200*time.Millisecond)
 }
 
-// A clock that leaps deletes records and may come back in a moment. It also deletes the guard.
+// A clock that leaps deletes records, and may come back in a moment. But it also deletes the guard.
 func TestANodeWhoseClockLeaptAndCameBackHasForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	net := s.network()
 	competitor := s.ready(s.client(quarantined))
 	holder := s.ready(s.client(quarantined, net.via(t, viaRueidis)))
-	for _, i := range []int{3, 4} { // the holder's lease is only on three nodes
+	for _, i := range []int{3, 4} { // only three nodes get the holder's lease
 		net[i].Cut(true)
 	}
 	lock(t, holder, "x", holdfast.WithTTL(3*time.Second))
 	net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
 	start := time.Now()
 	s.servers[0].Step(3 * time.Hour)
-	s.servers[0].MustDo(t, "DEL", nodescript.RecordKey("another")) // a write: expired keys are deleted
+	s.servers[0].MustDo(t, "DEL", nodescript.RecordKey("another")) // a write makes the server delete expired keys
 	redistest.Eventually(t, 10*time.Second, "the record to expire", func() bool {
 		v, err := s.servers[0].Do("GET", nodescript.RecordKey("x"))
 		plain, _ := s.servers[0].Do("GET", "x")
@@ -196,39 +196,42 @@ func TestANodeWhoseClockLeaptAndCameBackHasForgotten(t *testing.T) {
 	}
 }
 
-// Redis deletes an expired key when it is read, or at random. Here the guard has not been deleted yet. Each script must
-// read the guard before the record.
+// Redis deletes an expired key when a command reads it, or at a random time. Here the guard has not been deleted yet.
+// So each script must read the guard before the record.
 func TestNothingReadsARecordThatALeapTookBeforeTheGuard(t *testing.T) {
 	t.Parallel()
-	for what, send := range map[string]func(t *testing.T, c *holdfast.Client, l *holdfast.Lease){
-		"a status":   func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Status(t.Context(), "x") },
-		"an acquire": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Mutex("x").TryLock(t.Context()) },
-		"a release":  func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Unlock(t.Context()) },
-		"UnlockAt": func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) {
+	for what, send := range map[string]func(s *set, c *holdfast.Client, l *holdfast.Lease){
+		"a status": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Status(t.Context(), "x") },
+		"an inspect": func(s *set, _ *holdfast.Client, _ *holdfast.Lease) { // without the other requests of a status
+			s.dial(0).Eval(t.Context(), nodescript.InspectText(), nodescript.InspectCall(nodescript.Lock{Name: "x"}))
+		},
+		"an acquire": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Mutex("x").TryLock(t.Context()) },
+		"a release":  func(_ *set, _ *holdfast.Client, l *holdfast.Lease) { l.Unlock(t.Context()) },
+		"UnlockAt": func(_ *set, _ *holdfast.Client, l *holdfast.Lease) {
 			l.UnlockAt(t.Context(), time.Now().Add(time.Second))
 		},
-		"an extend":      func(t *testing.T, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
-		"a first client": func(t *testing.T, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
+		"an extend":      func(_ *set, _ *holdfast.Client, l *holdfast.Lease) { l.Extend(t.Context(), 3*time.Second) },
+		"a first client": func(_ *set, c *holdfast.Client, _ *holdfast.Lease) { c.Admin().Nodes(t.Context()) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newSet(t, 1, redistest.WithClock(), redistest.Args("--enable-debug-command", "yes"))
-			node := s.servers[0]
+			srv := s.servers[0]
 			c := s.ready(s.client(quarantined))
 			l := lock(t, c, "x", holdfast.WithTTL(3*time.Second))
-			node.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
-			node.Step(3 * time.Hour)
-			send(t, c, l)
-			node.ResetClock()
-			if there := node.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
+			srv.MustDo(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+			srv.Step(3 * time.Hour)
+			send(s, c, l)
+			srv.ResetClock()
+			if there := srv.MustDo(t, "EXISTS", nodescript.GuardKey); there != int64(0) {
 				t.Errorf("the guard is there after %s while the clock was 3 h ahead", what)
 			}
 		})
 	}
 }
 
-// A machine boots with a clock that is far ahead. Its server loads the held locks as expired. It does not help that
-// every write was on disk.
+// A machine boots with a clock that is far ahead. Its server loads the held locks as expired, although every write was
+// on disk.
 func TestADurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.Durable(), redistest.WithClock())
@@ -236,7 +239,7 @@ func TestADurableNodeThatBootedWithAWrongClockHasForgotten(t *testing.T) {
 	durable := func(c *holdfast.Config) { quarantined(c); c.Durable = true }
 	competitor := s.ready(s.client(durable))
 	holder := s.ready(s.client(durable, net.via(t, viaRueidis)))
-	net[2].Cut(true) // the holder's lease is only on two nodes
+	net[2].Cut(true) // only two nodes get the holder's lease
 	l := lock(t, holder, "x", holdfast.WithTTL(3*time.Second))
 	booted := s.servers[1]
 	booted.Kill()

@@ -16,8 +16,8 @@ import (
 
 // This is the procedure of docs/operating.md, "To change it while clients run". Another database of the same servers is
 // another node set, and may have another configuration. Clients of the old set, of both sets, and of the new set
-// exclude each other, if clients of only the old and only the new set never run at the same time. No client has to
-// stop.
+// exclude each other. The condition is that clients of only the old set and clients of only the new set never run at
+// the same time. No client has to stop.
 func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -33,7 +33,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 		}
 		c.Nodes, c.MaxTTL = nodes, 3*time.Second
 	})
-	s.ready(after) // its quarantine ends before anybody needs it
+	s.ready(after) // the quarantine of the new set ends before a client needs the set
 
 	var inside atomic.Int64
 	enter := func(ctx context.Context) error {
@@ -42,7 +42,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 		}
 		defer inside.Add(-1)
 		select {
-		case <-time.After(time.Millisecond): // the work
+		case <-time.After(time.Millisecond): // this stands for the work
 		case <-ctx.Done():
 		}
 		return nil
@@ -54,7 +54,7 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 		},
 		"new": func(ctx context.Context) error { return after.Mutex("x").Do(ctx, enter) },
 	}
-	// Each worker changes from one way to the next by itself, as processes do that are replaced one by one.
+	// Each worker changes from one way to the next by itself, as processes do when they are replaced one by one.
 	run := func(from, to string) {
 		var wait sync.WaitGroup
 		for worker := range 4 {
@@ -89,21 +89,21 @@ func TestClientsMoveToAnotherConfigurationWithoutAStop(t *testing.T) {
 	})
 }
 
-// The test checks the errors of a first use and of another configuration.
+// The test checks the errors of a first use and of a client with another configuration.
 func TestAnUnavailableErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := bareSet(t, 1)
 	_, err := s.client(func(c *holdfast.Config) { c.MaxTTL = 10 * time.Second }).Mutex("x").TryLock(t.Context())
-	wantHint(t, err, "these nodes vote within ", "holdfast nodes trust or Admin.Trust")
+	wantHint(t, err, "wait ", "holdfast nodes trust (Admin.Trust in Go)")
 	s = newSet(t, 1)
 	s.ready(s.client())
 	_, err = s.client(func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }).Mutex("x").TryLock(t.Context())
-	wantHint(t, err, "another database of the same servers is another node set", "docs/operating.md",
+	wantHint(t, err, "set MaxTTL to 2s as the others do", "another database of the same servers is another node set", "https://", "docs/operating.md",
 		"holdfast nodes trust --max-ttl 3s --window 200ms --cluster test (with the same nodes)")
 	s.servers[0].Kill()
 	_, err = s.client().Mutex("x").TryLock(t.Context())
 	var un *holdfast.UnavailableError
-	if !errors.As(err, &un) || un.Hint() != "" {
+	if !errors.As(err, &un) || !strings.Contains(un.Hint(), "start the server") {
 		t.Errorf("of a node that is down: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// level runs f three levels deep under one lock, as packages that do not know of each other would.
+// level runs f three levels deep under one lock, as packages that do not know of each other would run it.
 func level(ctx context.Context, c *holdfast.Client, depth int, f func(context.Context) error) error {
 	return c.Mutex("x").Do(ctx, func(ctx context.Context) error {
 		if depth == 1 {
@@ -233,7 +233,7 @@ func TestAWaitForTheOwnClientSaysSo(t *testing.T) {
 	c := s.ready(s.client(calm))
 	lock(t, c, "x")
 	_, err := c.Mutex("x").TryLock(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "held by this very client") {
+	if err == nil || !strings.Contains(err.Error(), "held by this very client") || !strings.Contains(err.Error(), "the context of its lease") {
 		t.Errorf("without the context of the lease: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// A node that was restarted empty joins the lease at a renewal after its quarantine. The next node may then restart.
+// A node that restarted without its memory joins the lease at a renewal after its quarantine. After that the next node
+// may restart.
 func TestALeaseOutlivesEveryNode(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)
@@ -24,9 +25,9 @@ func TestALeaseOutlivesEveryNode(t *testing.T) {
 	for time.Since(start) < lasts || restarts < 5 {
 		next := (down + 1) % 5
 		s.servers[next].Kill()
-		s.servers[next].Restart() // empty; now three nodes of five have the lease
+		s.servers[next].Restart() // it is empty, so now three nodes of five have the lease
 		joins(t, s, next, l)
-		s.servers[down].Restart() // the other one also joins, before the next goes down
+		s.servers[down].Restart() // this node also joins before the next node goes down
 		joins(t, s, down, l)
 		s.servers[next].Kill()
 		down = next
@@ -113,7 +114,7 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatalf("the loss was never announced: the deadline is %s although two of five nodes answer", time.Until(l.Deadline()))
 	}
-	if late := time.Since(deadline); late > 4*window { // the margin: then the nodes' expiry
+	if late := time.Since(deadline); late > 4*window { // after the margin the nodes may give the name to another client
 		t.Errorf("the loss was announced %s after the deadline; the lock could be somebody else's", late)
 	}
 	if err := context.Cause(l.Context()); !errors.Is(err, holdfast.ErrLost) {
@@ -129,7 +130,7 @@ func TestLossIsAnnouncedWhileRenewalHangs(t *testing.T) {
 	redistest.Eventually(t, 5*time.Second, "the lost lease to be gone from every node", func() bool { return s.clean("x", all(5)...) })
 }
 
-// Waiters ask every node again and again, also a node that lacks the lease. That must not prevent the repair of the
+// Waiters ask every node again and again, even a node that lacks the lease. This must not prevent the repair of the
 // lease there.
 func TestALeaseComesBackToANodeWhileOthersWait(t *testing.T) {
 	t.Parallel()

@@ -40,8 +40,9 @@ func (s *retransmitted) Eval(ctx context.Context, text string, c node.Call, load
 	return r
 }
 
-// Node 0 is shared, 120 ms away (round trip: less than half a window), and knows B's list. It answers A's first report within two windows: O, too late. A
-// takes that for silence, counts the votes of the two strangers, and relies on them for ten minutes.
+// Node 0 is in both lists. It knows B's list, and a round trip to it takes less than half a window. A's first report
+// reaches node 0 too late, so node 0 answers O, within two windows. A must not take this answer for silence. Otherwise
+// A counts the votes of two strangers, and relies on them for ten minutes.
 func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,8 +76,8 @@ func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 	})
 }
 
-// Node 0 is shared, reachable, works and knows B's list. Its round trip is 1.3 windows, most of it in one direction. So
-// it refuses A's reports (O), and A takes that for silence.
+// Node 0 is in both lists, works, and knows B's list. A round trip to it takes 1.3 windows, most of it in one
+// direction. So it refuses A's reports (O), and A must not take that for silence.
 func TestASharedNodeThatIsFarInOneDirectionObjects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,11 +101,12 @@ func TestASharedNodeThatIsFarInOneDirectionObjects(t *testing.T) {
 	})
 }
 
-// One node of three refuses INFO to this client's user, so it is never met (hello fails), but it answers reports.
+// One node of three refuses INFO to this client's user. So the client never meets it (hello fails), but the node
+// answers reports.
 func TestANodeThatCannotBeGreetedStopsNobody(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	s.ready(s.client()) // another client with all rights works
+	s.ready(s.client()) // another client, which has all rights, works
 	s.servers[2].MustDo(t, "ACL", "SETUSER", "holdfast", "on", ">pw", "~*", "&*", "+@all", "-info")
 	urls := append([]string(nil), s.urls...)
 	urls[2] = strings.Replace(urls[2], "redis://", "redis://holdfast:pw@", 1)
@@ -145,8 +147,8 @@ func (b *once) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return b.flip.EvalSHA(ctx, calls)
 }
 
-// Three of five nodes are healthy. One connection breaks every few seconds. Another node hangs, and another address
-// leads to a stranger. Each alone costs no lease.
+// Three of five nodes are healthy, but one connection to them breaks every few seconds. Another node hangs, and another
+// address leads to a stranger. None of these faults alone costs a lease.
 func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 	t.Parallel()
 	total := 0

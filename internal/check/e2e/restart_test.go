@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// quarantined makes settings whose quarantine (3.2 s) is longer than a lock's TTL (2 s). So a test can distinguish the
-// two causes of a wait.
+// quarantined sets a quarantine (3.2 s) that is longer than a lock's TTL (2 s). So a test can distinguish the two
+// causes of a wait.
 func quarantined(c *holdfast.Config) {
 	c.MaxTTL, c.TTL, c.NodeTimeout = 3*time.Second, 2*time.Second, 2*time.Second
 }
 
-// forgetful makes a set of five and a lock of a client that then stops, as a frozen process does. Its nodes hear
-// nothing from it any more, not even a release.
+// forgetful makes a set of five nodes, and a lock of a client that then stops, as a frozen process does. The nodes get
+// no message from this client any more, not even a release.
 func forgetful(t *testing.T, opts ...redistest.Option) (s *set, competitor *holdfast.Client) {
 	t.Helper()
 	s = newSet(t, 5, opts...)
@@ -44,7 +44,7 @@ func forgetful(t *testing.T, opts ...redistest.Option) (s *set, competitor *hold
 	return s, s.client(quarantined)
 }
 
-// nobodyBefore fails if c gets the lock before quarantine has passed since start.
+// nobodyBefore fails the test if c gets the lock before the time quarantine has passed since start.
 func nobodyBefore(t *testing.T, c *holdfast.Client, start time.Time, quarantine time.Duration) {
 	t.Helper()
 	lock(t, c, "x").Unlock(t.Context())
@@ -89,11 +89,12 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory-policy", "allkeys-random")
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "1")
 		redistest.Eventually(t, 5*time.Second, "everything to be evicted", func() bool {
-			srv.Do("GET", "anything") // a command makes the server evict
+			srv.Do("GET", "anything") // this command makes the server evict
 			n, err := srv.Do("DBSIZE")
 			return err == nil && n == int64(0)
 		})
-		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "100mb") // with a full memory it would answer OOM to everything
+		// With a full memory the server would answer OOM to all commands.
+		srv.MustDo(t, "CONFIG", "SET", "maxmemory", "100mb")
 	})
 	if _, err := c.Mutex("x").TryLock(t.Context()); err == nil {
 		t.Fatal("acquired at once")
@@ -110,8 +111,8 @@ func TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL(t *testing.T) {
 	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
-// A voting node is switched to a policy that evicts. It evicts keys that were unused for a while: the record of an idle
-// lock, but not the guard, which every call reads.
+// A voting node is switched to a policy that evicts keys. It evicts keys that were unused for a while: the record of an
+// idle lock, but not the guard, which every call reads.
 func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"allkeys-lru", "volatile-lru"} {
@@ -126,7 +127,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 			s.urls = direct
 
 			l := lock(t, holder, "x", holdfast.WithTTL(3*time.Second))
-			way.BlackHole(true) // it renews no more, so its record is idle
+			way.BlackHole(true) // the holder cannot renew any more, so its record is idle
 			busy := func() {
 				if o, err := other.Mutex("other").TryLock(t.Context()); err == nil {
 					o.Unlock(t.Context())
@@ -154,7 +155,7 @@ func TestARecordThatWasEvictedAloneIsNotForgotten(t *testing.T) {
 	}
 }
 
-// evicts makes a server evict slowly until these keys are gone. busy uses the keys that must not be idle.
+// evicts makes a server evict slowly until these keys are gone. busy uses the keys that must not become idle.
 func evicts(t *testing.T, srv *redistest.Server, busy func(), keys ...string) {
 	t.Helper()
 	redistest.Eventually(t, 5*time.Second, "the lock's keys to be evicted", func() bool {
@@ -167,7 +168,7 @@ func evicts(t *testing.T, srv *redistest.Server, busy func(), keys ...string) {
 			t.Fatal(err)
 		}
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory", used-2000)
-		srv.Do("PING") // a command makes the server evict
+		srv.Do("PING") // this command makes the server evict
 		srv.MustDo(t, "CONFIG", "SET", "maxmemory", 0)
 		args := []any{"EXISTS"}
 		for _, k := range keys {
@@ -192,7 +193,7 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 			s.ready(s.client(declare))
 			follow(t, replica, s.servers[0])
 
-			// The replica replaces the master: the same name, another server.
+			// The replica replaces the master: the node keeps its name, but the server is another.
 			s.servers[0].Kill()
 			replica.MustDo(t, "REPLICAOF", "NO", "ONE")
 			start := time.Now()
@@ -207,8 +208,8 @@ func TestAPromotedReplicaDoesNotVoteForMaxTTL(t *testing.T) {
 	}
 }
 
-// A master that was a replica for a moment keeps its run id and its scripts. The guard that it finds may be its own:
-// Redis 7 forgets scripts only at a restart.
+// A master that was a replica for a moment keeps its run id and its scripts, because Redis 7 forgets scripts only at a
+// restart. Even the guard that it finds may be its own.
 func TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL(t *testing.T) {
 	t.Parallel()
 	opt := redistest.Args("--repl-diskless-sync-delay", "0")
@@ -216,17 +217,17 @@ func TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL(t *testing.T) {
 	stale := redistest.Start(t, opt)
 	c := s.ready(s.client(quarantined))
 	follow(t, stale, s.servers[0])
-	stale.MustDo(t, "REPLICAOF", "NO", "ONE") // it has the guard, and will not have the lock
+	stale.MustDo(t, "REPLICAOF", "NO", "ONE") // stale has the guard, but will not get the lock
 	l := lock(t, c, "x")
 
 	follow(t, s.servers[0], stale)
 	start := time.Now()
-	<-l.Context().Done() // its renewals meet a replica
+	<-l.Context().Done() // the lease's renewals meet a replica
 	s.servers[0].MustDo(t, "REPLICAOF", "NO", "ONE")
 	nobodyBefore(t, c, start, 3200*time.Millisecond)
 }
 
-// follow makes replica a replica of master and waits until it has all data.
+// follow makes replica a replica of master. It waits until replica has all data.
 func follow(t *testing.T, replica, master *redistest.Server) {
 	t.Helper()
 	replica.MustDo(t, "REPLICAOF", "127.0.0.1", master.Port())
@@ -241,7 +242,8 @@ func TestADurableNodeVotesAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.Durable())
 	durable := func(c *holdfast.Config) {
-		c.MaxTTL, c.NodeTimeout, c.Durable = 10*time.Second, 2*time.Second, true // the lease outlives slow restarts
+		// The lease must last longer than slow restarts.
+		c.MaxTTL, c.NodeTimeout, c.Durable = 10*time.Second, 2*time.Second, true
 	}
 	a, b := s.ready(s.client(durable)), s.ready(s.client(durable))
 	l := lock(t, a, "x")
@@ -249,7 +251,7 @@ func TestADurableNodeVotesAgainAtOnce(t *testing.T) {
 	start := time.Now()
 	lock(t, b, "y")
 	t.Logf("acquired %s after all nodes restarted", time.Since(start).Round(time.Millisecond))
-	if waited := time.Since(start); waited > 5*time.Second { // of a quarantine of 10.2 s
+	if waited := time.Since(start); waited > 5*time.Second { // the quarantine would take 10.2 s
 		t.Errorf("acquired %s after the restart of durable nodes; want no quarantine", waited)
 	}
 	if _, err := b.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrHeld) {

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These clients have long leases and are idle for minutes.
+// In these tests clients have long leases and are idle for minutes.
 
-// A renewal waits while the client meets nodes again or reads their clocks. Its stamp is too old when it arrives.
+// A renewal waits while the client meets nodes again or reads their clocks, so its stamp may be too old on arrival.
 func TestExtendAfterARest(t *testing.T) {
 	t.Parallel()
 	for _, hung := range []bool{false, true} {
@@ -51,7 +51,7 @@ func extendsAfterARest(t *testing.T, trip float64, hung bool) {
 	}
 }
 
-// twoLists has five modelled nodes in virtual time, and clients with some of them.
+// twoLists contains five modelled nodes in virtual time. It makes clients with some of them.
 type twoLists struct {
 	t     *testing.T
 	set   nodescript.Config
@@ -86,8 +86,8 @@ func (s *twoLists) client(which ...int) (*holdfast.Client, []*far) {
 	return c, ways
 }
 
-// A holder is idle until its next renewal. The common node of both lists comes back meanwhile. It must hear of the
-// holder's list before another client reports its own list.
+// A holder is idle until its next renewal. During this time the common node of both lists comes back. The node must
+// hear of the holder's list before another client reports its own list.
 func TestAHolderThatRestsTellsANodeThatComesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// One server has one vote, under any number of addresses in the list.
+// One server has one vote, no matter under how many addresses it is in the list.
 
-// said returns what each node answered to a TryLock that must fail.
+// said returns the answer of each node to a TryLock that must fail.
 func said(t *testing.T, err error) []holdfast.NodeAnswer {
 	t.Helper()
 	var none *holdfast.UnavailableError
@@ -21,7 +21,7 @@ func said(t *testing.T, err error) []holdfast.NodeAnswer {
 	return none.Nodes
 }
 
-// twins counts the nodes that c refuses as a second address of another node.
+// twins returns the number of nodes that c refuses because they are a second address of another node.
 func twins(t *testing.T, c *holdfast.Client) (n int) {
 	for _, s := range c.Admin().Nodes(t.Context()) {
 		if s.Reason == holdfast.ReasonDuplicate && s.Value != "" {
@@ -34,7 +34,7 @@ func twins(t *testing.T, c *holdfast.Client) (n int) {
 func TestAServerListedTwiceVotesOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	// The list is A, B and A again. Without B it has no majority.
+	// The list contains server A, server B, and A again. So without B it has no majority.
 	net := network{redistest.NewProxy(t, s.servers[0].Addr()), redistest.NewProxy(t, s.servers[1].Addr()), redistest.NewProxy(t, s.servers[0].Addr())}
 	for _, d := range drivers {
 		c := s.client(calm, net.via(t, d))
@@ -60,7 +60,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	c := s.ready(s.client(calm, net.via(t, viaRueidis)))
 	lease := lock(t, c, "x")
 	net[2].Redirect(s.servers[0].Addr())
-	// The other two nodes continue.
+	// The other two nodes continue to hold the lease.
 	for range 3 {
 		if !awaitRenewal(lease) {
 			t.Fatal("lost with two of three nodes in place")
@@ -76,7 +76,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	s.servers[1].Restart()
 	s.vouch(s.servers[1])
 	net[2].Redirect(s.servers[2].Addr())
-	s.ready(c) // all three again
+	s.ready(c) // all three nodes vote again
 	lock(t, c, "y").Unlock(t.Context())
 }
 
@@ -90,7 +90,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	net[1].Redirect(s.servers[0].Addr())
 	s.ready(c)
 	lock(t, c, "x").Unlock(t.Context())
-	// The same holds for a ring of three.
+	// The same must hold for a ring of three nodes.
 	for i := range net {
 		net[i].Redirect(s.servers[(i+2)%3].Addr())
 	}
@@ -98,7 +98,7 @@ func TestTwoAddressesThatChangePlacesKeepTheirVotes(t *testing.T) {
 	lock(t, c, "x").Unlock(t.Context())
 }
 
-// A name that led to a server earlier must not block that server's new address.
+// If an address led to a server earlier, that must not block the server's new address.
 func TestAServerThatMovedToAnotherAddressOfTheListVotesThere(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

@@ -35,8 +35,8 @@ func inShort(n, less int) int {
 	return n
 }
 
-// live returns the size of the live heap. It collects a few times, because objects with a cleanup go only with a later
-// collection.
+// live returns the size of the live heap. It collects several times, because objects with a cleanup are freed only by a
+// later collection.
 func live() int64 {
 	var m runtime.MemStats
 	for range 4 {
@@ -62,11 +62,11 @@ func concurrently(n, goroutines int, f func(i int)) {
 
 // The test is not parallel, because it measures memory and counts goroutines.
 func TestOneClientHoldsManyLeases(t *testing.T) {
-	const most = 1536 // bytes of heap for each
+	const most = 1536 // bytes of heap for each lease
 	inTurn(t, func(t *testing.T, s *set) {
 		n := *manyLeases
 		if len(s.servers) > 1 {
-			n /= 5 // as many leases on nodes
+			n /= 5 // the same number of leases on nodes in total
 		}
 		c := s.ready(s.client(func(c *holdfast.Config) {
 			c.MaxTTL, c.TTL, c.Window, c.NodeTimeout = *manyTTL, *manyTTL, window, time.Second
@@ -82,9 +82,9 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 				t.Errorf("%s: %v", names[i], err)
 				return
 			}
-			leases[i].Context() // made on request
+			leases[i].Context() // the context is made on request
 		}
-		// Buffers grow before the measurement, and not only with the counted leases.
+		// Buffers must grow before the measurement, and not only with the counted leases.
 		concurrently(n, 64, take)
 		if t.Failed() {
 			return
@@ -100,7 +100,8 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		each := (live() - before) / int64(n)
 		goroutines := runtime.NumGoroutine() - goroutinesBefore
 		t.Logf("%d leases: %d bytes of heap each, %d goroutines more than before", n, each, goroutines)
-		// A connection that the driver makes meanwhile takes half a megabyte.
+		// With fewer leases, a connection that the driver makes during the test would change the result. It takes half
+		// a megabyte.
 		if each > most && n >= 5000 {
 			t.Errorf("a held lease takes %d bytes; want at most %d", each, most)
 		}
@@ -120,7 +121,7 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		if lost := lost(); lost > 0 {
 			t.Errorf("%d of %d leases were lost within %s", lost, n, time.Since(taken))
 		}
-		// Their contexts say so. The nodes must say so too.
+		// The leases' contexts show that they are held. The nodes must show it too.
 		for i := range s.servers {
 			if size, _ := s.servers[i].MustDo(t, "EVAL", "return #redis.call('KEYS', 'order/*')", 0).(int64); int(size) < n {
 				t.Errorf("node %d has %d of %d leases", i, size, n)
@@ -140,13 +141,13 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 
 // The test is not parallel, because it measures memory.
 func TestManyWaitersCostLittleAndAreAllServed(t *testing.T) {
-	const most = 4096 // bytes of heap for each, beside its stack
+	const most = 4096 // bytes of heap for each waiter, beside its stack
 	inTurn(t, func(t *testing.T, s *set) {
-		// With these numbers of names, ten waiters wait for each name, or one.
+		// There are two cases: ten waiters for each name, and one waiter for each name.
 		for _, names := range []int{inShort(*manyWaiters, 2000) / 10, inShort(*manyWaiters, 2000)} {
 			waiters := inShort(*manyWaiters, 2000)
 			if names == waiters {
-				names = inShort(*manyNames, 500) // all of them ask every second
+				names = inShort(*manyNames, 500) // each of these waiters asks every second
 				if len(s.servers) > 1 {
 					names = min(names, 2000)
 				}
@@ -160,8 +161,8 @@ func TestManyWaitersCostLittleAndAreAllServed(t *testing.T) {
 }
 
 func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
-	// A client repeats a question that was not sent within the window. Ten thousand questions at the same moment, under
-	// the race detector, take longer than a short window.
+	// The window is long because a client repeats a question that was not sent within the window. Ten thousand
+	// questions at the same moment, under the race detector, take longer than a short window.
 	wide := func(c *holdfast.Config) {
 		c.MaxTTL, c.Window, c.NodeTimeout = 10*time.Second, time.Second, 5*time.Second
 	}
@@ -215,7 +216,7 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	redistest.Eventually(t, 2*time.Minute, "all to wait", func() bool { return parked() >= waiters })
 	for n := range names {
 		redistest.Eventually(t, time.Minute, "a waiter in line for "+name(n), func() bool {
-			for i := range s.servers { // one of them may not have the holder's lease, and so no queue
+			for i := range s.servers { // a node may lack the holder's lease, and then it has no queue
 				if s.queued(i, name(n)) > 0 {
 					return true
 				}
@@ -226,15 +227,15 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	if got := int64(waiters) - left.Load(); got > 0 {
 		t.Fatalf("%d got a lock that was held, or gave up", got)
 	}
-	// If everybody asks each second, some questions are always under way, and more on a busy machine. They are not part
-	// of a waiter's cost.
+	// If every waiter asks each second, some questions are always under way, and more on a busy machine. They are not
+	// part of a waiter's cost.
 	each := (live() - before) / int64(waiters)
 	for until := time.Now().Add(time.Minute); each > int64(most) && waiters >= 2000 && time.Now().Before(until); {
 		<-time.After(50 * time.Millisecond)
 		each = min(each, (live()-before)/int64(waiters))
 	}
 	t.Logf("%d goroutines wait for %d names: %d bytes of heap each", waiters, names, each)
-	if each > int64(most) && waiters >= 2000 { // of fewer, connections would be most of it
+	if each > int64(most) && waiters >= 2000 { // with fewer waiters, connections would be most of the memory
 		t.Errorf("a waiting goroutine takes %d bytes beside its stack; want at most %d", each, most)
 	}
 	begun := time.Now()
@@ -260,7 +261,7 @@ func (s *set) waitAndDrain(t *testing.T, waiters, names, most int) {
 	wait.Wait()
 }
 
-// parked returns the number of goroutines that wait for a lock, in a line or in a queue.
+// parked returns the number of goroutines that wait for a lock, in a line of this process or in a queue.
 func parked() (n int) {
 	var records []runtime.StackRecord
 	have, ok := 0, false

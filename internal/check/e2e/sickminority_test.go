@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/quantile"
 )
 
-// timed makes the test require measured ratios: `make minority`, on an idle machine. Without it a busy machine would
-// fail correct code.
+// timed makes the test require measured ratios. `make minority` sets it, on an idle machine. On a busy machine correct
+// code would fail with it.
 var timed = flag.Bool("holdfast.timed", false, "demand measured ratios")
 
 // sickness makes one node of a set useless, before or after the clients connect.
@@ -32,7 +32,7 @@ var sicknesses = []sickness{
 
 func TestASickMinorityDelaysNobody(t *testing.T) {
 	const timeout = 2 * time.Second
-	if !*timed { // ratios are measured one after the other
+	if !*timed { // with timed the cases run one after the other
 		t.Parallel()
 	}
 	for _, sick := range sicknesses {
@@ -51,7 +51,7 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 			for i, op := range ops {
 				ratio := float64(ill[i]) / float64(healthy[i])
 				t.Logf("%-8s healthy %8s  one %s %8s  ratio %.2f", op, healthy[i], sick.name, ill[i], ratio)
-				// An operation that waits for the sick node waits for its timeout.
+				// An operation that waits for the sick node would take the whole node timeout.
 				if ill[i] >= timeout/2 {
 					t.Errorf("%s: median %s with one node %s: it waits for the sick node", op, ill[i], sick.name)
 				}
@@ -59,8 +59,8 @@ func TestASickMinorityDelaysNobody(t *testing.T) {
 					t.Errorf("%s: %.2f × the healthy median with one node %s; want at most 1.5", op, ratio, sick.name)
 				}
 			}
-			// A client that starts now does not wait for it either. The quickest of three counts, because a busy
-			// machine also causes waits.
+			// A client that starts now must not wait for the sick node either. The quickest of three starts counts,
+			// because a busy machine also causes waits.
 			first := time.Hour
 			for i := range 3 {
 				start := time.Now()
@@ -105,7 +105,7 @@ func measure(t *testing.T, c *holdfast.Client, cycles int) (median [3]time.Durat
 	return median
 }
 
-// Of three nodes one keeps the name, one never had the lease, and one does not answer. Its lease ends with its TTL.
+// One of three nodes keeps the name, one never had the lease, and one does not answer. The lease ends with its TTL.
 // Then the name is free on a majority.
 func TestUnlockAtSaysThatAMinorityKeepsTheName(t *testing.T) {
 	t.Parallel()

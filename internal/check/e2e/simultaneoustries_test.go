@@ -26,8 +26,9 @@ func (f road) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return r
 }
 
-// Several clients try at the same instant, and one gets the lock. This also holds if one of three nodes is dead, or
-// there are two. Each client gets the grant of one node. It hears of that grant later than of the others' grants.
+// Several clients try at the same instant, and one of them gets the lock. This also holds with one dead node of three,
+// or with two nodes. Each client gets the grant of one node. It hears of that grant later than of the grants to the
+// other client.
 func TestOneOfTwoThatTryAtOnceGetsTheLock(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		t.Run(fmt.Sprint(n, " nodes"), func(t *testing.T) {
@@ -54,7 +55,7 @@ func ofTwo(t *testing.T, n int) {
 		defer cl.Close()
 		clients = append(clients, cl)
 	}
-	for _, c := range clients { // both have met all nodes
+	for _, c := range clients { // both clients meet all nodes
 		l, err := c.Mutex("warm").Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +64,7 @@ func ofTwo(t *testing.T, n int) {
 	}
 	if n == 3 {
 		set.Stop(2)
-		for _, c := range clients { // and know that one is dead
+		for _, c := range clients { // both clients learn that one node is dead
 			l, err := c.Mutex("warm").Lock(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +89,8 @@ func ofTwo(t *testing.T, n int) {
 			})
 		}
 		wg.Wait()
-		if errors.Is(got[0], holdfast.ErrHeld) && errors.Is(got[1], holdfast.ErrHeld) { // a busy machine may miss one
+		// A busy machine may miss one round.
+		if errors.Is(got[0], holdfast.ErrHeld) && errors.Is(got[1], holdfast.ErrHeld) {
 			none++
 			last = got
 		}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// stalls measures how late this process gets the processor. Tests with time limits allow for it.
+// stalls measures how late this process gets the processor. Tests with time limits allow for this delay.
 type stalls struct {
 	mu      sync.Mutex
-	due     time.Time // when the timer that is set must fire
+	due     time.Time // when the present timer must fire
 	longest time.Duration
 }
 
-// watchStalls measures until the test ends.
+// watchStalls measures stalls until the test ends.
 func watchStalls(t *testing.T) *stalls {
 	const every = 5 * time.Millisecond
 	s, stop := &stalls{due: time.Now().Add(every)}, make(chan struct{})

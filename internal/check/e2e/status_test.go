@@ -12,7 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// The answers of a majority do not prove that a lock is free. A silent node may have the vote that a holder needs.
+// The answers of a majority do not prove that a lock is free, because a silent node may have the vote that makes a
+// holder.
 func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -42,6 +43,106 @@ func TestStatusTakesNoSilenceForFreedom(t *testing.T) {
 	s.servers[2].Thaw()
 	if st, err := c.Status(t.Context(), "x"); err != nil || !st.Held || st.Holder().Owner != lease.Owner() {
 		t.Errorf("with the frozen one back: %+v, %v; want that it is held", st, err)
+	}
+}
+
+// A node that may have forgotten a lock is no witness that the lock is free.
+func TestStatusTakesNoForgetfulNodeForFreedom(t *testing.T) {
+	t.Parallel()
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute } // no renewal meanwhile
+	for name, row := range map[string]struct {
+		nodes  int
+		forget func(*set)
+		gone   int // nodes without memory
+	}{
+		"one node, restarted": {1, func(s *set) { s.servers[0].Restart() }, 1},
+		"two of three flushed": {3, func(s *set) {
+			s.each([]int{0, 1}, func(srv *redistest.Server) { srv.MustDo(t, "FLUSHALL") })
+		}, 2},
+		"two of three restarted": {3, func(s *set) {
+			s.each([]int{0, 1}, func(srv *redistest.Server) { srv.Restart() })
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t, row.nodes)
+			lease := lock(t, s.ready(s.client(slow, long)), "x")
+			redistest.Eventually(t, 5*time.Second, "the lease on all nodes", func() bool {
+				for i := range row.nodes {
+					if s.plain(i, "x") != lease.Owner() {
+						return false
+					}
+				}
+				return true
+			})
+			row.forget(s)
+			other := s.client(slow, long)
+			for range 2 { // the second time the nodes are in quarantine
+				st, err := other.Status(t.Context(), "x")
+				if lease.Context().Err() != nil || time.Now().After(lease.Deadline()) {
+					t.Fatal("the lease has ended; the test shows nothing")
+				}
+				if !errors.Is(err, holdfast.ErrUnavailable) || st == nil || st.Held {
+					t.Fatalf("%+v, %v; want ErrUnavailable", st, err)
+				}
+				unsure := 0
+				for _, n := range st.Nodes {
+					if n.Reason == holdfast.ReasonFreeNoVote && n.Said() == "free (does not vote: it may have forgotten)" && n.VotesIn > 0 {
+						unsure++
+					}
+				}
+				if unsure != row.gone {
+					t.Errorf("%d nodes say that they may have forgotten, want %d: %v", unsure, row.gone, err)
+				}
+			}
+		})
+	}
+}
+
+// The guard of an idle node expires. Its records are still complete, and Status has it admitted again.
+func TestStatusKnowsWhatIsFreeOnIdleNodes(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3, redistest.WithClock())
+	for _, row := range []struct {
+		when   string
+		happen func(*redistest.Server)
+	}{
+		{"that no client has met", func(*redistest.Server) {}},
+		{"after 61 idle minutes", func(srv *redistest.Server) { srv.Step(61 * time.Minute) }},
+		{"after 3 idle hours", func(srv *redistest.Server) { srv.Step(3 * time.Hour) }},
+	} {
+		s.each(all(3), row.happen)
+		if st, err := s.client().Status(t.Context(), "x"); err != nil || st.Held {
+			t.Errorf("nodes %s: %+v, %v; want that it is free", row.when, st, err)
+		}
+	}
+	s.servers[0].Restart()
+	if st, err := s.client().Status(t.Context(), "x"); err != nil || st.Held || st.Nodes[0].Reason != holdfast.ReasonFreeNoVote {
+		t.Errorf("one of three restarted: %+v, %v; want that it is free", st, err)
+	}
+}
+
+// A node that restarted with old data names a holder of the past. It may have forgotten the present one.
+func TestAHolderOfThePastDoesNotHideThePresentOne(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 5)
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = time.Minute, time.Minute } // no renewal meanwhile
+	lease := lock(t, s.ready(s.client(slow, long)), "x")
+	redistest.Eventually(t, 5*time.Second, "the lease on all nodes", func() bool {
+		for i := range 5 {
+			if s.plain(i, "x") != lease.Owner() {
+				return false
+			}
+		}
+		return true
+	})
+	s.each([]int{3, 4}, func(srv *redistest.Server) { srv.MustDo(t, "DEL", "x", "{x}:holdfast") }) // they never granted
+	past := nodescript.Record{Seen: lease.Fence() - 1, Token: lease.Fence() - 1, Expiry: time.Now().Add(time.Hour).UnixMicro(), Owner: "past~p~1-1"}
+	s.servers[0].Restart()
+	s.servers[0].MustDo(t, "SET", nodescript.RecordKey("x"), past.String(), "PX", 60_000)
+	s.servers[0].MustDo(t, "SET", "x", past.Owner, "PX", 60_000)
+	if st, err := s.client(slow, long).Status(t.Context(), "x"); !errors.Is(err, holdfast.ErrUnavailable) || st.Held {
+		t.Errorf("two nodes name the holder, one forgot it: %+v, %v; want ErrUnavailable", st, err)
 	}
 }
 
@@ -85,7 +186,7 @@ func TestAStatusWhereMemoryIsFullEndsNoLease(t *testing.T) {
 	}
 }
 
-// A node may still keep the name as a claim of the owner. That does not hide the lease that a majority granted.
+// A node may still keep the name as a claim of the owner. This must not hide the lease that a majority granted.
 func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
@@ -107,7 +208,8 @@ func TestAClaimOnOneNodeDoesNotHideALease(t *testing.T) {
 	}
 }
 
-// A name that is kept by UnlockAt has an owner whose lease has ended, and what a wait for it says is what is left now.
+// A name that UnlockAt keeps taken has an owner whose lease has ended. The error of another attempt gives the time that
+// is left now.
 func TestAKeptNameIsHeldByWhoLeftIt(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

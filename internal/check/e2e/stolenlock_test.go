@@ -13,13 +13,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// In these tests keys are deleted or taken without the holder's knowledge.
+// In these tests keys are deleted or taken and the holder does not know it.
 
-// The TTL is 3 s. It is renewed after 1 s and valid for 2.17 s. After a theft right behind a renewal, the holder learns
-// of it at the next renewal, well before its deadline.
+// The TTL is 3 s. The client renews after 1 s, and the lease is valid for 2.17 s. After a theft just after a renewal,
+// the holder learns of it at the next renewal, well before its deadline.
 const (
 	theftTTL   = 3 * time.Second
-	oneRenewal = theftTTL/3 + time.Second // slack for a busy machine
+	oneRenewal = theftTTL/3 + time.Second // the second is slack for a busy machine
 )
 
 type theft struct {
@@ -72,7 +72,7 @@ func TestAStolenLockIsLostWithinOneRenewalAndTheThiefIsLeftAlone(t *testing.T) {
 	defer wait.Wait()
 	for _, th := range thefts {
 		lease := lock(t, c, th.name)
-		// All run at once, because they only wait. So none of them may stop the test.
+		// All thefts run at once, because they mostly wait. So no theft may stop the test.
 		wait.Go(func() { th.commit(t, s, lease) })
 	}
 }
@@ -109,7 +109,7 @@ func (th theft) commit(t *testing.T, s *set, lease *holdfast.Lease) {
 				t.Errorf("%s: the lease ended: %v", name, context.Cause(lease.Context()))
 			}
 		}
-		if taken == nil { // what was deleted is there again
+		if taken == nil { // the deleted keys are there again
 			for i := range s.servers {
 				if r, _ := s.record(i, name); r.Owner != lease.Owner() || s.plain(i, name) != lease.Owner() {
 					t.Errorf("%s: node %d has record %+v and plain key %q", name, i, r, s.plain(i, name))
@@ -141,7 +141,7 @@ func awaitRenewal(lease *holdfast.Lease) bool {
 	return true
 }
 
-// loot returns when the thief's keys end, by node. It returns nil if there are none.
+// loot returns the end of the thief's keys, for each node. It returns nil if there are no such keys.
 func (s *set) loot(t *testing.T, nodes []int, name string) (at []int64) {
 	for _, i := range nodes {
 		if s.plain(i, name) == thief {
@@ -152,7 +152,7 @@ func (s *set) loot(t *testing.T, nodes []int, name string) (at []int64) {
 	return at
 }
 
-// The worst thief is another client of Holdfast: its lease must survive the holder's release.
+// The worst thief is another client of Holdfast, because its lease must survive the holder's release.
 func TestALockThatAnotherTookWhileTheNodesHadForgottenStaysTheOthers(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {

@@ -12,11 +12,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// Every subset of five nodes is spoiled in turn, in three ways.
+// These tests spoil every subset of five nodes in turn, in several ways.
 
 const (
 	thief = "thief"
-	// slowTTL is longer than the tests search for traces, so that no trace ends by itself.
+	// slowTTL is longer than the tests search for traces, so that no trace ends by itself before that.
 	slowTTL = 10 * time.Second
 	soon    = 5 * time.Second
 )
@@ -26,11 +26,11 @@ type spoiling struct {
 	name   string
 	window time.Duration
 	answer time.Duration // the node timeout
-	groups int           // the masks are divided among several sets, which run at once
+	groups int           // the masks are divided among this many sets, which run at the same time
 	spoil  func(s *set, c *holdfast.Client, i int, name string)
 	mend   func(s *set, c *holdfast.Client, which []int)
 	fact   error
-	says   string // of a spoiled node, in the error
+	says   string // the words of a spoiled node in the error
 }
 
 var spoilings = []spoiling{{
@@ -44,7 +44,7 @@ var spoilings = []spoiling{{
 	name: "dead", window: window, answer: time.Second, groups: 4, fact: holdfast.ErrUnavailable, says: "refused",
 	spoil: func(s *set, c *holdfast.Client, i int, _ string) {
 		s.kill(s.servers[i])
-		// The first call finds the connection lost. Only the next one is refused.
+		// The first call finds the connection lost. Only the next call is refused.
 		redistest.Eventually(s.t, 5*time.Second, "the client to miss the node", func() bool {
 			return c.Admin().Nodes(s.t.Context())[i].Reason == holdfast.ReasonRefused
 		})
@@ -54,7 +54,7 @@ var spoilings = []spoiling{{
 		s.ready(c)
 	},
 }, {
-	// The window is longer than the node timeout. A node may grant a request from its frozen time after it thaws.
+	// The window is longer than the node timeout, so a node may grant a request from its frozen time after it thaws.
 	name: "frozen", window: 1200 * time.Millisecond, answer: time.Second, groups: 2, fact: holdfast.ErrUnavailable, says: "timed out",
 	spoil: func(s *set, _ *holdfast.Client, i int, _ string) { s.servers[i].Freeze() },
 	mend: func(s *set, _ *holdfast.Client, which []int) {
@@ -78,7 +78,7 @@ func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
 					names = append(names, name)
 					k.try(s, c, name, uint(mask))
 				}
-				// This checks again, after every late command has arrived.
+				// This second check comes after every late command has arrived.
 				for _, name := range names {
 					if left := s.ours(name); left != "" {
 						t.Errorf("%s: at the end there is %s", name, left)
@@ -99,7 +99,7 @@ func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
 		}
 	}
 	free := len(s.servers) - bits.OnesCount(mask)
-	// On a busy machine a node may take longer than its timeout. A client would try again, and so does the test.
+	// On a busy machine a node may take longer than its timeout. A caller would try again, and so does the test.
 	for start, try := time.Now(), 1; ; try++ {
 		lease, err := c.Mutex(name).TryLock(t.Context())
 		var wrong string
@@ -130,8 +130,8 @@ func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {
 	}
 }
 
-// explained returns the fault in an error, "" if the error says which node answered what. The error comes as soon as no
-// majority is possible: when three nodes have refused. The others may not have answered yet.
+// explained returns what is wrong with an error, "" if the error gives the right answer of each node. The error comes
+// as soon as no majority is possible: when three nodes have refused. The other nodes may not have answered yet.
 func (k spoiling) explained(s *set, mask uint, err error) string {
 	var nodes []holdfast.NodeAnswer
 	var held *holdfast.HeldError
@@ -175,7 +175,7 @@ func (k spoiling) explained(s *set, mask uint, err error) string {
 	return ""
 }
 
-// ours describes the traces of a Holdfast lock on the nodes, "" if there are none.
+// ours describes the traces of a Holdfast lock on the nodes. It returns "" if there are no traces.
 func (s *set) ours(name string) string {
 	s.t.Helper()
 	for i := range s.servers {

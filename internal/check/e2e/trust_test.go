@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// A token may be 1.5 W ahead of or behind the time. A voucher says nothing about tokens. So the rest of the quarantine
-// must be long enough for the next token to exceed all earlier ones.
+// A token may be 1.5 W ahead of or behind the time, and a voucher says nothing about tokens. So the rest of the
+// quarantine must be long enough for the next token to exceed all earlier tokens.
 
 // ahead returns a client that reads node 1 and a wrong node 2 as far ahead as possible, and does not reach node 0.
 func (s *farSet) ahead() (*holdfast.Client, [3]*far) {
@@ -31,7 +31,7 @@ func (s *farSet) behind() *holdfast.Client {
 	return c
 }
 
-// takes takes the lock and releases it, over ways that are short from then on. It returns the token.
+// takes takes the lock and releases it. From then on the ways are short. It returns the token.
 func (s *farSet) takes(c *holdfast.Client, ways ...*far) int64 {
 	s.t.Helper()
 	l, err := c.Mutex("x").TryLock(s.t.Context())
@@ -55,7 +55,7 @@ func (s *farSet) rises(first, then int64) {
 	s.t.Logf("the second token is %s above the first", time.Duration(then-first)*time.Microsecond)
 }
 
-// All nodes lose their memory, and an operator correctly says that no lock is alive.
+// All nodes lose their memory, and an operator correctly vouches that no lock is alive.
 func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,14 +80,14 @@ func TestTokensRiseAfterAVoucherForAllNodes(t *testing.T) {
 		operator.Admin().Trust(t.Context())
 		time.Sleep(s.set.TrustedQuarantine())
 		operator.Admin().Nodes(t.Context())
-		b.Admin().Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
+		b.Admin().Nodes(t.Context()) // b must meet the nodes again, because a node without its memory is another member
 		s.clock(2, -2)
 		b.Admin().Nodes(t.Context())
 		s.rises(first, s.takes(b))
 	})
 }
 
-// One node loses its memory. Its clock is behind when its quarantine begins, and ahead when it ends.
+// One node loses its memory. Its clock is behind when its quarantine begins, and ahead when the quarantine ends.
 func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestTokensRiseAfterAVoucherForANodeWithAWrongClock(t *testing.T) {
 		if n := ends.Admin().Nodes(t.Context())[2]; !n.Votes() {
 			t.Fatalf("the quarantine did not end: %s", n)
 		}
-		b.Admin().Nodes(t.Context()) // it meets the nodes again: a node without its memory is another member
+		b.Admin().Nodes(t.Context()) // b must meet the nodes again, because a node without its memory is another member
 		s.clock(2, -2)
 		b.Admin().Nodes(t.Context())
 		s.rises(first, s.takes(b))

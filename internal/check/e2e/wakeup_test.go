@@ -10,10 +10,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// A hand-off is quick, and it becomes a lease.
+// A hand-off must be quick, and it must become a lease.
 
-// inMostLines waits until a waiter is in the queues of a majority. It does not wait for all: a node that got the
-// waiter's question before the holder's has no waiter in its queue. The waiter gives back its grant there.
+// inMostLines waits until a waiter is in the queues of a majority. It does not wait for all queues. A node that got the
+// waiter's question before the holder's question has no waiter in its queue, because the waiter gives back its grant
+// there.
 func (s *set) inMostLines(name string) {
 	s.t.Helper()
 	redistest.Eventually(s.t, 20*time.Second, "a waiter in most queues", func() bool {
@@ -25,7 +26,7 @@ func (s *set) inMostLines(name string) {
 	})
 }
 
-// A claim ends after a second. The lease that the waiter made of it must last.
+// A claim ends after a second. The lease that the waiter made of the claim must last longer.
 func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
@@ -63,12 +64,12 @@ func TestALeaseThatWasHandedOverLasts(t *testing.T) {
 	})
 }
 
-// Two clients take turns. A waiter that is not woken asks again within a second, so all get their turn in any case. The
-// total time shows whether they were woken.
+// Two clients take turns. A waiter that is not woken asks again within a second, so all waiters are always served. Only
+// the total time shows whether they were woken.
 func TestAReleaseWakesTheFirstInLineAtOnce(t *testing.T) {
 	t.Parallel()
 	sets(t, func(t *testing.T, s *set) {
-		const turns, most = 12, 3 * time.Second // about 6 s if nobody is woken
+		const turns, most = 12, 3 * time.Second // without wake-ups the test takes about 6 s
 		a, b := s.ready(s.client(calm)), s.ready(s.client(calm))
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()

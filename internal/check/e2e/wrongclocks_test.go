@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// crowd is a set of clients that take one lock in turn. It checks that only one at a time has the lock.
+// crowd is a set of clients that take one lock in turn. It checks that only one client at a time has the lock.
 type crowd struct {
 	t       *testing.T
 	stop    context.CancelFunc
@@ -26,8 +26,8 @@ type crowd struct {
 	last    int64
 }
 
-// newCrowd starts n clients of s that lock name and stay for a moment. They check that each is alone as long as it may
-// rely on the lock, and that tokens rise.
+// newCrowd starts n clients of s that lock name and stay for a moment. They check that each client is alone while it
+// may rely on the lock, and that tokens rise.
 func newCrowd(s *set, t *testing.T, name string, n int) *crowd {
 	w := &crowd{t: t}
 	ctx, stop := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func (w *crowd) enter(l *holdfast.Lease) {
 	l.Unlock(context.Background())
 }
 
-// progress waits for n more entries.
+// progress waits for n more entries of the crowd.
 func (w *crowd) progress(n int64, within time.Duration, what string) {
 	w.t.Helper()
 	from := w.entries.Load()
@@ -97,35 +97,35 @@ func TestOneNodeWithAWrongClockCostsItsVoteOnly(t *testing.T) {
 			s.servers[2].ResetClock()
 			crowd.progress(20, 20*time.Second, "with the clock right again")
 
-			for range 5 { // blips: there and back
+			for range 5 { // the clock goes there and back
 				s.servers[3].Step(step)
 				crowd.progress(3, 20*time.Second, "during a blip")
 				s.servers[3].ResetClock()
 				crowd.progress(3, 20*time.Second, "after a blip")
 			}
 			crowd.end()
-			// Every node votes again after its quarantine, however long it was away.
+			// Every node votes again after its quarantine, no matter how long it was away.
 			s.ready(observer)
 		})
 	}
 }
 
-// By a clock that is half an hour ahead every lease ends at once. (An hour would also delete the node's guard.) One
-// such node on either side must not make two majorities of five nodes.
+// By a clock that is half an hour ahead every lease ends at once. (With an hour the node's guard would also expire.)
+// One such node must not help two clients to get majorities of five nodes.
 func TestAWrongClockIsNoVoteForTwoHolders(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	net := s.network()
 	a, b := s.ready(s.client(calm, net.via(t, viaRueidis))), s.ready(s.client(calm))
 	s.servers[0].Step(time.Hour / 2)
-	for _, i := range []int{3, 4} { // a reaches the wrong node and two right ones
+	for _, i := range []int{3, 4} { // client a reaches the wrong node and two right nodes
 		net[i].Cut(true)
 	}
 	first, err := a.Mutex("x").TryLock(t.Context())
 	if err != nil && !errors.Is(err, holdfast.ErrUnavailable) {
 		t.Errorf("with two right clocks of five in reach: %v", err)
 	}
-	for _, i := range []int{1, 2} { // and would renew
+	for _, i := range []int{1, 2} { // now a cannot renew
 		net[i].BlackHole(true)
 	}
 	if second, err := b.Mutex("x").TryLock(t.Context()); err == nil && first != nil {
@@ -162,7 +162,8 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 			observer := s.ready(s.client())
 			crowd := newCrowd(s, t, "x", 4)
 			crowd.progress(20, 20*time.Second, "with right clocks")
-			lock(t, observer, "y").Unlock(t.Context()) // an idle client may follow the clocks at once
+			// This client is at work; an idle client may follow the clocks at once.
+			lock(t, observer, "y").Unlock(t.Context())
 			for _, i := range all(3) {
 				s.servers[i].Step(step)
 			}
@@ -173,11 +174,11 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 				}
 				return err != nil && strings.Contains(err.Error(), "clock")
 			})
-			// The three agree with each other. After a pause they are the clock of the majority.
+			// The three wrong clocks agree with each other. After a pause they are the clock of the majority.
 			late := newCrowd(s, t, "late", 4)
 			late.progress(5, 60*time.Second, "after the move has settled")
-			// A name that was locked under clocks an hour ahead has a token of that time. Lower tokens must not follow.
-			// The name stays shut until the clocks reach the token, and the error says so.
+			// A name that was locked under clocks an hour ahead has a token of that time. Lower tokens must not follow
+			// that token. So the name stays shut until the clocks reach the token, and the error says so.
 			shut := func(name string) {
 				c := s.client()
 				redistest.Eventually(t, 10*time.Second, "a name with a token an hour ahead to be refused as such", func() bool {
@@ -200,23 +201,23 @@ func TestAMajorityOfWrongClocksMeansUnavailableNeverTwoHolders(t *testing.T) {
 	}
 }
 
-// With two of five clocks wrong, all other nodes must agree. Each question is asked again with a higher stamp before it
-// fails. Competing clients with partial grants must still give way.
+// With two of five clocks wrong, all other nodes must agree. The client asks each question again with a higher stamp
+// before it fails. Competing clients with partial grants must still give way.
 func TestContendersAgreeWhileAMinorityIsOffClock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5, redistest.WithClock())
 	s.ready(s.client())
 	s.servers[3].Step(time.Hour)
 	s.servers[4].Step(-time.Hour)
-	for i := range 5 { // each time a new name, so that no waiter is in line at the start
+	for i := range 5 { // each round has a new name, so that the queue is empty at the start
 		crowd := newCrowd(s, t, fmt.Sprint("x", i), 6)
 		crowd.progress(10, 20*time.Second, "by six contenders")
 		crowd.end()
 	}
 }
 
-// A far node's first answer takes longer than the window, because it includes the time to connect. It does not show the
-// node's clock. The next answer must not be cut off: a call that is cut off costs its connection.
+// A far node's first answer takes longer than the window, because it includes the time to connect. So it does not show
+// the node's clock. The next answer must not be cut off, because a call that is cut off costs its connection.
 func TestAFarNodeComesToVote(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -2,6 +2,10 @@ package main
 
 // inClients are weakenings of the client's reaction to answers.
 var inClients = []mutant{{
+	name: "status counts a node that may have forgotten", promise: memory, file: "status.go",
+	old: "if n.Err != nil || n.forgetful {", new: "if n.Err != nil {",
+	pkg: e2ePkg, check: "TestStatusTakesNoForgetfulNodeForFreedom", says: "want ErrUnavailable",
+}, {
 	name: "rueidisnode loads scripts behind a refusal", promise: memory, file: rueidis + "/call.go",
 	old: "if answer.Err != nil || len(load) == 0 {", new: "if len(load) == 0 {",
 	pkg: e2ePkg, check: "TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads", says: "scripts were sent behind a request that was refused",
@@ -105,6 +109,14 @@ var inClients = []mutant{{
 	name: "a caller carries the messages of others", promise: noHang, file: "internal/core/fanout/carry.go",
 	old: "func(m *Message) bool { return m.To != to })", new: "func(m *Message) bool { return false })",
 	pkg: fanPkg, check: "TestACallerCarriesOnlyItsOwnMessages", says: "answers:",
+}, {
+	name: "a lone caller waits for its call although it has the lock", promise: noHang, file: "internal/core/waiting/bidder.go",
+	old: "b.fan.Interrupt(b)", new: "_ = b.fan",
+	pkg: e2ePkg, check: "TestALockThatComesDuringACarriedQuestionIsTakenAtOnce", says: "no quorum|want",
+}, {
+	name: "a caller that gives up has a healthy node greeted anew", promise: outlives, file: "internal/core/fanout/carry.go",
+	old: "s.fan.wait.Go(func() { s.voter.askVote() })", new: "s.voter.doubt()",
+	pkg: e2ePkg, check: "TestAnImpatientCallerCostsNobodysLease", says: "lost",
 }, {
 	name: "a client that closes waits for the calls of its callers", promise: noHang, file: "internal/core/fanout/carry.go",
 	old: "return f.waits", new: "return f.ctx",

@@ -76,4 +76,16 @@ var inHandles = []mutant{{
 	name: "a released handle gives others", promise: exclusion, file: "handle.go",
 	old: "	case l.ended: // its holder", new: "	case false: // its holder",
 	pkg: e2ePkg, check: "TestTheLastHandleReleasesTheLock", says: "a lock under a released handle",
+}, {
+	name: "Close forgets the name that a handle keeps", promise: exclusion, file: "handle.go",
+	old: "l.held.KeepUntil(f.until)", new: "_ = f.until",
+	pkg: e2ePkg, check: "TestCloseKeepsANameThatAHandleKeepsTaken", says: "another client gets the lock",
+}, {
+	name: "a handle that becomes garbage is not reported", promise: told, file: "handle.go",
+	old: "lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &l.client.events, held: l.held, of: h}).Stop", new: "_ = runtime.NumCPU",
+	pkg: e2ePkg, check: "TestAHandleDroppedWithoutUnlockIsReported", says: "report|garbage|dropped",
+}, {
+	name: "an inner run follows a lock whose group it has left", promise: exclusion, file: "internal/command/childprocess/ingroup.go",
+	old: "return os.Getenv(groupVariable) == strconv.Itoa(syscall.Getpgrp())", new: "_, _, _ = os.Getenv, strconv.Itoa, syscall.Getpgrp; return true",
+	pkg: "internal/command/cli", check: "TestScripts/nested-outside", says: "unexpected match|two holders|exit code|want 75",
 }}

@@ -38,8 +38,8 @@ func (s *Server) Log() string {
 
 func tail(log string) string { return log[max(0, len(log)-1500):] }
 
-// Do runs a raw command on its own connection, without a proxy, and never twice. Replies have the types of RESP2:
-// string, int64, nil, []any.
+// Do runs a raw command on its own connection. It uses no proxy and never sends a command twice. Replies have the types
+// of RESP2: string, int64, nil, []any.
 func (s *Server) Do(args ...any) (any, error) {
 	s.mu.Lock()
 	c := s.client
@@ -77,14 +77,14 @@ var handedOut = struct {
 }{ports: map[int]bool{}}
 
 // freePort returns a free port below the ephemeral range. Inside that range, the kernel may give the port of a killed
-// server to an outgoing connection. A connection that dials this very port may then be connected to itself.
+// server to an outgoing connection. A connection that dials its own port may even be connected to itself.
 //
-// freePort never returns a port twice. The port of a killed server is free until the server is back. A caller of that
-// port must not reach another server.
+// freePort does not return a port a second time. The port of a killed server is free until the server is back. A caller
+// of that port must not reach another server.
 func freePort() int {
 	handedOut.Lock()
 	defer handedOut.Unlock()
-	if len(handedOut.ports) > 9000 { // in a process that starts so many, the first are gone
+	if len(handedOut.ports) > 9000 { // when a process starts so many servers, the first ones are gone
 		clear(handedOut.ports)
 	}
 	for {
@@ -101,8 +101,8 @@ func freePort() int {
 	}
 }
 
-// Eventually polls ok until it is true. It fails the test after within. Its pause is a twentieth of the time waited so
-// far, from 2 to 25 ms: tests that wait for seconds leave the processor to others.
+// Eventually polls ok until it is true. It fails the test if that takes longer than within. Its pause is a twentieth of
+// the time waited so far, from 2 to 25 ms, so that tests that wait for seconds leave the processor to others.
 func Eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for began := time.Now(); !ok(); {

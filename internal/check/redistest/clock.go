@@ -18,7 +18,7 @@ import (
 var clockSource []byte
 
 // clockLibrary compiles the shim once per test process. The result stays in memory. Each server gets a copy in its own
-// directory, so no file outlives a test.
+// directory, so no file is left after a test.
 var clockLibrary = sync.OnceValues(func() ([]byte, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		return nil, fmt.Errorf("redistest: the clock shim needs a C compiler; run: make deps")
@@ -55,21 +55,22 @@ func (s *Server) clockEnv() []string {
 	return []string{"LD_PRELOAD=" + filepath.Join(s.dir, "clockshim.so"), "CLOCKSHIM=" + s.clockPath()}
 }
 
-// Step sets the difference between the server's wall clock and the real time to d. Steps do not add up. A clock that
-// [Server.SetClock] stopped runs again. The setting survives restarts.
+// Step sets the difference between the server's wall clock and the real time to d. A second Step replaces the first. A
+// clock that [Server.SetClock] stopped runs again. The setting survives restarts.
 func (s *Server) Step(d time.Duration) {
 	s.t.Helper()
-	// The offset comes first: the running clock must never show a time of neither the old nor the new setting.
+	// The offset comes first, because the clock runs on: it must never show a time that belongs to neither the old nor
+	// the new setting.
 	s.setWord(0, d.Microseconds())
 	s.setWord(1, 0)
 	s.setWord(2, 0)
 }
 
-// Rate makes the server's wall clock run at f times its speed from now on, beginning with its present time.
+// Rate makes the server's wall clock run at f times its speed from now on. The clock starts with its present time.
 // [Server.Step] ends this.
 func (s *Server) Rate(f float64) {
 	s.t.Helper()
-	s.setWord(2, 0) // before the instant from which it counts
+	s.setWord(2, 0) // stop the old rate before the instant of its start changes
 	s.setWord(3, time.Now().UnixMicro())
 	s.setWord(2, int64((f-1)*1e6))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// micros returns the server's wall clock, by a command or a script.
+// micros returns the server's wall clock, which it reads by a command or a script.
 func micros(t *testing.T, s *Server, cmd ...any) int64 {
 	t.Helper()
 	v := s.MustDo(t, cmd...).([]any)

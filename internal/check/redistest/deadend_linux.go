@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DeadEnd returns an address (host:port) where dialling hangs, as behind a firewall that drops every packet. It is a
-// listener that accepts no connection, with a full queue.
+// DeadEnd returns an address (host:port) where dialling hangs, as behind a firewall that drops every packet. The
+// address belongs to a listener that accepts no connection and has a full queue.
 func DeadEnd(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort())))

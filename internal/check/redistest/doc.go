@@ -6,7 +6,7 @@
 //	s.Freeze() // the process stops; its connections stay open
 //	s.Thaw()
 //
-// Servers bind loopback only and store nothing on disk unless [Durable]. They end with the test, also if the test
+// Servers bind loopback only and store nothing on disk unless [Durable]. They end with the test, even if the test
 // binary is killed. [NewProxy] adds a proxy before a server to delay, swallow, cut and reorder traffic.
 //
 // The package is for Linux. On other systems everything works except Freeze, the clock and [DeadEnd].

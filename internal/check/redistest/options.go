@@ -15,13 +15,13 @@ type config struct {
 // Durable makes the server keep every write: appendonly yes, appendfsync always.
 func Durable() Option { return func(c *config) { c.durable = true } }
 
-// Args adds arguments of redis-server, such as "--maxmemory", "10mb". They come last, so they override others.
+// Args adds arguments of redis-server, such as "--maxmemory", "10mb". They come last, so they override other arguments.
 func Args(args ...string) Option {
 	return func(c *config) { c.args = append(c.args, args...) }
 }
 
-// WithClock runs the server under a clock that [Server.Step] and [Server.SetClock] move. It is only the wall clock: the
-// monotonic clock of Redis does not change.
+// WithClock runs the server under a wall clock that [Server.Step] and [Server.SetClock] move. The monotonic clock of
+// Redis does not change.
 func WithClock() Option { return func(c *config) { c.clock = true } }
 
 // UnixSocket makes the server also listen on a socket: see [Server.SocketURL].

@@ -9,10 +9,10 @@ import (
 
 type process struct {
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process is reaped
+	exited chan struct{} // this channel closes when the process is reaped
 }
 
-// spawn starts a program that dies with this one. Its output is appended to log.
+// spawn starts a program that dies with this process. The output of the program is appended to log.
 func spawn(log string, env []string, name string, args ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -27,7 +27,7 @@ func spawn(log string, env []string, name string, args ...string) (*process, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // they all end with "signal: killed"
+		_ = cmd.Wait() // all processes end with "signal: killed"
 		close(p.exited)
 	}()
 	return p, nil
@@ -36,6 +36,6 @@ func spawn(log string, env []string, name string, args ...string) (*process, err
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // fails only if it is gone already
+	_ = p.cmd.Process.Kill() // fails only if the process is gone already
 	<-p.exited
 }

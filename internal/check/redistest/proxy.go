@@ -9,33 +9,33 @@ import (
 )
 
 // Proxy forwards traffic between clients and a server, and breaks the network between them. A test may change its
-// settings at any time, also under traffic. By default it forwards everything, each direction in order.
+// settings at any time, even under traffic. By default it forwards all traffic and keeps the order in each direction.
 type Proxy struct {
 	t      testing.TB
 	addr   string
 	target string
-	done   chan struct{} // closed at the end of the test
+	done   chan struct{} // this channel closes at the end of the test
 	wg     sync.WaitGroup
 
 	mu       sync.Mutex
-	change   *sync.Cond // a setting, a queue or the end of a link changed
+	change   *sync.Cond // signals a change of a setting or a queue, or the end of a link
 	listener net.Listener
 	links    map[*link]struct{}
 	delay    [2]time.Duration // by direction
 	swallow  [2]bool
 	treat    func(command []string) Treatment
-	passed   int64 // commands forwarded
-	lost     int64 // pieces of data dropped
+	passed   int64 // the number of commands forwarded
+	lost     int64 // the number of pieces of data dropped
 	closed   bool
 }
 
 // NewProxy listens on a loopback port and forwards to targetAddr (host:port). It dials a new connection to targetAddr
-// for each client connection. It ends with the test.
+// for each client connection. The proxy ends with the test.
 func NewProxy(t testing.TB, targetAddr string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, target: targetAddr, done: make(chan struct{}), links: map[*link]struct{}{}}
 	p.change = sync.NewCond(&p.mu)
-	// The kernel does not choose the port, for the reason at freePort: Cut gives up the port and must get it back.
+	// The kernel must not choose the port, for the reason at freePort: Cut gives up the port and must get it back.
 	for tries := 0; ; tries++ {
 		p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort()))
 		err := p.listen(p.addr)
@@ -56,29 +56,29 @@ func (p *Proxy) URL() string { return "redis://" + p.addr }
 // Addr returns 127.0.0.1:port.
 func (p *Proxy) Addr() string { return p.addr }
 
-// DelayRequests delays each request by d; DelayReplies delays each reply. It is a delay and not a rate: later traffic
-// is not slowed further.
+// DelayRequests delays each request by d. DelayReplies delays each reply. This is a delay and not a rate: it does not
+// add up over later traffic.
 func (p *Proxy) DelayRequests(d time.Duration) { p.set(func() { p.delay[requests] = d }) }
 
 // DelayReplies delays each reply: see [Proxy.DelayRequests].
 func (p *Proxy) DelayReplies(d time.Duration) { p.set(func() { p.delay[replies] = d }) }
 
-// BlackHole makes the network swallow everything in both directions. Connections stay open, and new ones are accepted.
-// At its end, connections that lost bytes break, because a stream with a gap is useless.
+// BlackHole makes the network swallow all data in both directions. Connections stay open, and new connections are
+// accepted. When the black hole ends, connections that lost bytes break, because a stream with a gap is useless.
 func (p *Proxy) BlackHole(on bool) { p.swallowing(on, on) }
 
-// DropReplies does the same as [Proxy.BlackHole] for replies only. The server executes requests, and their senders get
-// no answer.
+// DropReplies does the same as [Proxy.BlackHole] for replies only. The server executes requests, and the clients get no
+// answer.
 func (p *Proxy) DropReplies(on bool) { p.swallowing(false, on) }
 
-// Lost returns how many pieces of data the proxy has dropped so far.
+// Lost returns the number of pieces of data that the proxy has dropped so far.
 func (p *Proxy) Lost() (n int64) {
 	p.set(func() { n = p.lost })
 	return n
 }
 
-// DropRequests does the same as [Proxy.BlackHole] for requests only. No new request arrives. Earlier requests are still
-// answered, and published messages still arrive.
+// DropRequests does the same as [Proxy.BlackHole] for requests only. No new request arrives. Answers to earlier
+// requests still arrive, and so do published messages.
 func (p *Proxy) DropRequests(on bool) { p.swallowing(on, false) }
 
 func (p *Proxy) swallowing(request, reply bool) {
@@ -95,7 +95,7 @@ func (p *Proxy) swallowing(request, reply bool) {
 	})
 }
 
-// Cut breaks all connections and refuses new ones until Cut(false).
+// Cut breaks all connections and refuses new connections until Cut(false).
 func (p *Proxy) Cut(on bool) {
 	p.t.Helper()
 	var err error
@@ -116,7 +116,7 @@ func (p *Proxy) Cut(on bool) {
 	}
 }
 
-// Break ends the present connections, as a router that lost its table does. New ones pass.
+// Break ends the present connections, as a router that lost its table does. New connections pass.
 func (p *Proxy) Break() {
 	p.set(func() {
 		for l := range p.links {
@@ -136,9 +136,8 @@ func (p *Proxy) Redirect(targetAddr string) {
 	})
 }
 
-// StallExisting holds back the requests of all present connections until [Proxy.Release] delivers them. It holds them
-// even if their clients close the connections. Later connections pass. So a command arrives late, after commands that
-// were sent later.
+// StallExisting holds back the requests of all present connections until [Proxy.Release] delivers them, even if their
+// clients close the connections. Later connections pass. So a command can arrive after commands that were sent later.
 func (p *Proxy) StallExisting() {
 	p.set(func() {
 		for l := range p.links {
@@ -170,7 +169,7 @@ func (p *Proxy) set(f func()) {
 	p.change.Broadcast()
 }
 
-// listen needs mu, or a proxy that no other goroutine knows yet.
+// listen opens the listener. The caller holds mu, or no other goroutine knows the proxy yet.
 func (p *Proxy) listen(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

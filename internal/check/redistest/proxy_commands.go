@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// This file treats single commands: it changes one request and leaves the others alone.
+// This file treats single commands: it changes one request and does not touch the others.
 
 // Treatment says how to treat one command. The zero value forwards it.
 type Treatment struct {
 	// Delay holds back the command, and all later commands of its connection. Commands of other connections overtake
-	// it. It arrives even if its client closes the connection.
+	// it. The command arrives even if its client closes the connection.
 	Delay time.Duration
 
 	// Overtaken holds back the command until this many commands on other connections have passed, but no longer than
 	// Delay.
 	Overtaken int
 
-	// Copies are sent this much later than the command, each on its own connection. The answers to them are dropped.
+	// Copies are sent this much later than the command, each on its own connection. The proxy drops the answers to
+	// them.
 	Copies []time.Duration
 }
 
-// Treat makes f decide about each command from now on. nil ends this. f must not call the proxy. Connections that do
-// not use RESP are left alone.
+// Treat makes f decide about each command from now on. A nil f ends this. f must not call the proxy. Connections that
+// do not use RESP pass without a treatment.
 func (p *Proxy) Treat(f func(command []string) Treatment) { p.set(func() { p.treat = f }) }
 
 // enqueue puts bytes from a connection into a pipe's queue. The caller holds mu.
@@ -59,7 +60,7 @@ func (p *Proxy) enqueue(q *pipe, data []byte) {
 	}
 }
 
-// copy sends a command once more. Its answer is dropped.
+// copy sends a command once more. It drops the answer.
 func (p *Proxy) copy(command []byte, due time.Time) {
 	if !p.sleepUntil(due) {
 		return
@@ -75,7 +76,7 @@ func (p *Proxy) copy(command []byte, due time.Time) {
 		return
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second)) // a frozen server may take it later
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second)) // a frozen server may accept the command later
 	if _, err := c.Write(command); err == nil {
 		_, _ = c.Read(make([]byte, 512))
 	}
@@ -97,7 +98,7 @@ func (p *Proxy) wait(q *pipe, c chunk) bool {
 // cutter splits a stream of requests into commands.
 type cutter struct {
 	rest []byte
-	raw  bool // not RESP, or not in the form of a client: never split again
+	raw  bool // the stream is not RESP, or not in the form of a client: it is never split again
 }
 
 // all returns every complete command, and their number.
@@ -124,7 +125,7 @@ func (c *cutter) next() (one []byte, words []string) {
 	return one, words
 }
 
-// command returns the size of the first command in b, 0 if it is incomplete.
+// command returns the size of the first command in b, 0 if the command is incomplete.
 func command(b []byte) (size int, words []string, malformed bool) {
 	line := func(kind byte) (n int, ok bool) {
 		if size >= len(b) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// once treats only the first command called name. It closes met when that command has come. The proxy has queued it
-// before it accepts another one.
+// once treats only the first command called name. It closes met when that command has come. The proxy has queued that
+// command before it accepts another one.
 func once(name string, t Treatment) (treat func([]string) Treatment, met chan struct{}) {
 	met = make(chan struct{})
 	var done atomic.Bool
@@ -21,8 +21,8 @@ func once(name string, t Treatment) (treat func([]string) Treatment, met chan st
 	}, met
 }
 
-// counted waits until the proxy has counted the commands so far. The proxy counts a command after it wrote it, so the
-// client may have the answer earlier.
+// counted waits until the proxy has counted all commands so far. The wait is necessary because the proxy counts a
+// command after it wrote the command, and the client may have the answer earlier.
 func counted(t *testing.T, p *Proxy, came *atomic.Int64) {
 	t.Helper()
 	Eventually(t, patience, "the proxy has counted what passed", func() (ok bool) {
@@ -31,7 +31,7 @@ func counted(t *testing.T, p *Proxy, came *atomic.Int64) {
 	})
 }
 
-// come waits for the event of once.
+// come waits for the event that once reports.
 func come(t *testing.T, met chan struct{}) {
 	t.Helper()
 	select {
@@ -67,7 +67,7 @@ func TestACommandWaitsUntilOthersHavePassed(t *testing.T) {
 	var came atomic.Int64
 	p.Treat(func([]string) Treatment { came.Add(1); return Treatment{} })
 	slow, quick := dial(t, p), dial(t, p)
-	counted(t, p, &came) // the greetings of both: otherwise they would count as passing commands
+	counted(t, p, &came) // wait for the greetings of both clients, which would otherwise count as passing commands
 	treat, met := once("RPUSH", Treatment{Overtaken: 2, Delay: patience})
 	p.Treat(treat)
 	first := make(chan error, 1)

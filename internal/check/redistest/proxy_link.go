@@ -12,11 +12,11 @@ const (
 )
 
 // link is one connection through a [Proxy]. Its two pipes end independently, so the requests of a client arrive even
-// after it closes. The proxy's mu guards its fields.
+// after the client closes the connection. The proxy's mu guards the fields of link.
 type link struct {
 	client, server net.Conn // server is nil if the link began in a black hole
 	stalled        bool
-	lost           bool // one of the streams has a gap
+	lost           bool // one of the two streams has a gap
 	ended          bool
 }
 
@@ -32,19 +32,19 @@ func (l *link) end() {
 type chunk struct {
 	data  []byte
 	due   time.Time
-	after int64 // with overtaken: until this many commands have passed, due at the latest
-	// overtaken: see [Treatment].
+	after int64 // with overtaken: the chunk waits until this many commands have passed, and at the latest until due
+	// overtaken means that the chunk waits for other commands: see [Treatment].
 	overtaken bool
-	commands  int64 // the number of commands in it
+	commands  int64 // the number of commands in the chunk
 }
 
 // pipe is one direction of a link. A reader fills its queue at once, so the sender does not notice any delay. A writer
-// empties it when it may.
+// empties the queue when it may.
 type pipe struct {
 	*link
 	direction int
 	queue     []chunk
-	cut       cutter // of requests
+	cut       cutter // splits requests into commands
 	eof       bool
 }
 
@@ -64,7 +64,8 @@ func (p *Proxy) connect(client net.Conn, via net.Listener) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.listener != via || p.target != target { // accepted, but cut or redirected since
+	// The connection was accepted, but the proxy was cut or redirected since then.
+	if p.closed || p.listener != via || p.target != target {
 		l.end()
 		return
 	}
@@ -88,7 +89,8 @@ func (p *Proxy) run(l *link) {
 	p.wg.Go(func() { p.read(down, l.server) })
 	p.wg.Go(func() {
 		if p.write(up, l.server) {
-			// The client closed, and all its requests are delivered. The server learns this, answers, and closes too.
+			// The client closed the connection, and the server has all its requests. The server learns of the close
+			// here, answers, and closes too.
 			_ = l.server.(*net.TCPConn).CloseWrite()
 		}
 	})
@@ -121,8 +123,8 @@ func (p *Proxy) write(q *pipe, to net.Conn) bool {
 		if p.swallowed(q) {
 			continue
 		}
-		// An error means that the receiver is gone. The queue is still emptied: a closed client must not block a
-		// server.
+		// An error means that the receiver is gone. The loop still empties the queue, because a closed client must not
+		// block a server.
 		_, _ = to.Write(c.data)
 		if c.commands > 0 {
 			p.set(func() { p.passed += c.commands })

@@ -86,7 +86,8 @@ func TestDropRepliesLetsRequestsThrough(t *testing.T) {
 	s, p := behind(t)
 	c := dial(t, p)
 	p.DropReplies(true)
-	if err := c.Incr(within(t, time.Second), "n").Err(); !node.Timeout(err) { // enough time to send it
+	// A second is enough time to send the command.
+	if err := c.Incr(within(t, time.Second), "n").Err(); !node.Timeout(err) {
 		t.Errorf("a reply came: %v", err)
 	}
 	Eventually(t, patience, "the request arrives", func() bool { return s.MustDo(t, "GET", "n") == "1" })

@@ -23,8 +23,8 @@ import (
 // detector.
 const patience = 20 * time.Second
 
-// Server is one redis-server process. Its methods are safe for concurrent use. They fail the test for which the server
-// was started.
+// Server is one redis-server process. Its methods are safe for concurrent use. If a method fails, it fails the test for
+// which the server was started.
 type Server struct {
 	t       testing.TB
 	cfg     config
@@ -34,7 +34,7 @@ type Server struct {
 	tlsPort int
 
 	mu     sync.Mutex
-	proc   *process // nil while killed
+	proc   *process // nil while the server is killed
 	client *redis.Client
 }
 
@@ -48,7 +48,7 @@ func Start(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// StartN runs n servers in parallel, because each needs a while to answer.
+// StartN runs n servers in parallel, because each server needs a while to answer.
 func StartN(t testing.TB, n int, opts ...Option) []*Server {
 	t.Helper()
 	servers, errs := make([]*Server, n), make([]error, n)
@@ -57,7 +57,7 @@ func StartN(t testing.TB, n int, opts ...Option) []*Server {
 		wg.Go(func() { servers[i], errs[i] = start(t, opts...) })
 	}
 	wg.Wait()
-	// Fatal must run on the test's own goroutine, not on these.
+	// Fatal must run on the test's own goroutine, not on the goroutines above.
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func start(t testing.TB, opts ...Option) (*Server, error) {
 	if _, err := exec.LookPath(program()); err != nil {
 		return nil, fmt.Errorf("%s is not installed; run: make deps SERVER=%[1]s", program())
 	}
-	// t.TempDir is not used: with a long test name the path of a socket exceeds 107 bytes.
+	// t.TempDir is not usable here, because with a long test name the path of a socket exceeds 107 bytes.
 	dir, err := os.MkdirTemp("", "redistest-")
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Server) arguments() []string {
 
 var errPortTaken = errors.New("redistest: port taken")
 
-// launch starts the process. With ready it waits until the process serves commands.
+// launch starts the process. If ready is true, it waits until the process serves commands.
 func (s *Server) launch(ready bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,8 @@ func (s *Server) launch(ready bool) error {
 	return nil
 }
 
-// await returns when this very process answers. If another process took the port, a foreign server would answer.
+// await returns when this process answers. It checks the process id, because another process that took the port would
+// also answer.
 func (s *Server) await(p *process, ready bool) error {
 	self := fmt.Sprintf("process_id:%d\r\n", p.pid())
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -201,15 +202,15 @@ func (s *Server) stop() {
 	s.proc, s.client = nil, nil
 }
 
-// Restart kills the server if it runs, and starts it on the same port and directory. Only a [Durable] server keeps its
-// data.
+// Restart kills the server if it runs, and starts it again on the same port and in the same directory. Only a [Durable]
+// server keeps its data.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.restart(true)
 }
 
-// RestartWith does the same as [Server.Restart], with other arguments instead of those of [Args]. They also apply to
-// later restarts.
+// RestartWith does the same as [Server.Restart], with other arguments instead of the arguments from [Args]. The new
+// arguments also apply to later restarts.
 func (s *Server) RestartWith(args ...string) {
 	s.t.Helper()
 	s.Kill()
@@ -222,8 +223,8 @@ func (s *Server) RestartWith(args ...string) {
 // Dir returns the directory with the server's files. A test may change them while the server is killed.
 func (s *Server) Dir() string { return s.dir }
 
-// RestartLoading does the same as [Server.Restart], but does not wait until the data is loaded. The server may answer
-// with LOADING.
+// RestartLoading does the same as [Server.Restart], but does not wait until the server has loaded the data. The server
+// may answer with LOADING.
 func (s *Server) RestartLoading() {
 	s.t.Helper()
 	s.restart(false)
@@ -237,8 +238,8 @@ func (s *Server) restart(ready bool) {
 	}
 }
 
-// Freeze stops the process as on a hung machine (SIGSTOP). Its kernel still accepts connections and bytes, but nothing
-// answers.
+// Freeze stops the process as on a hung machine (SIGSTOP). Its kernel still accepts connections and bytes, but no
+// answer comes.
 func (s *Server) Freeze() { s.signal(freeze, "freeze") }
 
 // Thaw ends [Server.Freeze]. The server then executes the requests that came in between.

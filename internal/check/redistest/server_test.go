@@ -96,8 +96,8 @@ func TestPasswordSocketAndTLS(t *testing.T) {
 	}
 }
 
-// A test binary that is killed takes its servers with it. The test runs itself as a child, which starts a server and
-// waits to be killed.
+// If the test binary is killed, its servers die too. The test runs itself as a child, which starts a server and waits
+// to be killed.
 func TestServersDieWithTheTestBinary(t *testing.T) {
 	if os.Getenv("REDISTEST_ORPHAN") != "" {
 		fmt.Println("addr", Start(t).Addr())

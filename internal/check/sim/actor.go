@@ -42,8 +42,8 @@ func (w *world) act(a *Actor) {
 			if wanted == 0 {
 				wanted = w.now()
 			}
-			// This waits until the locks of dead clients are over and lost memories have no effect any more. Before
-			// that, a client may be told that there is no quorum.
+			// This call waits until the leases of dead clients have expired and lost memories have no effect any more.
+			// Before that, a client may be told that no quorum answered.
 			if w.lock(h, a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}, wanted) {
 				break
 			}
@@ -51,7 +51,7 @@ func (w *world) act(a *Actor) {
 	}
 }
 
-// lock makes one call and holds the lock if it got one. It reports whether it got it.
+// lock makes one call. It holds the lock for a while if the call got it. It reports whether the call got the lock.
 func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	if h == nil {
 		return true
@@ -117,7 +117,7 @@ func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 	}
 }
 
-// keep holds a lease for a while. It reports whether the holder still has it then.
+// keep holds a lease for a while. It reports whether the holder still has the lease afterwards.
 func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 	h := l.h
 	pause := func(d time.Duration) bool {
@@ -129,7 +129,7 @@ func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 		case <-lease.Context().Done():
 			w.lost(l, context.Cause(lease.Context()))
 		case <-h.over:
-			if !h.gone() { // the client is being closed, which ends the lease
+			if !h.gone() { // the client is being closed, and closing ends the lease
 				<-lease.Context().Done()
 				w.lost(l, context.Cause(lease.Context()))
 			}
@@ -219,7 +219,7 @@ func split(nodes []holdfast.NodeAnswer) bool {
 	return slices.ContainsFunc(nodes, granted)
 }
 
-// granted reports whether a node granted, in time or too late.
+// granted reports whether a node granted the name, in time or too late.
 func granted(n holdfast.NodeAnswer) bool {
 	return n.Reason == holdfast.ReasonGranted || n.Reason == holdfast.ReasonGrantedLate
 }
@@ -246,7 +246,7 @@ func outcome(err error) Outcome {
 	case errors.As(err, &held):
 		return HeldByOther
 	case !errors.As(err, &none):
-		return outcomes // an error of no known kind
+		return outcomes // the error has no known kind
 	}
 	said := map[Outcome]int{}
 	for _, n := range none.Nodes {

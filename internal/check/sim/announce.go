@@ -2,13 +2,14 @@ package sim
 
 import "time"
 
-// A loss is announced at the lease's deadline, whether or not another client asks for the name.
+// A client announces a loss at the lease's deadline, whether or not another client asks for the name.
 
-// prompt returns the longest delay between a deadline and its announcement, if the host did not sleep since the grant.
-// A clock may run a hundredth faster than timers.
+// prompt returns the longest allowed delay between a deadline and the announcement of the loss, if the host did not
+// sleep since the grant. The delay grows with the TTL because a clock may run 1 % faster than timers.
 func prompt(ttl time.Duration) time.Duration { return ttl/100 + 5*time.Millisecond }
 
-// willAnnounce checks a lease at the time when it must be over, and repeats until it is over. The caller holds w.mu.
+// willAnnounce checks a lease when its deadline must have passed. It repeats the check until the lease has ended. The
+// caller holds w.mu.
 func (w *world) willAnnounce(l *held, after time.Duration) {
 	w.unique++
 	l.look = time.AfterFunc(after+time.Duration(1+w.unique%50_000), func() {
@@ -20,11 +21,11 @@ func (w *world) willAnnounce(l *held, after time.Duration) {
 	})
 }
 
-// announced checks that a holder after its deadline knows of the loss. It returns the delay until the next check, 0 if
-// none is needed. The caller holds w.mu.
+// announced checks that a holder knows of the loss after the deadline of its lease. It returns the delay until the next
+// check, 0 if no check is needed. The caller holds w.mu.
 func (w *world) announced(l *held) (again time.Duration) {
 	slack, past, awake := prompt(longest(w.plan)), -time.Until(l.lease.Deadline()), w.now()-l.h.woke
-	if l.since <= l.h.woke { // during the suspension no timer ran; the client checks once a second
+	if l.since <= l.h.woke { // no timer ran during the suspension; the client checks its clock once a second
 		slack = noticed
 	}
 	switch {

@@ -6,11 +6,11 @@ type breach uint8
 // These are the breaches, the gravest first.
 const (
 	twoHolders        breach = iota
-	holderWithForeign        // a foreign client and a Holdfast client
-	lossToldLate             // the next holder got the name before the previous one knew of its loss
+	holderWithForeign        // a foreign client and a Holdfast client hold the same name
+	lossToldLate             // the next holder got the name before the previous holder knew of its loss
 	tokenNotAbove
 	freeWhileWaited
-	servedLate // out of turn
+	servedLate // a later waiter was served first
 	ghost      // a release left something on a node
 	neverGot
 	doesNotKnow        // a client does not know that it lost a lease
@@ -29,11 +29,12 @@ const (
 	breaches
 )
 
-// holdsForSpares reports whether b is judged where clients have different lists. Such clients share fewer nodes than
-// the other judges assume. Foreign clients report no members: a foreign client with another list excludes no client.
+// holdsForSpares reports whether the judge of b also applies to worlds in which clients have different node lists. Such
+// clients share fewer nodes than the other judges assume. Foreign clients report no members, so a foreign client with
+// another list excludes no client.
 func (b breach) holdsForSpares() bool { return b == twoHolders || b == tokenNotAbove || b == ghost }
 
-// Breaks reports whether r breaks the same promise as another result.
+// Breaks reports whether r breaks the gravest promise that another result breaks.
 func (r *Result) Breaks(same *Result) bool {
 	for b := range anyOther {
 		if same.broken[b] {

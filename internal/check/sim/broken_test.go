@@ -28,7 +28,7 @@ func small(seed uint64) *Plan {
 	return p
 }
 
-// long makes everybody hold locks longer than a lease lasts without renewal.
+// long makes every actor hold its locks longer than a lease lasts without renewal.
 func long(p *Plan) {
 	for i := range p.Actors {
 		for j := range p.Actors[i].Ops {
@@ -37,8 +37,8 @@ func long(p *Plan) {
 	}
 }
 
-// A judge that finds nothing may be blind. Each of these worlds is broken in a way that a judge must report, in the
-// words of the broken promise.
+// A judge that finds nothing may be blind. So each of these worlds is broken in a way that a judge must report. The
+// report must contain the words of the broken promise.
 func TestBrokenWorldsAreNoticed(t *testing.T) {
 	if raced && testing.Short() {
 		t.Skip("make test runs it without the race detector, ten times as fast")
@@ -57,7 +57,7 @@ func TestBrokenWorldsAreNoticed(t *testing.T) {
 		}},
 		{"clients whose clocks are slow", Broken{Slow: true}, "two holders", func(p *Plan) {
 			long(p)
-			for i := range p.Actors { // they would wait forever
+			for i := range p.Actors { // without a limit the actors would wait forever
 				p.Actors[i].Ops, p.Actors[i].Wish = p.Actors[i].Ops[:4], nil
 			}
 		}},
@@ -116,7 +116,7 @@ func TestBrokenWorldsAreNoticed(t *testing.T) {
 	}
 }
 
-// said is a lease with given answers.
+// said is a fake lease that returns fixed answers.
 type said struct {
 	ctx      context.Context
 	deadline time.Time
@@ -128,7 +128,7 @@ func (s said) Deadline() time.Time      { return s.deadline }
 func (s said) Fence() int64             { return s.token }
 func (s said) Owner() string            { return "a~b~c" }
 
-// No world shows these cases: they need a fault of the lock itself.
+// No world shows these cases, because only a defect of the lock itself causes them.
 func TestTheWitnessBelievesItsEyes(t *testing.T) { synctest.Test(t, witnessed) }
 
 func witnessed(t *testing.T) {
@@ -152,7 +152,7 @@ func witnessed(t *testing.T) {
 			t.Errorf("%q: %s", says, all)
 		}
 	}
-	// A host that woke a moment ago excuses only the events during its sleep, of which it cannot know yet.
+	// A host that woke a moment ago is excused only for events during its sleep: it cannot know of them yet.
 	for _, c := range []struct {
 		says     string
 		asleep   bool
@@ -186,7 +186,8 @@ func witnessed(t *testing.T) {
 	w.start = time.Now().Add(-noticed)
 	h.leases = []*held{
 		{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()},
-		{h: h, lease: said{context.Background(), time.Now().Add(-noticed / 2), 1}, ctx: context.Background()}, // its loss is too recent
+		// This loss is too recent.
+		{h: h, lease: said{context.Background(), time.Now().Add(-noticed / 2), 1}, ctx: context.Background()},
 	}
 	if w.noticedSleep(h); len(w.result.Violations) != 0 {
 		t.Errorf("a sleeper that has just woken again: %q", w.result.Violations)

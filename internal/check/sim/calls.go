@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// asked notes the owners in the calls of a client.
+// asked notes the owners that appear in the calls of a client.
 func (w *world) asked(h *host, calls []node.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,7 +23,7 @@ func (w *world) asked(h *host, calls []node.Call) {
 					h.owners[owner] = b
 					h.bids++
 				}
-				b.ended = false // its release only gave back a partial grant
+				b.ended = false // the earlier release of this owner only gave back a partial grant
 				if from := h.owners[c.Args[i+2]]; from != nil {
 					from.ended = true // this owner passes its lease
 				}
@@ -36,7 +36,8 @@ func (w *world) asked(h *host, calls []node.Call) {
 			}
 		case releases(c):
 			for i := 0; i < len(c.Args); i += width {
-				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) { // 0 declines
+				// A stamp of 0 declines a claim and releases no lease.
+				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) {
 					b.ended = true
 				}
 			}
@@ -93,7 +94,7 @@ func (w *world) answered(l *link, calls []node.Call, replies []node.Reply) {
 	}
 }
 
-// each calls to with each answer in the reply to a call. The reply may contain several answers: see
+// each calls to once for each answer in the reply to a call. One reply may contain several answers: see
 // [nodescript.Together].
 func each(c node.Call, value string, to func(n int, answer string)) {
 	several := 1
@@ -112,9 +113,10 @@ func each(c node.Call, value string, to func(n int, answer string)) {
 	}
 }
 
-// took checks nodes that confirmed a release, or confirmed that a lock is left taken. They must not grant or repair the
-// lock again when its commands come late. The check leaves out a node whose clock was far behind at that time. Its
-// tombstone is at most W ahead of its clock, so a late acquire passes when the clock is set right.
+// took notes each node that confirmed a release, or confirmed that it keeps a lock taken until later. Such a node must
+// not grant or repair the lock when older commands of the lease come late. The check leaves out a node whose clock was
+// far behind at that time. The tombstone of that node is at most W ahead of its clock, so a late acquire passes when
+// the clock is set right.
 func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +176,7 @@ func (w *world) one(c node.Call, n int, answer string) {
 	}
 }
 
-// traced writes a call to the trace, for people.
+// traced writes a call to the trace, which people read.
 func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 	for i, c := range p.calls {
 		what := "call"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// chance is a stream of random numbers (splitmix64). Each stream is made from its purpose. So a plan that leaves
-// something out does not change the luck of the rest.
+// chance is a stream of random numbers (splitmix64). The purpose of a stream decides its numbers. So when a plan leaves
+// something out, the luck of the rest does not change.
 type chance struct{ state atomic.Uint64 }
 
 const golden = 0x9e3779b97f4a7c15
@@ -17,7 +17,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// luck returns the start of the stream that the numbers name.
+// luck returns the start of the stream that belongs to these numbers.
 func luck(of ...uint64) uint64 {
 	x := uint64(golden)
 	for _, n := range of {

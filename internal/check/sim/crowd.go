@@ -6,9 +6,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Crowd worlds check repair. One node missed a lease for which many clients wait, and a minority of the other nodes
-// gets sick. The holder needs the node that missed the lease. The waiters ask that node for a partial grant all the
-// time. The holder must not lose the lease.
+// Crowd worlds check repair. One node misses a lease for which many clients wait, and then a minority of the other
+// nodes gets sick. So the holder needs the node that missed the lease. The waiters ask that node for a partial grant
+// all the time. The holder must still not lose the lease.
 
 // isCrowd reports whether a seed makes a crowd world.
 func isCrowd(seed uint64) bool {
@@ -23,7 +23,7 @@ func drawCrowd(seed uint64) *Plan {
 	p.MaxTTL = shortest * pick[time.Duration](&d, 1, 2, 4)
 	p.Slow = p.Window / pick[time.Duration](&d, 50, 100, 200)
 	p.Timeout = p.Window/4 + 8*p.Slow
-	for range p.N { // all nodes vote from the beginning
+	for range p.N { // without faults all nodes vote from the beginning
 		p.Clocks = append(p.Clocks, d.between(-rightClocks(p.Window), rightClocks(p.Window)))
 	}
 	fair := d.hit(0.5)
@@ -36,10 +36,10 @@ func drawCrowd(seed uint64) *Plan {
 	waiters := make([]Actor, len(p.Clients)-1)
 	at := time.Second
 	for range d.n(2) + 2 {
-		// The holder comes first. It does not reach the last node until other nodes have the lease.
+		// The holder asks before the waiters do. It does not reach the last node until other nodes have the lease.
 		missed := Fault{ID: len(p.Faults), Kind: pick(&d, Cut, CutOut), At: at, For: d.between(valid/2, 2*valid), Nodes: 1 << (p.N - 1), Clients: 1}
 		sick := Fault{ID: len(p.Faults) + 1, Kind: pick(&d, Hang, Cut, CutOut, CutBack), For: 3 * valid, Nodes: 1<<(p.N-1) - 1, Clients: all}
-		sick.Nodes &^= 1<<(p.N/2) - 1 // a majority is left, and the node that missed the lease is part of it
+		sick.Nodes &^= 1<<(p.N/2) - 1 // the healthy nodes are a majority; one of them missed the lease
 		sick.At = missed.At + missed.For - d.below(valid/4)
 		hold := sick.At + sick.For - at
 		p.Faults = append(p.Faults, missed, sick)

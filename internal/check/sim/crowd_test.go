@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// A holder that reaches a majority of the nodes keeps its lease, however many wait for it: see crowd.go.
+// A holder that reaches a majority of the nodes keeps its lease, even if many clients wait for the name: see crowd.go.
 func TestALeaseBehindWhichManyWaitIsRepaired(t *testing.T) {
 	alone(t)
 	worlds := uint64(50)

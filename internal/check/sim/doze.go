@@ -2,12 +2,14 @@ package sim
 
 import "time"
 
-// A doze is a suspension as a client sees it: its timers stop, and its clock does not. A bubble cannot stop the timers
-// of one client. So all clients' hosts sleep at once, for minutes or hours, and no virtual time passes. The clocks of
-// the nodes and of all clients leap by the same amount, and nothing else happens. A doze may come at any moment, also
-// when a client holds no lock. (In a [Suspend] of one client its clock stops, and the others continue.)
+// A doze is a suspension as a client sees it: the client's timers stop, and its clock continues. A bubble cannot stop
+// the timers of one client. So in a doze all clients' hosts sleep at once, for minutes or hours, and no virtual time
+// passes. The clocks of the nodes and of all clients leap by the same amount, and nothing else happens. A doze may come
+// at any moment, even when a client holds no lock. (In a [Suspend] of one client its clock stops, and the other clients
+// continue.)
 
-// drawDozes adds dozes to one world in eight. It uses a stream of its own, so the rest of the plan does not change.
+// drawDozes adds dozes to one world in eight. It uses its own stream of random numbers, so the rest of the plan does
+// not change.
 func (p *Plan) drawDozes() {
 	d := dice(luck(p.Seed, 'z'))
 	if !d.hit(0.125) {
@@ -33,8 +35,8 @@ func (w *world) doze(d time.Duration) {
 		if h.dead {
 			continue
 		}
-		for _, l := range h.leases { // above 0 in any case, because the host slept
-			if h.asleep { // all clocks except its own continue: its lease ends that much sooner
+		for _, l := range h.leases { // each cap is above 0, because 0 means that the host did not sleep
+			if h.asleep { // all other clocks continue, so the lease ends earlier on the stopped clock
 				l.cap = max(l.cap-d, 1)
 			} else {
 				l.cap = max(now+time.Until(l.lease.Deadline()), 1)
@@ -42,7 +44,7 @@ func (w *world) doze(d time.Duration) {
 		}
 		h.woke = now
 	}
-	for _, n := range w.names { // the nodes' records end that much sooner
+	for _, n := range w.names { // the nodes' records expire earlier by the length of the doze
 		n.taken -= d
 		n.free = max(min(n.free, now), n.free-d)
 	}

@@ -8,7 +8,7 @@ import (
 
 // themes are sets of kinds of faults. A world has the faults of one theme.
 var themes = [][]Kind{
-	{}, // none
+	{}, // no faults
 	{Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox},
 	{Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang, Delay},
 	{Step, Blip, Drift, Freeze, Loss, Delay, Close, Cut},
@@ -17,8 +17,8 @@ var themes = [][]Kind{
 		Loss, Delay, Duplicate, Tear, Cut, CutOut, CutBack, News, Inbox, Forget, Partial, Restart, Flush, ScriptFlush, Evict, Full, Hang,
 		Step, Blip, Drift, Freeze, Pause, Suspend, Crash, Close, Twin,
 	},
-	// A node that never met a client of this configuration, or has forgotten it, may admit a stranger. No node of this
-	// theme does.
+	// The nodes of this theme always know their configuration. A node that never met a client of this configuration, or
+	// forgot it, may admit a stranger.
 	{Stranger, Twin, Loss, Delay, Pause, Suspend, Crash, Close, ScriptFlush},
 }
 
@@ -150,15 +150,15 @@ func (p *Plan) drawOp(d *dice, ttl, spread time.Duration) Op {
 		o.Extend = 8*p.Window + d.below(p.MaxTTL-8*p.Window+1)
 	}
 	if d.hit(0.06) {
-		o.Left = 1 + d.below(pick(d, 2*p.Window, ttl/2)) // a command may need longer than that to arrive
+		o.Left = 1 + d.below(pick(d, 2*p.Window, ttl/2)) // a command may need longer than this to arrive
 	}
 	return o
 }
 
 func (p *Plan) drawFaults(d *dice) {
 	kinds := slices.Clone(themes[pick(d, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 6)])
-	// The promises allow any node to lose its memory, except a node that is declared durable. A durable node forgets
-	// nothing and is never set to evict. A minority of clocks may be wrong.
+	// The promises allow any node to lose its memory, except a durable node. A durable node forgets nothing and never
+	// evicts keys. A minority of clocks may be wrong.
 	liars := uint32(0)
 	for i := range (p.N - 1) / 2 {
 		liars |= 1 << i
@@ -177,7 +177,7 @@ func (p *Plan) drawFaults(d *dice) {
 	if len(kinds) == 0 {
 		return
 	}
-	if p.Durable && liars != 0 { // with a wrong clock a durable node would forget at every restart
+	if p.Durable && liars != 0 { // a durable node with a wrong clock would forget at every restart
 		kinds = append(kinds, Boot, Boot)
 	}
 	most := pick(d, 4, 8, 16, 30, 60)
@@ -187,7 +187,7 @@ func (p *Plan) drawFaults(d *dice) {
 }
 
 func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
-	some := func(n int) uint32 { // one of n, or several
+	some := func(n int) uint32 { // returns the bit of one of n, or several bits
 		m := uint32(1) << d.n(n)
 		if d.hit(0.4) {
 			m |= uint32(d.next()) & (1<<n - 1)
@@ -213,7 +213,7 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	case Step, Blip:
 		f.Nodes &= liars
 		f.By = time.Duration(d.n(2)*2-1) * d.between(p.Window/2, pick(d, 2*p.Window, 2*p.MaxTTL, 3*time.Hour))
-	case Boot: // mostly so far ahead that all its keys have expired
+	case Boot: // the clock is mostly so far ahead that all keys of the node have expired
 		f.Nodes &= liars
 		f.By = pick[time.Duration](d, -1, 1, 1, 1) * d.between(p.Window, pick(d, p.MaxTTL, 4*time.Hour, 4*time.Hour))
 	case Drift:
@@ -233,12 +233,12 @@ func (p *Plan) drawFault(d *dice, id int, k Kind, liars uint32) Fault {
 	if (k == Step || k == Blip || k == Boot || k == Drift || k == Freeze) && f.Nodes == 0 {
 		f.Nodes = liars
 	}
-	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // ends before everything is healed
+	f.For = min(f.For, p.Heal-f.At-time.Duration(id+1)*time.Microsecond) // the fault ends before everything is healed
 	return f
 }
 
-// drawSpare gives some clients another list of nodes. All lists contain node 0, which hears every report and forgets
-// none. There is no promise if reports miss all the nodes that the lists share.
+// drawSpare gives some clients another list of nodes. All lists contain node 0. It hears every report and forgets no
+// report. The protocol promises nothing if reports miss all the nodes that the lists share.
 func (p *Plan) drawSpare() {
 	d := dice(luck(p.Seed, 's'))
 	often := 0.8
@@ -252,7 +252,7 @@ func (p *Plan) drawSpare() {
 		}
 	}
 	if p.N == 1 || len(p.Faults) == 0 || !d.hit(often) {
-		return // without any faults, the promises are stronger than such clients can get
+		return // worlds without faults check stronger promises than such clients can get
 	}
 	p.Spare = uint32(d.next()) & (1<<len(p.Clients) - 1)
 	defer p.drawFar()
@@ -268,7 +268,7 @@ func (p *Plan) drawSpare() {
 }
 
 // drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first.
-// When it starts, the clients that have it are at work, and nothing speaks against it.
+// When that server starts, the clients that list it are at work, and nothing speaks against it.
 func (p *Plan) drawFar() {
 	d := dice(luck(p.Seed, 's', 'f'))
 	if p.Far = d.hit(0.4); !p.Far {
@@ -284,12 +284,12 @@ func (p *Plan) drawFar() {
 	}
 	switch between := p.N - 2; {
 	case d.hit(0.2):
-	case p.Apart: // without a minority of their nodes, whose places go to servers of another list
+	case p.Apart: // clients lack a minority of their nodes, and servers of another list get the places of these nodes
 		down := (p.N - 1) / 2
 		cut((1<<down-1)<<(p.N-down), rest, 0, up)
 	default:
 		cut(1<<p.N, p.Spare, 0, up)
-		if between > 0 { // the other list misses a node that both lists contain
+		if between > 0 { // clients of the other list miss a node that both lists contain
 			cut(1<<(1+d.n(between)), rest, up-d.below(min(p.MaxTTL, up)), up+d.below(p.MaxTTL))
 		}
 	}

@@ -2,8 +2,8 @@ package sim
 
 import "testing"
 
-// An operator who declares nodes durable states that they forget nothing and never evict. A world in which they do
-// breaks a promise that nobody made.
+// An operator who declares nodes durable states that they forget nothing and never evict. If a durable node forgets or
+// evicts, the world breaks a promise that nobody made.
 func TestDurableWorldsDrawNothingThatDurableNodesDoNot(t *testing.T) {
 	durable, restarts := 0, 0
 	for seed := 1; seed <= 5000; seed++ {

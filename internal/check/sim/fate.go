@@ -4,21 +4,21 @@ import "time"
 
 // fate is the fate of a message on its way to a node.
 type fate struct {
-	there time.Duration // until it arrives
+	there time.Duration // the time until the message arrives
 	lost  bool
-	again time.Duration // until it arrives once more; 0: it arrives once
-	kept  bool          // a proxy keeps it until a server runs
+	again time.Duration // the time until the message arrives once more; 0: it arrives once
+	kept  bool          // a proxy keeps the message until a server runs
 	by    []Kind        // the faults that hit it
 }
 
-// fate draws the fate of messages of the kinds sent, as bits.
+// fate draws the fate of a parcel. sent contains the kinds of its messages, as bits.
 func (w *world) fate(l *link, s *server, sent uint32, now time.Duration, d *dice) (f fate) {
 	w.mu.Lock()
 	departs := max(now, l.h.held)
 	w.mu.Unlock()
 	f.there = departs - now + l.way + d.below(l.way/2+time.Microsecond)
 	if open := w.openAgain(l, s, false, departs); open > departs {
-		f.lost = d.hit(0.6) // the others wait in a buffer until then
+		f.lost = d.hit(0.6) // messages that are not lost wait in a buffer until the way is open
 		f.there += open - departs
 	}
 	if w.strikes(Loss, l, false, sent, d) != nil {
@@ -62,7 +62,7 @@ func (w *world) befalls(f fate, kinds uint32) {
 	}
 }
 
-// late returns the extra time that a message takes.
+// late returns the extra time of a message that a fault delays, 0 if no fault does.
 func (w *world) late(l *link, back bool, sent uint32, d *dice) time.Duration {
 	switch f := w.strikes(Delay, l, back, sent, d); {
 	case f == nil:
@@ -75,12 +75,12 @@ func (w *world) late(l *link, back bool, sent uint32, d *dice) time.Duration {
 	return w.long(d)
 }
 
-// long returns the time that a late message takes.
+// long returns the extra time of a late message.
 func (w *world) long(d *dice) time.Duration {
 	return d.below(pick(d, w.plan.Window/2, w.plan.Window, 3*w.plan.Window, 2*w.plan.Timeout, w.plan.MaxTTL))
 }
 
-// wayBack returns the time that an answer takes.
+// wayBack returns the time that an answer takes, and whether the answer is lost.
 func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, bool) {
 	now, sent := w.now(), p.kinds()
 	back := l.home + d.below(l.home/2+time.Microsecond)
@@ -95,7 +95,7 @@ func (w *world) wayBack(l *link, s *server, p parcel, d *dice) (time.Duration, b
 	return back, f.lost
 }
 
-// openAgain returns the time at which a message may pass between a client and a node.
+// openAgain returns the time at which a message can pass between a client and a node again.
 func (w *world) openAgain(l *link, s *server, back bool, at time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

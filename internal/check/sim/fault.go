@@ -10,26 +10,26 @@ import (
 // Kind is a kind of fault.
 type Kind uint8
 
-// These are the kinds of faults. Message faults act on messages that are sent while they last.
+// These are the kinds of faults. A message fault acts on messages that are sent while the fault lasts.
 const (
 	Loss        Kind = iota // messages are lost
 	Delay                   // messages take long
 	Duplicate               // messages come twice
-	Relay                   // a proxy keeps messages, and gives them to the incarnation that runs later
+	Relay                   // a proxy keeps messages and gives them to a later incarnation
 	Tear                    // each command of a batch travels on its own connection
-	Cut                     // nothing passes between these clients and these nodes
-	CutOut                  // nothing passes to the nodes
-	CutBack                 // nothing passes from the nodes
+	Cut                     // no message passes between these clients and these nodes
+	CutOut                  // no message passes to the nodes
+	CutBack                 // no message passes from the nodes
 	Forget                  // a node crashes and comes back empty
 	Partial                 // a node crashes and comes back with some of its keys
 	Restart                 // a node crashes and comes back with all its keys
-	Boot                    // as Restart, with a wrong clock that is set right later
+	Boot                    // a node restarts as in Restart, with a wrong clock that is set right later
 	Flush                   // FLUSHALL
 	ScriptFlush             // SCRIPT FLUSH
-	Evict                   // keys are evicted, also the guard
+	Evict                   // a node evicts keys, even its guard
 	Hang                    // a node is frozen
 	Step                    // a clock is moved
-	Blip                    // a clock is moved, and moved back
+	Blip                    // a clock is moved, and soon moved back
 	Drift                   // a clock runs at the wrong speed
 	Freeze                  // a clock stops
 	Pause                   // a client's messages are held back, in both directions
@@ -42,9 +42,9 @@ const (
 	Full                    // a node's memory is full
 	Stranger                // a client with another configuration comes
 	Voucher                 // nodes lose their memory while no lock is alive, and an operator vouches for that
-	Twin                    // an address of a client leads to another node's server
-	Latecomers              // FLUSHALL, and then requests to admit the node that were sent before
-	Crossing                // as Latecomers with their scripts, after a restart with the guard but no locks
+	Twin                    // an address of a client leads to the server of another node
+	Latecomers              // FLUSHALL, and then the requests to admit the node that were sent before it come again
+	Crossing                // as Latecomers with their scripts, after a restart that keeps the guard but no locks
 	kinds
 )
 
@@ -64,17 +64,17 @@ func (k Kind) forgets() bool {
 
 // Fault is one entry of a schedule.
 type Fault struct {
-	ID      int // decides its luck, also if other faults are left out
+	ID      int // the ID decides the luck of the fault, even if other faults are left out
 	Kind    Kind
 	At, For time.Duration
-	Nodes   uint32 // the affected nodes, as bits
+	Nodes   uint32 // the nodes that the fault affects, as bits
 	Clients uint32
-	P       float64       // probability for each message
-	Back    bool          // for messages: hits answers; else requests
-	Control bool          // for messages: hits control messages only, with long delays
-	Only    uint32        // with Control: hits only these kinds of messages, as bits; 0: all
+	P       float64       // the probability that the fault hits a message
+	Back    bool          // for messages: the fault hits answers; otherwise it hits requests
+	Control bool          // for messages: the fault hits only control messages, with long delays
+	Only    uint32        // with Control: the fault hits only these kinds of messages, as bits; 0: all kinds
 	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
-	By      time.Duration // how far a clock moves, or how late a message is; 0: drawn
+	By      time.Duration // the distance by which a clock moves, or the delay of a message; 0: drawn
 }
 
 func (f Fault) String() string {
@@ -99,7 +99,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// first returns the lowest node or client of a mask.
+// first returns the lowest node or client in a mask.
 func first(mask uint32) int { return bits.TrailingZeros32(mask) }
 
 func has(mask uint32, i int) bool { return mask>>i&1 != 0 }

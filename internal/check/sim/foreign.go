@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// foreign makes one lock of a foreign Redlock client: SET NX PX on each node, one after the other.
+// foreign makes one lock of a foreign Redlock client: SET NX PX on one node after the other.
 func (w *world) foreign(a *Actor, op Op) {
 	name := w.plan.Names[op.Name]
 	d := dice(luck(w.plan.Seed, 'o', uint64(a.ID), uint64(w.now())))
@@ -68,8 +68,8 @@ func (w *world) classic() bool {
 	return !w.plan.Clients[0].Private
 }
 
-// visit runs a client with another configuration. No node that votes under the main configuration may admit it. The
-// client comes after the others: the first client of a new node sets its configuration.
+// visit runs a client with another configuration. No node that votes under the main configuration may admit this
+// client. The visitor comes after the other clients, because the first client of a new node sets its configuration.
 func (w *world) visit(f *Fault) {
 	if slices.ContainsFunc(w.servers, func(s *server) bool { from, _ := s.votesFrom(); return from == unnoticed }) {
 		return

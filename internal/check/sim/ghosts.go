@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// lookForGhosts checks that a full release left nothing on any node. No lock remains after TTL + W + 1 s. No place in a
-// queue remains on a node that could be told. A node that could not be told, and kept its memory, keeps the place as
-// long as a queue lives.
+// lookForGhosts checks that a full release left nothing on any node. No lock may remain after TTL + W + 1 s. No place
+// in a queue may remain on a node that could hear of the end of the wait. A node that could not hear of it, and kept
+// its memory, keeps the place as long as a queue lives.
 func (w *world) lookForGhosts() {
 	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
 	w.ghosts(len(w.plan.Faults) == 0)
@@ -18,7 +18,7 @@ func (w *world) lookForGhosts() {
 }
 
 // farewell closes the remaining clients while they ask for names, wait for them and hold them. It checks that no trace
-// remains once they are closed.
+// of the clients remains after that.
 func (w *world) farewell() {
 	w.mu.Lock()
 	hosts := slices.Clone(w.hosts)
@@ -67,7 +67,7 @@ func (w *world) ghosts(queues bool) {
 						w.violated(ghost, -1, "ghost: %s, who does not wait, stands in %s of node%d", k.Waiting[j], k.Name, i)
 					}
 				}
-			case nodescript.ClientOf(k.Text) == "": // foreign: a clock leap may change its expiry
+			case nodescript.ClientOf(k.Text) == "": // the key is foreign: a clock leap may change its expiry
 			default:
 				w.violated(ghost, -1, "ghost: node%d keeps the plain key %s for %q", i, k.Name, k.Text)
 			}

@@ -18,7 +18,8 @@ type lease interface {
 
 var _ lease = (*holdfast.Lease)(nil)
 
-// held is a lease on which its holder relies: from Lock's return until its context ends or it is released.
+// held is a lease on which its holder relies. The holder relies on it from Lock's return until the lease's context ends
+// or the holder releases it.
 type held struct {
 	h     *host
 	actor int
@@ -26,13 +27,13 @@ type held struct {
 	lease lease
 	ctx   context.Context
 	ttl   time.Duration
-	first time.Duration // the TTL of the grant
+	first time.Duration // the TTL that the grant had
 	since time.Duration
-	given time.Duration // when it was released
-	over  bool          // released, or its process is dead
-	close bool          // released by Close
+	given time.Duration // when the holder released the lease
+	over  bool          // the lease was released, or its process is dead
+	close bool          // Close released the lease
 	cap   time.Duration // the latest end of the lease, as known when its host fell asleep
-	look  *time.Timer   // whether its loss was announced
+	look  *time.Timer   // the timer of the check that its loss was announced
 }
 
 // lost ends the holder's belief after a loss that the lock announced.
@@ -61,7 +62,8 @@ func (w *world) lost(l *held, cause error) {
 	}
 }
 
-// ended ends a belief. late says that the nodes may keep the name for the rest of its TTL. The caller holds w.mu.
+// ended ends a holder's belief in its lease. late means that the nodes may keep the name for the rest of its TTL. The
+// caller holds w.mu.
 func (w *world) ended(l *held, late bool) {
 	l.over = true
 	if l.look != nil {
@@ -74,13 +76,13 @@ func (w *world) ended(l *held, late bool) {
 	w.names[l.name].freeFrom(until)
 }
 
-// gives ends a belief because the holder releases the lease.
+// gives ends the holder's belief in its lease because the holder releases the lease.
 func (w *world) gives(l *held, left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended(l, false)
 	if l.given = w.now(); l.h.asleep {
-		l.given = l.h.sleeping // by the host's own clock, which UnlockAt uses
+		l.given = l.h.sleeping // the time on the host's own clock, which UnlockAt uses
 	}
 	if left > 0 {
 		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
@@ -99,7 +101,8 @@ func (w *world) gave(l *held, op Op, err error) {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
 		n := w.names[l.name]
-		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window) // by the nodes' clocks, as both clients read them
+		// The subtraction allows for the errors of both clients when they read the nodes' clocks.
+		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window)
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost

@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Hiccup worlds check renewals. Each client holds its own name for several TTLs. It changes its TTL by Extend, up to a
-// much longer one, just while it cannot reach the nodes for a moment. It must not lose the lease.
+// Hiccup worlds check renewals. Each client holds its own name for several TTLs. It changes its TTL by Extend,
+// sometimes to a much longer TTL, while it cannot reach the nodes for a moment. It must not lose the lease.
 
 // isHiccup reports whether a seed makes a hiccup world.
 func isHiccup(seed uint64) bool { return !isTight(seed) && luck(seed, 'y')%16 == 0 }
@@ -20,7 +20,7 @@ func drawHiccup(seed uint64) *Plan {
 	p.MaxTTL = shortest * time.Duration(2+d.n(39))
 	p.Slow = p.Window / pick[time.Duration](&d, 50, 100, 200)
 	p.Timeout = p.Window/2 + 8*p.Slow
-	for range p.N { // all nodes vote from the beginning
+	for range p.N { // without faults all nodes vote from the beginning
 		p.Clocks = append(p.Clocks, d.between(-rightClocks(p.Window), rightClocks(p.Window)))
 	}
 	p.Heal = time.Second
@@ -53,7 +53,8 @@ func drawHiccup(seed uint64) *Plan {
 	return p
 }
 
-// drawHiccup draws an Extend and the fault that hides it from the nodes. It returns when the next lock may begin.
+// drawHiccup draws an Extend and the fault that hides it from the nodes. It returns the time at which the next lock may
+// begin.
 func (p *Plan) drawHiccup(d *dice, o *Op, client uint32, ttl time.Duration) time.Duration {
 	valid := quorum.Validity(ttl, p.Window)
 	o.Extend = pick(d, p.MaxTTL, 8*p.Window+d.below(p.MaxTTL-8*p.Window+1))

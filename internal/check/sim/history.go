@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// event is one line of a history. It becomes text only when somebody reads it.
+// event is one line of a history. It becomes text only when a person reads it.
 type event struct {
 	at     time.Duration
 	what   string

@@ -11,54 +11,54 @@ import (
 // host is a client's process. Another process replaces it after a crash or a Close.
 type host struct {
 	w       *world
-	slot    int // the slot of the process
-	life    int // the number of the process in its slot
+	slot    int // the client's index in the plan
+	life    int // how many processes had this slot before
 	client  *holdfast.Client
 	links   []*link
 	random  *chance
-	base    int64         // the value of its steady clock at the start of the world, ns
-	speed   float64       // of its clock
-	visitor bool          // it is not a client of the plan
-	over    chan struct{} // closed when it begins to end
+	base    int64         // the reading of the client's steady clock at the start of the world, in ns
+	speed   float64       // the speed of the client's clock
+	visitor bool          // the client is not part of the plan
+	over    chan struct{} // this channel closes when the process begins to end
 
-	// These fields are under the world's lock.
+	// The world's lock protects these fields.
 	dead     bool          // the process crashed: its leases no longer count
 	closing  bool          // Close was called
-	held     time.Duration // until then nothing passes to or from it
-	asleep   bool          // its host is suspended:
-	sleeping time.Duration // its clock shows this time,
-	stood    time.Duration // at which all hosts had dozed this long
-	woke     time.Duration // when it was last resumed
-	settled  time.Duration // when it last said that it waits for an event with a known end: see settles
-	off      time.Duration // when a node last told it that its clock is off
-	bids     int           // the number of owners seen
+	held     time.Duration // no message passes to or from the process until this time
+	asleep   bool          // the process is suspended
+	sleeping time.Duration // the time on the stopped clock while asleep
+	stood    time.Duration // the total length of all dozes when the process fell asleep
+	woke     time.Duration // when the process last resumed
+	settled  time.Duration // when the client last reported that it waits for an event with a known end: see settles
+	off      time.Duration // when a node last told the client that its clock is off
+	bids     int           // the number of owners that the client used
 	calls    int
 	owners   map[string]*bid
 	leases   []*held
-	uses     []use // by name
+	uses     []use // the client's use of each name
 }
 
 // bid is an owner as it appeared on the network: one attempt.
 type bid struct {
-	name     string        // the record's key
-	born     time.Duration // when it was first seen
-	repeated bool          // one of its requests came twice
-	ended    bool          // a release or quit of it was sent, or its lease was passed
-	won      time.Duration // when it got the lock; 0: not yet
+	name     string        // the key of the name's record
+	born     time.Duration // when a request with this owner was first seen
+	repeated bool          // one of the owner's requests came twice
+	ended    bool          // the client sent a release or quit of the owner, or passed its lease on
+	won      time.Duration // when the owner got the lock; 0: not yet
 
-	renewals map[int64]*try // by stamp
-	until    int64          // the stamp time until which the last successful renewal asked for the lease,
-	ttl      time.Duration  // and its TTL; 0: no renewal succeeded
+	renewals map[int64]*try // the owner's renewals, by stamp
+	until    int64          // the end of the lease that the last successful renewal asked for, as a stamp
+	ttl      time.Duration  // the TTL of that renewal; 0: no renewal succeeded
 }
 
-// environment returns the time and chance of the client.
+// environment returns the client's sources of time and chance.
 func (h *host) environment() environment.Sources {
 	return environment.Sources{Clock: h.clock, Random: h.random.next}
 }
 
-// clock is the client's steady clock. While its host is suspended, timers of the bubble continue, although they should
-// stop. The stopped clock makes their actions harmless. When the clock leaps they have not fired in time, as on a real
-// host.
+// clock returns the time of the client's steady clock. While its host is suspended, timers of the bubble continue,
+// although they should stop. The stopped clock makes their actions harmless. When the clock leaps, these timers have
+// not fired in time, as on a real host.
 func (h *host) clock() clock.Instant {
 	now := h.w.now()
 	h.w.clocks.Lock()
@@ -70,16 +70,16 @@ func (h *host) clock() clock.Instant {
 	return clock.Instant(h.base + int64(float64(now)*h.speed))
 }
 
-// gone reports whether calls on the client no longer count.
+// gone reports whether the process is dead, so that its calls no longer count.
 func (h *host) gone() bool {
 	h.w.mu.Lock()
 	defer h.w.mu.Unlock()
 	return h.dead
 }
 
-// slewed is the largest rate by which a client's clock may differ from those of the nodes. The client reads the nodes'
-// clocks as often as a rate a tenth larger requires. A client that leaves the window earlier must wait for MaxTTL + W,
-// as after a move of a majority of the clocks.
+// slewed is the largest difference between the rates of a client's clock and of the nodes' clocks. The client reads the
+// nodes' clocks as often as a rate 10 % larger requires. A client whose stamps leave the window earlier must wait for
+// MaxTTL + W, as after a move of a majority of the clocks.
 const slewed = 900e-6
 
 // newHost starts a process and its client.
@@ -90,7 +90,7 @@ func (w *world) newHost(slot, life int, c holdfast.Config, targets []int, visito
 		base: int64(d.below(time.Hour)), speed: 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady(), owners: map[string]*bid{}, uses: make([]use, len(w.names)), visitor: visitor, over: make(chan struct{}),
 	}
 	if len(w.plan.Faults) > 0 && d.hit(0.4) && !w.plan.Rare.has(LongSleep) {
-		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // an inaccurate clock
+		h.speed = 1 + (float64(d.n(2001))-1000)/1000*slewed // the client has an inaccurate clock
 	}
 	if !visitor && w.plan.Clients[slot].Speed != 0 {
 		h.speed = w.plan.Clients[slot].Speed
@@ -140,7 +140,7 @@ func (w *world) launch(slot, life int) {
 	close(w.ready[slot])
 }
 
-// host returns the process of a slot when it exists, nil if there will be none.
+// host waits for the process of a slot. It returns nil if the slot gets no process.
 func (w *world) host(slot int) *host {
 	for {
 		w.mu.Lock()
@@ -157,7 +157,8 @@ func (w *world) host(slot int) *host {
 	}
 }
 
-// retire ends a process: it vanishes, or it is closed. After pause another one replaces it, or none if pause is 0.
+// retire ends a process: the process vanishes, or its client is closed. After pause another process replaces it. If
+// pause is 0, none does.
 func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 	w.mu.Lock()
 	if h.dead || h.closing {
@@ -183,7 +184,7 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 	}
 	close(h.over)
 	w.ends.Go(func() {
-		_ = h.client.Close() // the ghost check and the reach check judge whether the nodes heard it
+		_ = h.client.Close() // the ghost check and the reach check judge whether the nodes heard of the Close
 		mustForget()
 		w.mu.Lock()
 		w.note("is gone", h.slot, -1, -1, 0, 0)
@@ -191,7 +192,8 @@ func (w *world) retire(h *host, vanishes bool, pause time.Duration) {
 		w.mu.Unlock()
 		if pause > 0 {
 			d := dice(luck(w.plan.Seed, 'q', uint64(h.slot), uint64(h.life)))
-			time.Sleep(pause + d.below(50*time.Microsecond)) // processes that ended together do not start together
+			// The random part separates the starts of processes that ended together.
+			time.Sleep(pause + d.below(50*time.Microsecond))
 			w.launch(h.slot, h.life+1)
 		}
 	})

@@ -8,15 +8,16 @@ import (
 )
 
 // Worlds of latecomers check late requests. Requests of admission and vouchers are sent before a node loses its memory,
-// and come once more after the loss. For a moment the node's clock is back at the time when they were sent. There is
-// one node, or three of which one has that clock. A holder is cut off when the node forgets, and a rival wants the name
-// meanwhile. (Of three nodes, the list of members also protects the holder: a node that forgot gets no place at once.)
+// and come once more after the loss. At that moment the node's clock shows the time of their sending again. There is
+// one node, or three nodes of which one has that clock. A holder is cut off when the node forgets, and a rival wants
+// the name during that time. (With three nodes, the list of members also protects the holder: a node that forgot gets
+// no place at once.)
 //
-// Or the node restarts with the guard of a moment ago, and requests for the previous incarnation come. The node is
-// loading its data and refuses them, or has loaded its data. The scripts of the previous incarnation must not follow
-// them.
+// In other worlds the node restarts with the guard of a moment ago, and requests for the previous incarnation come. If
+// the node still loads its data, it refuses them. In both cases the scripts of the previous incarnation must not follow
+// these requests.
 
-// hasLatecomers reports whether a seed makes such a world.
+// hasLatecomers reports whether a seed makes a world of latecomers.
 func hasLatecomers(seed uint64) bool { return luck(seed, 'l', 'a')%32 == 0 }
 
 // request is a request for a vote that was sent to a node.
@@ -26,10 +27,10 @@ type request struct {
 	epoch int
 }
 
-// mostRequests is the number of requests that a node keeps, the first ones.
+// mostRequests is the number of requests that the world keeps for a node. It keeps the first requests.
 const mostRequests = 40
 
-// keepRequest keeps a request for later, in a world with latecomers.
+// keepRequest keeps a request for a later repetition, in a world of latecomers.
 func (w *world) keepRequest(s *server, p parcel) {
 	if !w.plan.Latecomers || p.text == "" || p.text == nodescript.HelloText() || p.text == nodescript.InspectText() {
 		return
@@ -48,7 +49,7 @@ func (w *world) latecomers(s *server, f *Fault) {
 	w.mu.Unlock()
 	w.forget(s, f, func(string) bool { return false })
 	again := func() {
-		for _, trust := range []bool{false, false, true} { // requests of admission twice
+		for _, trust := range []bool{false, false, true} { // the requests of admission come twice, then the vouchers
 			for _, r := range come {
 				w.mu.Lock()
 				gone := !s.up || s.epoch != r.epoch
@@ -71,7 +72,7 @@ func (w *world) latecomers(s *server, f *Fault) {
 }
 
 // crossing restarts a node with the keys about itself. Then requests come that were sent before the restart. The
-// scripts that follow them are for the previous incarnation.
+// scripts that follow these requests are for the previous incarnation.
 func (w *world) crossing(s *server) {
 	w.mu.Lock()
 	come, was := s.requests, s.up
@@ -101,7 +102,7 @@ func (w *world) crossing(s *server) {
 	}
 }
 
-// drawLatecomers makes the plan of such a world.
+// drawLatecomers makes the plan of a world of latecomers.
 func drawLatecomers(seed uint64) *Plan {
 	d := dice(luck(seed, 'l', 'p'))
 	w := pick[time.Duration](&d, 20, 50, 100) * time.Millisecond
@@ -129,7 +130,7 @@ func drawLatecomers(seed uint64) *Plan {
 		add(Fault{Kind: Flush, At: 3 * w, Nodes: 1})
 		vouch.Ops = append(vouch.Ops, Op{At: 4 * w, Name: 1, Look: TrustNodes})
 	}
-	locks := 15*w + d.below(p.MaxTTL/2) // the node votes: after a voucher the quarantine is 9 W
+	locks := 15*w + d.below(p.MaxTTL/2) // the node votes again by then: after a voucher the quarantine is 9 W
 	third := (p.MaxTTL - 4*w - p.MaxTTL/100 - 2*time.Millisecond) / 3
 	forgets, over := locks+w/4+d.below(third-w/2), locks+p.MaxTTL
 	if p.N > 1 {

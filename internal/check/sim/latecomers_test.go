@@ -4,7 +4,7 @@ package sim
 
 import "testing"
 
-// A request of admission or a voucher from before a loss neither begins nor shortens a quarantine.
+// Requests of admission and vouchers from before a loss neither begin nor shorten a quarantine.
 func TestLatecomersShortenNoQuarantine(t *testing.T) {
 	alone(t)
 	var sum Tally

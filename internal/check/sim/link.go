@@ -14,24 +14,24 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// link is a client's view of a node: a driver, connections, and the network between them. Each call uses its own
-// connection, as the calls of a real client's workers do.
+// link is a client's view of a node: a driver, its connections, and the network between client and node. Each call uses
+// its own connection, as the calls of a real client's workers do.
 type link struct {
 	h     *host
 	w     *world
-	index int           // of the node, in the client's list
-	to    int           // the server to which it leads
+	index int           // the index of the node in the client's list
+	to    int           // the server to which the link leads
 	way   time.Duration // the usual time to the node
-	home  time.Duration // the usual time back; a difference to way makes the client misread clocks by half of it
+	home  time.Duration // the usual time back; the client misreads clocks by half of its difference to way
 	addr  string
 
 	sent   atomic.Uint64 // the number of calls so far
 	latest uint64        // the last call that reached its server; under the world's lock
 	closed atomic.Bool
-	calls  atomic.Int32 // under way
-	twin   atomic.Int32 // the server to which it leads instead; -1: none
-	heard  atomic.Int64 // when the last answer came, since the world began
-	led    atomic.Bool  // it has led to the twin; messages during that time never reached the node
+	calls  atomic.Int32 // the number of calls under way
+	twin   atomic.Int32 // the server to which the link leads instead; -1: none
+	heard  atomic.Int64 // the time of the last answer, since the world began
+	led    atomic.Bool  // the link has led to the twin; messages during that time never reached the node
 }
 
 var _ node.Node = (*link)(nil)
@@ -44,7 +44,8 @@ func newLink(h *host, index, to int) *link {
 		l.way, l.home = f.below(h.w.plan.Window/4), f.below(h.w.plan.Window*9/10)
 	}
 	if h.w.plan.OneWay && to == 0 && !h.visitor && has(h.w.plan.Spare, h.slot) {
-		l.way, l.home = d.between(h.w.plan.Window, h.w.plan.Window*23/20), d.below(h.w.plan.Window/10) // a message takes up to half more
+		// A message may take half as long again.
+		l.way, l.home = d.between(h.w.plan.Window, h.w.plan.Window*23/20), d.below(h.w.plan.Window/10)
 	}
 	l.twin.Store(-1)
 	return l
@@ -141,7 +142,7 @@ func (l *link) Eval(ctx context.Context, text string, call node.Call, load ...st
 	return r
 }
 
-// follows reports whether the client sends the scripts after this reply.
+// follows reports whether the client sends the scripts after this reply. A hasty driver sends them even after an error.
 func (w *world) follows(r node.Reply) bool { return r.Err == nil || w.plan.Broken.Hasty }
 
 var (
@@ -150,7 +151,7 @@ var (
 	errDead    = node.NotSent(errors.New("the process is dead"))
 )
 
-// noteOff notes that the node refuses its client because of its clock.
+// noteOff notes when the node refuses the client because the client's clock is off.
 func (l *link) noteOff(p parcel, replies []node.Reply) {
 	if len(p.load) > 0 {
 		return
@@ -172,7 +173,7 @@ func (l *link) noteOff(p parcel, replies []node.Reply) {
 }
 
 // exchange sends a parcel and waits for the answer until ctx ends. It returns a moment before ctx ends, at an instant
-// that no other event has.
+// at which no other event happens.
 func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *answer, error) {
 	if l.closed.Load() {
 		return nil, nil, node.ErrClosed
@@ -227,7 +228,7 @@ func (l *link) exchange(ctx context.Context, p parcel, d dice) ([]node.Reply, *a
 		return nil, nil, l.timeout(ctx, end)
 	}
 	if !l.rest(ctx, f.there) {
-		copied := p.copied() // it is on its way in any case
+		copied := p.copied() // the message is on its way even if the caller has given up
 		time.AfterFunc(max(arrives-w.now(), 0)+d.below(20*time.Microsecond), func() { s.deliver(copied) })
 		return nil, nil, ctx.Err()
 	}

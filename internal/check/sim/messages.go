@@ -13,15 +13,16 @@ import (
 // Message is a kind of message between a client and a node.
 type Message uint8
 
-// These are the kinds of messages. Those up to Quit are control messages: they neither take nor renew a lock.
+// These are the kinds of messages. The kinds from Hello to Quit are control messages: they neither take nor renew a
+// lock.
 const (
 	Hello Message = iota
 	Admit
-	Load // scripts, after the answer to admit
+	Load // the scripts that a client sends after the answer to admit
 	Vouch
 	Inspect
 	Refresh
-	Report // of the members behind a client's list
+	Report // the members that a client meets behind its list
 	Leave
 	Quit
 	Acquire
@@ -36,32 +37,34 @@ var messageNames = [messages]string{
 	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "subscribe", "hand-off",
 }
 
-// Treatment is how a message is treated.
+// Treatment says what happened to a message.
 type Treatment uint8
 
 // These are the treatments.
 const (
 	Late      Treatment = iota // a fault delayed the message or its answer
 	Repeated                   // the message came twice
-	Reordered                  // a later message of the client came before it
+	Reordered                  // a later message of the client arrived before the message
 	Missed                     // the message or its answer was lost
-	Elsewhere                  // a later incarnation, or another node's server, answered it
+	Elsewhere                  // a later incarnation, or another node's server, answered the message
 	treatments
 )
 
 var treatmentNames = [treatments]string{"delayed", "repeated", "reordered", "lost", "answered elsewhere"}
 
-// notDrawn are the treatments of messages that are not required. docs/verification.md gives the reasons.
+// notDrawn contains the treatments that the check does not require. docs/verification.md gives the reasons.
 var notDrawn = map[Message]map[Treatment]bool{
-	Load:    {Elsewhere: true},                                            // it uses the connection that brought the answer to admit
-	Vouch:   {Late: true, Reordered: true, Missed: true, Elsewhere: true}, // drawn, but too few are sent
+	// The scripts use the connection that brought the answer to admit.
+	Load:    {Elsewhere: true},
+	Vouch:   {Late: true, Reordered: true, Missed: true, Elsewhere: true}, // drawn, but clients send too few vouchers
 	Inspect: {Elsewhere: true},
 	Refresh: {Missed: true, Elsewhere: true},
-	Leave:   {Elsewhere: true}, // NOSCRIPT, as for an acquire; too few are sent
+	Leave:   {Elsewhere: true}, // the answer is NOSCRIPT, as for an acquire; clients send too few leaves
 	Quit:    {Elsewhere: true},
 	Extend:  {Elsewhere: true},
-	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // it begins a connection of its own
-	Handoff: {Reordered: true, Elsewhere: true},                 // a connection keeps the order; a hand-off names its owner
+	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // a subscription begins its own connection
+	// A connection keeps the order of hand-offs; a hand-off names its owner.
+	Handoff: {Reordered: true, Elsewhere: true},
 }
 
 // kind returns the kind of a call. text is the text of a script that is sent as text.
@@ -102,7 +105,7 @@ func (p parcel) kinds() (m uint32) {
 	return m
 }
 
-// control has the control messages, as bits.
+// control contains the control messages, as bits.
 const control = uint32(1)<<(Quit+1) - 1
 
 // treated counts a treatment of the messages in a parcel.
@@ -112,7 +115,7 @@ func (w *world) treated(p parcel, how Treatment) {
 	w.treatedLocked(p.kinds(), how)
 }
 
-// treatedLocked does the same for messages as bits. The caller holds w.mu.
+// treatedLocked counts a treatment of messages that are given as bits. The caller holds w.mu.
 func (w *world) treatedLocked(kinds uint32, how Treatment) {
 	for m := range messages {
 		if kinds>>m&1 != 0 {
@@ -121,7 +124,7 @@ func (w *world) treatedLocked(kinds uint32, how Treatment) {
 	}
 }
 
-// arrived notes that a parcel has reached a node, in any order.
+// arrived notes that a parcel has reached a node. Parcels may arrive in any order.
 func (w *world) arrived(s *server, p parcel) {
 	if p.from == nil {
 		return
@@ -137,13 +140,14 @@ func (w *world) arrived(s *server, p parcel) {
 	}
 }
 
-// drawControls adds frequent faults for control messages only, to one world in eight that has faults. It adds them to all
-// worlds with hours of idling, because only such worlds are long enough for refreshes. It also adds a loss of memory with
-// a clock that goes back, so that a late admit finds it.
+// drawControls adds frequent faults that hit only control messages. It adds them to one in eight of the worlds with
+// faults. It also adds them to each world with hours of idling, because only such worlds are long enough for refreshes.
+// It also adds a loss of memory with a clock that goes back, so that a late admit meets such a node.
 func (p *Plan) drawControls() {
 	defer p.sparesShared(len(p.Faults))
 	d := dice(luck(p.Seed, 'c', 'm'))
-	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger }) // no node may forget there
+	// No node may forget in a world with a stranger.
+	stranger := slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Kind == Stranger })
 	if len(p.Faults) == 0 || stranger || !d.hit(0.125) && !p.Rare.has(LongIdle) {
 		return
 	}
@@ -159,7 +163,7 @@ func (p *Plan) drawControls() {
 		p.Faults = append(p.Faults, f)
 	}
 	if p.Rare.has(LongIdle) {
-		for i, k := range [...]Kind{Duplicate, Delay, Loss} { // a node is refreshed only once in a long time
+		for i, k := range [...]Kind{Duplicate, Delay, Loss} { // a client refreshes a node only once in a long time
 			f := Fault{ID: 3500 + i, Kind: k, Control: true, Only: 1 << Refresh, P: 0.7 - 0.25*float64(i), Nodes: all, Clients: clients, At: p.Heal / 100}
 			f.For = p.Heal * 9 / 10
 			p.Faults = append(p.Faults, f)
@@ -188,7 +192,8 @@ func (p *Plan) drawControls() {
 	}
 }
 
-// sparesShared takes node 0 out of the faults from the index first on, if clients have different lists: see drawSpare.
+// sparesShared removes node 0 from the faults with this index or a higher one, if clients have different lists: see
+// drawSpare.
 func (p *Plan) sparesShared(first int) {
 	if p.Spare == 0 {
 		return
@@ -202,8 +207,8 @@ func (p *Plan) sparesShared(first int) {
 	}
 }
 
-// longLate returns the delay of a control message under such a fault. It exceeds leases and quarantines, but ends
-// before everything is healed.
+// longLate returns the delay of a control message under such a fault. The delay may exceed leases and quarantines, but
+// ends before everything is healed.
 func (w *world) longLate(d *dice) time.Duration {
 	late := 1 + d.below(pick(d, w.plan.Window, w.plan.MaxTTL, 2*w.plan.MaxTTL, 3*w.plan.MaxTTL))
 	return min(late, max(w.plan.Heal-w.now()-time.Millisecond, 1))

@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// nest locks the name again under a lease that was just granted. A lock with the context of a lease returns a handle of
-// it, without a message to a node. nest returns the lease or the handle on which the holder now relies: the holder may
-// release the lease before the handle.
+// nest locks the name again under a lease that was just granted. A lock call with the context of a lease returns a
+// handle of that lease and sends no message. nest then releases one of the two and returns the other, on which the
+// holder now relies.
 func (w *world) nest(l *held, lease *holdfast.Lease, op Op) *holdfast.Lease {
 	if !op.Nest {
 		return lease
@@ -42,7 +42,7 @@ func (w *world) nest(l *held, lease *holdfast.Lease, op Op) *holdfast.Lease {
 		w.nestedWrong(l, "%s is no handle of %s", inner, lease)
 	}
 	ends, stays := inner, lease
-	if op.Wait { // half of the calls end the lease first
+	if op.Wait { // half of the calls end the lease before the handle
 		ends, stays = lease, inner
 	}
 	if err := ends.Unlock(context.Background()); err != nil && outer.Err() == nil && stays.Context().Err() == nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// tcpPatience is how long a connection outlives a partition: a driver pings within that time.
+// tcpPatience is the time for which a connection outlives a partition. A driver pings within that time.
 const tcpPatience = 3 * time.Second
 
-// hungAfter is how long a driver waits for the answer to a subscription.
+// hungAfter is the time for which a driver waits for the answer to a subscription.
 const hungAfter = 2 * time.Second
 
-// subscription is one connection that listens.
+// subscription is one connection on which a client listens.
 type subscription struct {
 	l     *link
 	s     *server
@@ -26,9 +26,9 @@ type subscription struct {
 
 	mu   sync.Mutex
 	sent uint64
-	last time.Duration // when the last message arrives
+	last time.Duration // the time at which the last message arrives
 
-	// These fields are under the world's lock.
+	// The world's lock protects this field.
 	over bool
 }
 
@@ -135,7 +135,7 @@ func (w *world) treatedNews(how Treatment) {
 	w.treatedLocked(1<<Handoff, how)
 }
 
-// arrive gives a message to the client when it arrives, unless the client is paused.
+// arrive gives a message to the client after a delay. While the client is paused, the message waits.
 func (sub *subscription) arrive(m string, in time.Duration) {
 	time.AfterFunc(in, func() {
 		w := sub.l.w
@@ -165,7 +165,7 @@ func (w *world) hangUp(sub *subscription) {
 	}
 }
 
-// hangUpAll ends the subscriptions that which selects.
+// hangUpAll ends the subscriptions for which the function which returns true.
 func (w *world) hangUpAll(s *server, which func(*subscription) bool) (n int) {
 	w.mu.Lock()
 	all := slices.Clone(s.order)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A client gives up a subscription that hangs, as a driver does. Otherwise it would hear nothing from a node as long as
-// the slowest message takes, also after all faults.
+// A client gives up a subscription that hangs, as a driver does. Otherwise the client would hear nothing from a node
+// for as long as the slowest message takes, even after all faults.
 func TestASubscriptionThatHangsIsGivenUp(t *testing.T) {
 	for late, want := range map[time.Duration]error{10 * time.Millisecond: nil, 5 * time.Second: errBroke} {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,24 +11,24 @@ import (
 // fair. The caller holds w.mu.
 func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	ticket, ok := nodescript.Ticket(owner)
-	// There is no order behind foreign clients, nor if some clients are not fair.
+	// The nodes keep no order behind foreign clients, or if some clients are not fair.
 	mixed := slices.ContainsFunc(w.plan.Clients, func(c ClientPlan) bool { return !c.Fair })
 	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
 		return
 	}
-	// This is the time from the call until the waiter is in every queue. A client that has never waited first asks and
-	// then subscribes. If another goroutine of the client may pass the lock on, the waiter first waits for that.
+	// This is the time from the call until the waiter is in every queue. A client that has never waited asks first and
+	// subscribes then. If another goroutine of the client may pass the lock on, the waiter first waits for that pass.
 	stands := 12*w.plan.Slow + 20*time.Millisecond
-	// A ticket is accurate to half a round trip. This applies to both tickets.
+	// A ticket is accurate to half a round trip. Both tickets of a comparison have this error.
 	exact := 3 * w.plan.Slow
 	if x.since < w.opens() || !x.alone {
-		return // before the nodes vote there is no queue; the client's other waiters join it later
+		return // no queue exists before the nodes vote; the client's other waiters join a queue later
 	}
 	if x.op.OnWait == SlowOnWait {
-		return // its turn may have passed while its own OnWait slept
+		return // the waiter's turn may have passed while its own OnWait slept
 	}
 	if x.h.off > 0 && x.h.off > x.since-time.Second {
-		return // a client refuses a node for a second if its clock was off, and is in none of its queues
+		return // a client refuses a node that called its clock wrong for a second, so the waiter is in no queue there
 	}
 	for i := len(n.turns) - 1; i >= 0; i-- {
 		o := n.turns[i]

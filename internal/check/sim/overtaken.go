@@ -12,14 +12,14 @@ const mostOvertakes = 8 + 1
 
 // standing is a waiter's place in the queues of a name, by its owner.
 type standing struct {
-	nodes uint32      // the nodes in whose queues it was at every grant since the count began
-	by    map[int]int // how often each client overtook it since then
+	nodes uint32      // the nodes whose queues contained the waiter at every grant since the count began
+	by    map[int]int // how often each client overtook the waiter since then
 }
 
-// overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. Any majority
-// that grants shares a node with the majority in whose queues the waiter is, and that node reports the waiter. There is
-// one excuse: the place was not always on the same majority of nodes. The waiter got a claim or was skipped, its client
-// left, or a node forgot it. The caller holds w.mu.
+// overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. The majority
+// that grants shares a node with the majority whose queues contain the waiter, and that node reports the waiter. There
+// is one excuse: the waiter's place was not always on the same majority of nodes. This happens if the waiter got a
+// claim or was skipped, its client left, or a node forgot the place. The caller holds w.mu.
 func (w *world) overtaken(n *name, x *wait, owner string) {
 	ticket, ok := nodescript.Ticket(owner)
 	if !ok {
@@ -61,7 +61,7 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 	}
 }
 
-// unplaced notes that a node may have lost its waiters, or the flag that somebody waits. The caller holds w.mu.
+// unplaced notes that a node may have lost its waiters, or the flag that a waiter exists. The caller holds w.mu.
 func (w *world) unplaced(s *server) {
 	for _, n := range w.names {
 		for _, p := range n.stands {

@@ -13,24 +13,24 @@ type Plan struct {
 	N       int
 	Window  time.Duration
 	MaxTTL  time.Duration
-	Timeout time.Duration // of a node
+	Timeout time.Duration // the NodeTimeout of the clients
 	Slow    time.Duration // the longest way from a client to a node
 	Durable bool
 	Spare   uint32 // clients whose last node is another server with the same address; 0: none
 	Far     bool   // some clients are far from node 0, which all lists contain
 	Apart   bool   // the lists share only node 0
-	OneWay  bool   // messages of the clients with another list take more than a window to node 0, and its answers do not
-	Replica bool   // there is a server that is no node, because it is a replica; it is the last one
+	OneWay  bool   // messages of the clients with another list need more than a window to node 0, unlike its answers
+	Replica bool   // the last server is no node, because it is a replica
 	Names   []string
-	Clocks  []time.Duration // by how much each node's clock is off; nil: drawn
+	Clocks  []time.Duration // the error of each node's clock; nil: drawn
 	Clients []ClientPlan
 
-	Latecomers bool  // requests of admission are kept and come again
+	Latecomers bool  // nodes keep requests of admission, and the requests come again
 	Rare       Rares // settings of a wide world
 	Actors     []Actor
 	Faults     []Fault
 	Heal       time.Duration // when all faults end
-	Broken     Broken        // what is broken on purpose, to check that the judges notice it
+	Broken     Broken        // an assumption that is false on purpose, to check that the judges notice it
 }
 
 // ClientPlan is a client's process. After a crash or a Close another process replaces it.
@@ -40,48 +40,49 @@ type ClientPlan struct {
 	Fair    bool
 	Private bool
 	Gap     time.Duration // its PollGap; 0: none
-	Prefix  string        // of its names; with it they are the names of the plan
-	Speed   float64       // of its clock; 0: drawn
+	Prefix  string        // the client's prefix; with it, the client's own names become the names of the plan
+	Speed   float64       // the speed of the client's clock; 0: drawn
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.
 type Actor struct {
-	ID      int // decides its luck, also if others are left out
+	ID      int // the ID decides the luck of the actor, even if other actors are left out
 	Client  int
 	Foreign bool
 	Ops     []Op
-	Once    bool  // it ends after one lock
-	Wish    []int // names that it wants once more after all faults
+	Once    bool  // the actor ends after one lock
+	Wish    []int // the names that the actor locks once more after all faults
 }
 
 // Op is one lock.
 type Op struct {
 	Pause    time.Duration // the pause before the call
-	At       time.Duration // the call does not begin before; 0: any time
-	Rush     time.Duration // then it waits until the next multiple of this, with all others that rush; 0: no
+	At       time.Duration // the call does not begin before this time; 0: any time
+	Rush     time.Duration // after that, all calls that rush start together at the next multiple of this; 0: no
 	Name     int
-	Wait     bool          // Lock; else TryLock
-	Patience time.Duration // of its context; 0: endless
-	Cancel   bool          // the context is cancelled then and has no deadline
+	Wait     bool          // use Lock, not TryLock
+	Patience time.Duration // the time after which the context ends; 0: never
+	Cancel   bool          // the context is cancelled at that time and has no deadline
 	Hold     time.Duration
-	TTL      time.Duration // 0: the client's
+	TTL      time.Duration // 0: the client's TTL
 	Extend   time.Duration // renew by hand with this TTL after half of Hold; 0: no
-	Then     time.Duration // and hold this much longer afterwards
-	Left     time.Duration // keep the name taken for this long afterwards; 0: Unlock
+	Then     time.Duration // after Extend, hold the lease for this longer time
+	Left     time.Duration // keep the name taken for this time after the hold; 0: Unlock
 
 	// These are rare calls: see [Rare].
 	Dead   bool // the context is dead before the call
-	Do     bool // use Mutex.Do,
-	Panic  bool // and let its work panic at the end
+	Do     bool // use Mutex.Do
+	Panic  bool // with Do: the work panics at the end
 	OnWait Rare // SlowOnWait, BadOnWait; 0: it only listens
-	Nest   bool // lock again under the lease
-	AtOnce bool // Extend and several Unlocks at the same time
+	Nest   bool // lock the name again under the lease
+	AtOnce bool // call Extend and several Unlocks at the same time
 	Look   Rare // LookAtNodes or LookAtLock during the hold; 0: none
 }
 
-// Broken lists assumptions of the protocol that are false in a world on purpose. A judge must notice each of them.
+// Broken lists assumptions of the protocol that are false in a world on purpose. A judge must notice each false
+// assumption.
 type Broken struct {
-	Vouches bool // nodes that forget vote as if they had not forgotten
+	Vouches bool // nodes that forget still vote
 	Slow    bool // half of the clients have slow clocks
 	Sticky  bool // nodes ignore releases
 	Taken   bool // after the healing a key without an owner blocks a name
@@ -89,7 +90,7 @@ type Broken struct {
 	Long    bool // the quarantine of nodes that forget is twice as long
 	Hasty   bool // drivers also load scripts after an error
 
-	// Backoff weakens the drivers: after the end of all faults it makes no call to a node for this time.
+	// Backoff weakens the drivers: for this time after the end of all faults, a driver makes no call to a node.
 	Backoff time.Duration
 }
 
@@ -101,7 +102,8 @@ func (p *Plan) ops() (n int) {
 	return n
 }
 
-// lasts returns the total time for which actors pause and hold locks, one after the other, with the longest pauses.
+// lasts returns the time that the plan takes if no two holds overlap: the sum of all holds, plus the pauses of the
+// actor that pauses longest.
 func (p *Plan) lasts() time.Duration {
 	var holds, pauses time.Duration
 	for _, a := range p.Actors {
@@ -120,7 +122,7 @@ func (p *Plan) foreign() bool {
 	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return a.Foreign })
 }
 
-// quarantine returns how long a node that may have forgotten does not vote.
+// quarantine returns the time for which a node that may have forgotten does not vote.
 func (p *Plan) quarantine() time.Duration { return p.MaxTTL + p.Window }
 
 // others returns the number of servers that only one of two lists contains.

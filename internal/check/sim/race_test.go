@@ -2,5 +2,5 @@
 
 package sim
 
-// raced says that the race detector runs: everything is slower, and the scheduler is random.
+// raced says that the race detector runs. The tests are slower then, and the scheduler is random.
 const raced = true

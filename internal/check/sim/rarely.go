@@ -11,7 +11,7 @@ import (
 
 var errPanicked = errors.New("a callback panicked")
 
-// recovers runs f and reports whether it panicked as a callback of these worlds does.
+// recovers runs f. It reports whether f panicked with the error that the callbacks of these worlds use.
 func recovers(f func()) (panicked bool) {
 	defer func() {
 		switch p := recover(); p {
@@ -26,7 +26,7 @@ func recovers(f func()) (panicked bool) {
 	return false
 }
 
-// called returns the client's own form of a name: without the prefix that it puts before every name.
+// called returns the client's own form of a name, which lacks the prefix that the client adds to every name.
 func (w *world) called(h *host, name int) string {
 	full := w.plan.Names[name]
 	if h.visitor {
@@ -41,7 +41,7 @@ func (w *world) onWait(op Op) {
 	case SlowOnWait:
 		w.rare(SlowOnWait)
 		sleep := min(op.Hold, w.plan.MaxTTL) + w.plan.Slow
-		w.mu.Lock() // a claim that arrives during this time is wasted
+		w.mu.Lock() // a claim that arrives during the sleep is wasted
 		w.names[op.Name].freeFrom(w.now() + sleep + w.configs()[0].Claim())
 		w.mu.Unlock()
 		time.Sleep(sleep)
@@ -51,7 +51,7 @@ func (w *world) onWait(op Op) {
 	}
 }
 
-// do locks by [holdfast.Mutex.Do]. It reports whether its work ran.
+// do locks the name with [holdfast.Mutex.Do]. It reports whether the work of Do ran.
 func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time.Duration) bool {
 	var l *held
 	op, h, kept := asked.op, asked.h, false
@@ -94,8 +94,8 @@ func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time
 	return l != nil
 }
 
-// atOnce extends and unlocks a lease from other goroutines, while its holder unlocks it. The returned function waits
-// for them and checks that only one release succeeded.
+// atOnce extends and unlocks a lease from other goroutines while its holder unlocks it. The returned function waits for
+// these goroutines and checks that only one release succeeded.
 func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 	d := dice(luck(w.plan.Seed, 'a', 'o', uint64(w.now())))
 	w.rare(AllAtOnce)
@@ -108,7 +108,7 @@ func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
 			ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
 			defer stop()
 			if i == 0 {
-				_ = lease.Extend(ctx, ttl) // whatever it returns, it must leave no trace
+				_ = lease.Extend(ctx, ttl) // any result is right, but the call must leave no trace
 				done <- holdfast.ErrReleased
 				return
 			}
@@ -174,7 +174,7 @@ func (w *world) look(h *host, op Op) {
 	}
 }
 
-// believes returns the lease on which a holder of the name now relies, nil if none.
+// believes returns the lease on which a holder of the name now relies, nil if there is no such lease.
 func (w *world) believes(name int) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 )
 
 // A client keeps and releases a lease while it can reach its nodes. A full memory, missing scripts, and a question
-// about the nodes' state are no excuse. For a release, the clocks are no excuse either.
+// about the nodes' state do not excuse a loss. Wrong clocks do not excuse a failed release either.
 
-// slack is how long a past fault may affect a client: calls that met it end, and a node that did not answer is asked
-// again.
+// slack is the time for which a past fault may still affect a client. In this time the calls that met the fault end,
+// and the client asks a node again that did not answer.
 func (w *world) slack() time.Duration { return w.plan.Timeout + 200*time.Millisecond }
 
-// reached reports whether nothing separated a client from a node from a time until now. The caller holds w.mu.
+// reached reports whether no fault separated a client from a node since the time from. The caller holds w.mu.
 func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	if !s.up || h.dead || h.asleep || h.visitor {
 		return false
@@ -35,7 +35,7 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 			hits = true
 		case Pause, Suspend:
 			hits = client
-		case Twin: // the client remembers that it was another node's server
+		case Twin: // for a while, the client remembers that the address led to another node's server
 			hits, slack = client, slack+2*time.Second
 		case Doze, Stranger:
 			hits = true
@@ -47,8 +47,8 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 	return true
 }
 
-// keptBy returns the number of nodes that have a client's lease and that it could reach since from. The caller holds
-// w.mu.
+// keptBy returns the number of nodes that have a client's lease and that the client could reach since from. The caller
+// holds w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	for _, s := range w.servers {
 		r, ok := s.record(w.names[l.name].record)
@@ -59,7 +59,7 @@ func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	return n
 }
 
-// waits reports whether a node does not vote because it forgot. A client may find the loss long afterwards.
+// waits reports whether a node does not vote because it forgot. A client may find the loss long after it happened.
 func (w *world) waits(s *server) bool {
 	from, doubtful := s.votesFrom()
 	return (doubtful || from > w.now()) && slices.ContainsFunc(w.plan.Faults, func(f Fault) bool {
@@ -78,8 +78,8 @@ func (s *server) record(key string) (r nodescript.Record, ok bool) {
 	return r, false
 }
 
-// mustKeep checks a lease that ended. A majority must not have had it while its client could reach that majority, ever
-// since its last renewal. With wrong clocks some of these nodes may refuse the client. The caller holds w.mu.
+// mustKeep checks a lease that ended. It is a violation if a majority has the lease and the client could reach that
+// majority since its last renewal. With wrong clocks some of these nodes may refuse the client. The caller holds w.mu.
 func (w *world) mustKeep(l *held) {
 	from := w.now() - quorum.Validity(l.ttl, w.plan.Window) - w.slack()
 	if w.plan.Broken != (Broken{}) || l.h.off >= from && l.h.off > 0 || l.h.woke >= from && l.h.woke > 0 {
@@ -97,8 +97,8 @@ func (w *world) mustKeep(l *held) {
 	}
 }
 
-// mustHear checks that a majority could not be reached where it is said not to have heard that a lease was given
-// back. UnlockAt fails, too, if a majority has heard and only a minority keeps the name. w.mu is held.
+// mustHear checks a release that returned an error. The error is right only if the client could not reach a majority.
+// UnlockAt also fails if a majority heard the release and only a minority keeps the name. The caller holds w.mu.
 func (w *world) mustHear(l *held, op Op, err error) {
 	if op.Left > 0 && heard(err) >= w.plan.majority() {
 		return
@@ -115,7 +115,7 @@ func (w *world) mustHear(l *held, op Op, err error) {
 	}
 }
 
-// heard is how many nodes have heard that a lease was given back: they had it, or not.
+// heard returns the number of nodes that heard the release: each answered that it had the lease, or that it did not.
 func heard(err error) (n int) {
 	var u *holdfast.UnavailableError
 	if !errors.As(err, &u) {
@@ -130,8 +130,8 @@ func heard(err error) (n int) {
 	return n
 }
 
-// mustForget checks that nodes that a client could reach while it was closed do not keep its leases. It returns that
-// check, for when the client is closed. w.mu is held.
+// mustForget checks a Close. Nodes that the client could reach during the Close must not keep its leases. mustForget
+// returns the check, which runs when the Close has ended. The caller holds w.mu.
 func (w *world) mustForget(h *host) (check func()) {
 	from := w.now() - w.slack()
 	var leases []*held
@@ -147,7 +147,7 @@ func (w *world) mustForget(h *host) (check func()) {
 			return
 		}
 		for _, l := range leases {
-			if l.over && !l.close { // its holder released it first
+			if l.over && !l.close { // the holder released the lease before the Close did
 				continue
 			}
 			for _, s := range w.servers {

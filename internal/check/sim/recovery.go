@@ -12,25 +12,25 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// These are the promises for the time after the last fault. A client that wants a name gets it within recoversIn, after
-// two conditions hold:
+// These promises apply to the time after the last fault. A client that wants a name gets it within recoversIn after two
+// conditions hold:
 //
-//   - The locks of dead clients on it are over: at the latest the longest TTL after the healing.
-//   - A majority of the nodes votes. A node that lost its memory votes a quarantine after a client found the loss. If the
-//     majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the places of
-//     missing servers must be free again.
+//   - No dead client has a lock on the name any more. This takes at most the longest TTL after the healing.
+//   - A majority of the nodes votes. A node that lost its memory votes a quarantine after a client found the loss. If
+//     the majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the
+//     places of missing servers must be free again.
 //
-// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added: a claim
-// of a second for each hand-off to an ended attempt, and the time for which live clients use the name.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that:
+// a claim of a second for each hand-off to an ended attempt, and the time for which live clients use the name.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
-	// wakesIn is the longest time in which a name that became free later is granted to a waiter. A waiter asks once a
-	// second. If several ask at once, they may have to give back partial grants.
+	// wakesIn is the longest time until a waiter gets a name that became free later. A waiter asks once a second. If
+	// several waiters ask at once, they may have to give back partial grants.
 	wakesIn = time.Second + 200*time.Millisecond
 )
 
-// unnoticed is the voting time of a node that may have forgotten, while no client has found the loss.
+// unnoticed is the voting time of a node that may have forgotten, until a client finds the loss.
 const unnoticed = time.Duration(math.MaxInt64)
 
 // heal notes which nodes vote after the end of all faults.
@@ -46,7 +46,7 @@ func (w *world) heal() {
 	w.over, w.since, w.votes, w.doubtful = true, w.now(), votes, doubtful
 	w.forgot = w.open() > w.since
 	for _, n := range w.names {
-		n.free, n.spent, n.spentUntil = 0, 0, 0 // from now on live clients decide it
+		n.free, n.spent, n.spentUntil = 0, 0, 0 // from now on, only the use by live clients decides when a name is free
 	}
 	for _, h := range w.all {
 		for name, u := range h.uses {
@@ -57,12 +57,12 @@ func (w *world) heal() {
 	}
 }
 
-// votesFrom returns when a node votes, from the keys that it has: at most a quarantine from now. A doubtful node votes
-// for names with a record, but evicted other keys since its admission.
+// votesFrom returns the time from which a node votes. The keys of the node decide it, and it is at most a quarantine
+// from now. A doubtful node votes for names with a record, but evicted other keys since its admission.
 func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 	config := s.w.configs()[0]
 	keys := s.model.Keys()
-	evicted := true // since its admission, or the key that tells is gone
+	evicted := true // the node evicted keys since its admission, or the key that shows it is gone
 	for _, k := range keys {
 		if k.Name == nodescript.AdmissionKey {
 			evicted = fields(k)["evicted"] != strconv.FormatInt(s.model.EvictedKeys(), 10)
@@ -74,15 +74,16 @@ func (s *server) votesFrom() (from time.Duration, doubtful bool) {
 			if k.Text == config.String()+" "+s.run() {
 				return s.w.now(), evicted
 			}
-		case nodescript.AdmissionKey: // listed after the guard
+		case nodescript.AdmissionKey: // Keys lists this key after the guard
 			a := fields(k)
 			until, _ := strconv.ParseInt(a["until"], 10, 64)
 			left := time.Duration(until-s.clock()) * time.Microsecond
 			switch {
 			case a["run"] != s.run() || a["config"] != config.String() || until == 0:
 			case evicted: // the node begins another quarantine
-			case left > s.w.plan.quarantine() && s.liar.Load(): // its clock went back: the same
-			case left > s.w.plan.MaxTTL*1000: // no client has answered its challenge
+			// The node's clock went back, so the node also begins another quarantine.
+			case left > s.w.plan.quarantine() && s.liar.Load():
+			case left > s.w.plan.MaxTTL*1000: // no client has answered the node's challenge
 			default:
 				return s.w.now() + min(max(left, 0), s.w.plan.quarantine()), false
 			}
@@ -101,8 +102,8 @@ func (s *server) id() string {
 	return ""
 }
 
-// placeOf returns when each node has a place for a server. Servers that lost their memory have a new id. The old ids
-// keep their places for a while.
+// placeOf returns the time from which each node has a place for a server. A server that lost its memory has a new id.
+// Its old id keeps its place for a while.
 func (w *world) placeOf(s *server) (at time.Duration) {
 	alive, id, config := map[string]bool{}, s.id(), w.configs()[0]
 	for _, o := range w.servers {
@@ -124,9 +125,9 @@ func (w *world) placeOf(s *server) (at time.Duration) {
 	return at
 }
 
-// reported takes a node's answer to a report of members. A client that has met one node that lost its memory, and not
-// yet another, reports the other one by its old id. The old id then has a place until nobody saw it for long, as
-// docs/limits.md says.
+// reported processes a node's answer to a report of members. Suppose that two nodes lost their memory and a client has
+// met only one of them since then. The client still reports the other node by its old id. Then the old id keeps a place
+// until no client saw it for long: see docs/limits.md.
 func (w *world) reported(s *server, answer node.Reply) {
 	p, err := nodescript.ParsePeers(answer)
 	if err != nil || p.Other {
@@ -151,7 +152,7 @@ func (w *world) reported(s *server, answer node.Reply) {
 	}
 }
 
-// fields are those of a hash.
+// fields returns the fields of a hash.
 func fields(k nodemodel.Key) map[string]string {
 	all := map[string]string{}
 	for i := 0; i < len(k.Fields); i += 2 {
@@ -160,8 +161,8 @@ func fields(k nodemodel.Key) map[string]string {
 	return all
 }
 
-// admits notes a node's answer to admit. A quarantine that begins after the healing has the length of the plan,
-// whatever the node does. A second quarantine has no promise.
+// admits notes a node's answer to admit. The judge gives a quarantine that begins after the healing the length of the
+// plan, even if the node keeps another length. There is no promise about a second quarantine.
 func (w *world) admits(s *server, answer string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +199,7 @@ func (w *world) open() time.Duration {
 	return slices.Sorted(slices.Values(w.votes[:w.plan.N]))[w.plan.majority()-1]
 }
 
-// served checks that nobody waits for a free name after the end of all faults. The caller holds w.mu.
+// served checks that no waiter waits for a free name after the end of all faults. The caller holds w.mu.
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
 	n.spent, n.spentUntil = 0, 0
@@ -215,7 +216,7 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
 	gap, most := now-max(free, calm), wakesIn
 	switch {
-	case pauses > 0: // with pauses it is less prompt
+	case pauses > 0: // a name whose waiters pause is granted less promptly
 	case free <= calm:
 		r := &t.Recoveries[0]
 		if w.forgot {
@@ -233,8 +234,8 @@ func (w *world) served(n *name, x *wait, now time.Duration) {
 	}
 }
 
-// pauses returns the extra time for which waiters of a name may pause after no quorum answered. A node that comes back
-// does not announce it. The caller holds w.mu.
+// pauses returns the extra time for which waiters of a name may pause after an error without a quorum. They pause
+// because a node that comes back does not announce itself. The caller holds w.mu.
 func (w *world) pauses(n *name) (d time.Duration) {
 	for _, x := range n.waits {
 		if retry := w.plan.Clients[x.h.slot].Retry; retry > usualRetry {
@@ -247,10 +248,10 @@ func (w *world) pauses(n *name) (d time.Duration) {
 // usualRetry is the longest RetryDelay for which recovery is as prompt as promised.
 const usualRetry = 100 * time.Millisecond
 
-// handed notes a hand-off to an owner. A hand-off to an ended attempt costs the waiters one round trip, in which it is
-// declined. Nodes may still have the attempt in a queue: they lost a part of their memory, or were away at its end. A
-// question that comes twice also joins once more. The hand-off costs the whole claim in three cases: during faults,
-// after the attempt got the lock a moment ago, or after its process ended.
+// handed notes a hand-off to an owner. A hand-off to an ended attempt costs the waiters one round trip, in which the
+// client declines the claim. Nodes may still have the attempt in a queue if they lost a part of their memory, or did
+// not hear of its end. A question that comes twice also joins the queue once more. The hand-off costs the whole claim
+// in three cases: during faults, after the attempt got the lock a moment ago, or after its process ended.
 func (w *world) handed(h *host, news string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// evicting returns a world of one node, which is set to evict just before the healing. A wish then waits for a
-// quarantine, which is longer than the promised time of a voting node.
+// evicting returns a world of one node, which starts to evict keys just before the healing. A wish then waits for a
+// quarantine, which is longer than the time that the judge allows a node that votes.
 func evicting(id int, faults ...Fault) *Plan {
 	p := small(uint64(id))
 	p.N, p.MaxTTL, p.Window, p.Heal = 1, 3*time.Second, 250*time.Millisecond, 7*time.Second
@@ -17,8 +17,8 @@ func evicting(id int, faults ...Fault) *Plan {
 	return p
 }
 
-// A node that evicted keys since its admission begins a quarantine when a client finds the loss. That does not depend
-// on the guard or on the end of the last quarantine. Recovery is counted from the end of the new one.
+// A node that evicted keys since its admission begins a quarantine when a client finds the loss. The guard and the end
+// of the last quarantine do not change that. Recovery counts from the end of the new quarantine.
 func TestRecoveryCountsFromWhenAnEvictionIsFound(t *testing.T) {
 	alone(t)
 	restart := Fault{ID: 99, Kind: Restart, At: 500 * time.Millisecond, For: 100 * time.Millisecond, Nodes: 1}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// One seed makes one history, to the nanosecond. This holds without the race detector, which makes the scheduler
-// random.
+// One seed makes one history, to the nanosecond. With the race detector this is not so, because the detector makes the
+// scheduler random.
 func TestASeedAlwaysMakesTheSameHistory(t *testing.T) {
 	alone(t)
 	var garbage collector

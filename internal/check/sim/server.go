@@ -22,26 +22,26 @@ type server struct {
 	model *nodemodel.Node
 
 	mu    sync.Mutex
-	at    time.Duration // at this time the clock was set,
-	said  int64         // to this, in ns,
-	speed float64       // and runs at this speed
-	own   float64       // its usual speed, because no clock is perfect
-	true0 int64         // the time that it would show at the start, ns
+	at    time.Duration // when the clock was last set
+	said  int64         // the time that the clock then showed, in ns
+	speed float64       // the speed of the clock since then
+	own   float64       // the usual speed of the clock, because no clock is perfect
+	true0 int64         // the time that the clock would show at the start of the world, in ns
 
 	liar atomic.Bool // the clock was wrong once
 
-	vouched bool // it votes from the start
+	vouched bool // the node votes from the start
 
-	// These fields are under the world's lock.
+	// The world's lock protects these fields.
 	up       bool
-	hung     time.Duration // it is frozen until then,
-	stopped  *Fault        // because of this
+	hung     time.Duration // the node is frozen until this time
+	stopped  *Fault        // the fault that froze the node
 	epoch    int           // the number of incarnations
 	starts   int
-	known    string // the id that it answered to a report last
+	known    string // the id in the node's last answer to a report
 	subs     map[*subscription]bool
-	order    []*subscription  // of subs, in the order of their arrival
-	back     map[string]int64 // owners that gave back here, and the highest stamp that the release covered
+	order    []*subscription  // the subscriptions in the order of their arrival
+	back     map[string]int64 // the owners that gave back a lock here, with the highest stamp that the release covered
 	requests []request        // requests of admission
 	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
 }
@@ -49,7 +49,7 @@ type server struct {
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
 	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, capped: map[string]bool{}}
-	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // ± 10 µs a second
+	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // the speed is off by at most 10 µs a second
 	s.speed = s.own
 	half := rightClocks(w.plan.Window)
 	s.said = dawn*1000 + int64(pick(&d, -half, half, d.between(-half, half)))
@@ -63,25 +63,25 @@ func newServer(w *world, i int) *server {
 	s.model = nodemodel.New(fmt.Sprintf("sim://node%d", i), s.clock, nodemodel.Info{
 		Run: s.run(), Role: "master", Policy: "noeviction", ReplID: s.run(), AOF: true, Version: "Redis 7.0.15 (simulated)",
 	}, w.configs()...)
-	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // it was never locked on
+	if s.vouched = d.hit(0.9) || w.plan.Clocks != nil; s.vouched { // no client has ever locked a name on this node
 		s.model.Serve()
 	}
 	return s
 }
 
-// rightClocks returns how far a right clock is from the middle at most. Right clocks are within W of each other, also
-// at the end of a world, at 20 µs a second.
+// rightClocks returns the largest distance of a right clock from the middle. Two right clocks are within W of each
+// other even at the end of a world, when they drift apart by 20 µs a second.
 func rightClocks(window time.Duration) time.Duration { return window/2 - window/50 }
 
-// steady returns 1, or less in long worlds and with short windows. There right clocks would otherwise exceed the
-// distance that [rightClocks] leaves them.
+// steady returns a factor for the drift of right clocks. It is 1, or less in long worlds and with short windows.
+// Otherwise right clocks would leave the distance that [rightClocks] allows.
 func (p *Plan) steady() float64 {
-	const apart = 2000 // windows, until right clocks are W apart
+	const apart = 2000 // the time, in windows, after which right clocks are W apart
 	long := max(p.Heal+6*p.MaxTTL, 40*time.Second)
 	return min(1, float64(apart*p.Window)/float64(long))
 }
 
-// run returns the run id of this incarnation. No two servers share one.
+// run returns the run id of this incarnation. No other incarnation has it, on any server.
 func (s *server) run() string { return fmt.Sprintf("%020x%020x", s.index, s.starts) }
 
 // clock returns the time of the node's clock, in µs.
@@ -112,7 +112,7 @@ func (s *server) leap(by time.Duration) {
 	s.said, s.true0 = s.said+int64(by), s.true0+int64(by)
 }
 
-// stands returns how long the node stays frozen from now on. The caller holds the world's lock.
+// stands returns for how long the node stays frozen from now on. The caller holds the world's lock.
 func (s *server) stands(now time.Duration) time.Duration {
 	left := s.hung - now
 	if left > 0 {
@@ -121,7 +121,7 @@ func (s *server) stands(now time.Duration) time.Duration {
 	return left
 }
 
-// right sets the clock to the time without any fault.
+// right sets the clock to the time that it would show without any fault.
 func (s *server) right() {
 	now := s.w.now()
 	s.mu.Lock()
@@ -136,19 +136,19 @@ type parcel struct {
 	then  []string // scripts to load after the answer
 	load  []string
 	from  *link
-	seq   uint64  // its number on the link
-	epoch int     // of the server when it was sent
-	kept  bool    // a proxy keeps it until a server runs
-	over  *answer // the connection that it uses; nil: a new one
+	seq   uint64  // the parcel's number on the link
+	epoch int     // the number of the server's incarnation when the parcel was sent
+	kept  bool    // a proxy keeps the parcel until a server runs
+	over  *answer // the connection that the parcel uses; nil: a new one
 }
 
-// answer is the source of a reply. The parcels that follow over its connection reach the same incarnation, or none.
+// answer is the source of a reply. Parcels that follow on the same connection reach the same incarnation, or no node.
 type answer struct {
 	server *server
 	epoch  int
 }
 
-// copied returns a copy that outlives its call.
+// copied returns a copy of the parcel. The copy may live longer than the call that made the parcel.
 func (p parcel) copied() parcel {
 	calls := make([]node.Call, len(p.calls))
 	for i, c := range p.calls {
@@ -186,7 +186,7 @@ func (s *server) take(p parcel) []node.Reply {
 // keptFor is the delay between a proxy's attempts to reach a server that is down.
 const keptFor = 5 * time.Millisecond
 
-// deliver runs a parcel, or a copy, whose sender no longer waits for the answer.
+// deliver runs a parcel, or a copy of one. The sender no longer waits for the answer.
 func (s *server) deliver(p parcel) {
 	s.w.mu.Lock()
 	left, gone := s.stands(s.w.now()), !s.up || s.epoch != p.epoch
@@ -205,7 +205,7 @@ func (s *server) deliver(p parcel) {
 	}
 }
 
-// spoil changes calls for a node that is broken on purpose.
+// spoil changes the calls to a node that is broken on purpose.
 func (s *server) spoil(p parcel) parcel {
 	p = p.copied()
 	for _, c := range p.calls {
@@ -222,7 +222,8 @@ func (s *server) spoil(p parcel) parcel {
 	return p
 }
 
-// restart ends the present incarnation and begins another. The new one has the keys for which keeps returns true.
+// restart ends the present incarnation and begins another. The new incarnation has the keys for which keeps returns
+// true.
 func (s *server) restart(keeps func(key string) bool) {
 	s.w.mu.Lock()
 	s.starts++

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Shrink removes faults, actors and locks from a plan while fails reports that the rest still fails. It calls fails at
-// most tries times.
+// Shrink removes faults, actors and locks from a plan, as long as fails reports that the smaller plan still fails. It
+// calls fails at most tries times.
 func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 	best := p.clone()
 	try := func(change func(*Plan)) bool {
@@ -32,7 +32,7 @@ func Shrink(p *Plan, tries int, fails func(*Plan) bool) *Plan {
 		for a := range best.Actors {
 			parts(len(best.Actors[a].Ops), func(i, j int) bool {
 				return try(func(p *Plan) {
-					// The lock after it begins at the same time as before.
+					// The lock that follows the removed locks begins at the same time as before.
 					ops := p.Actors[a].Ops
 					if j < len(ops) {
 						for _, o := range ops[i:j] {

@@ -9,26 +9,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// A waiter may hear from fewer than a majority of the nodes for a second, or for the lock's TTL. Lock then tells it
-// that no quorum answered. It tells all waiters at once, not one after the other. The check counts the replies that
-// came back, for whatever reason the others are missing. An answer "not yet" is an answer: Lock waits for quarantines.
+// A waiter may hear from fewer than a majority of the nodes for a second, or for the lock's TTL if that is longer. Lock
+// then tells the waiter that no quorum answered. It tells all waiters of a client at once, not one after the other. The
+// check counts the replies that came back, and ignores why the others are missing. The answer "not yet" counts as a
+// reply: Lock waits for quarantines.
 
-// tellsIn returns the longest delay after that time.
+// tellsIn returns the longest delay of the message to the waiter after that time.
 func (w *world) tellsIn() time.Duration {
 	d := time.Second + // a waiter in the queue asks once a second
-		3*(w.plan.Timeout+w.plan.Window) + // the present question, the question that finds the outage, and the last one
+		3*(w.plan.Timeout+w.plan.Window) + // the present question, the one that finds the outage, and the last one
 		20*time.Millisecond
 	if slices.ContainsFunc(w.plan.Actors, func(a Actor) bool {
 		return slices.ContainsFunc(a.Ops, func(o Op) bool { return o.OnWait == SlowOnWait })
 	}) {
-		d += 4 * (w.plan.MaxTTL + w.plan.Slow) // attempts wait for it, also those of earlier waiters
+		d += 4 * (w.plan.MaxTTL + w.plan.Slow) // attempts wait for OnWait callbacks, even for those of earlier waiters
 	}
 	return d
 }
 
-// settles notes that a client waits for an event with a known end, whether nodes answer or not. Either it waits until
-// it trusts their clocks again. Or it waits until enough nodes leave quarantine to make a majority with the voting
-// nodes.
+// settles notes that a client waits for an event with a known end, whether nodes answer or not. The client may wait
+// until it trusts the nodes' clocks again. Or it waits until enough nodes leave quarantine to make a majority with the
+// voting nodes.
 func (w *world) settles(h *host, err error) {
 	var none *holdfast.UnavailableError
 	if !errors.As(err, &none) {
@@ -52,7 +53,8 @@ func (w *world) settles(h *host, err error) {
 	}
 }
 
-// quiet returns since when a waiter's client has heard from no majority while it waited. The caller holds w.mu.
+// quiet returns the time since which a waiter's client has heard from no majority while it waited. The caller holds
+// w.mu.
 func (w *world) quiet(x *wait) time.Duration {
 	var heard []time.Duration
 	for _, l := range x.h.links {
@@ -62,17 +64,18 @@ func (w *world) quiet(x *wait) time.Duration {
 	return max(x.since, x.h.woke, x.h.settled, heard[len(heard)-w.plan.majority()])
 }
 
-// allowed returns how long the waiter may look for a quorum. The caller holds w.mu.
+// allowed returns the time for which a waiter may look for a quorum. The caller holds w.mu.
 func (w *world) allowed(x *wait) time.Duration {
 	ttl := x.op.TTL
 	if ttl == 0 {
 		ttl = w.plan.Clients[x.h.slot].TTL
 	}
 	d := max(time.Second, ttl)
-	return d + d/50 // by the waiter's own clock
+	return d + d/50 // the waiter's own clock may be slow
 }
 
-// willTell checks a waiter at the time when it should know, if it hears nothing. The caller holds w.mu.
+// willTell checks a waiter at the time at which it must know of the outage, if its client hears nothing. The caller
+// holds w.mu.
 func (w *world) willTell(x *wait, after time.Duration) {
 	w.unique++
 	x.look = time.AfterFunc(after+time.Duration(1+w.unique%50_000), func() {
@@ -84,15 +87,15 @@ func (w *world) willTell(x *wait, after time.Duration) {
 	})
 }
 
-// untold checks that a waiter is told in time. It returns the delay until the next check, 0 if none is needed. The
-// caller holds w.mu.
+// untold checks that a waiter is told of an outage in time. It returns the delay until the next check, 0 if no check is
+// needed. The caller holds w.mu.
 func (w *world) untold(x *wait) (again time.Duration) {
 	quiet := w.quiet(x)
 	past := w.now() - quiet - w.allowed(x)
 	switch {
 	case x.h.dead, x.h.closing, w.plan.Broken != (Broken{}):
 		return 0
-	case x.h.asleep: // its clock stops
+	case x.h.asleep: // the client's clock stopped
 		return noticed
 	case past < w.tellsIn():
 		return w.tellsIn() - past
@@ -117,7 +120,7 @@ func (p *Plan) drawOutage() {
 		return
 	}
 	nodes := uint32(1)<<p.N - 1
-	if d.hit(0.5) { // any majority
+	if d.hit(0.5) { // the fault hits only a majority
 		nodes = 1<<p.majority() - 1
 	}
 	f := Fault{
@@ -129,7 +132,8 @@ func (p *Plan) drawOutage() {
 	client := d.n(len(p.Clients))
 	for range 2 + d.n(4) {
 		a := Actor{ID: len(p.Actors), Client: client}
-		start := f.At - time.Second + d.below(3*time.Second) // below 0 in some worlds: then not all in the same instant
+		// If a start is before the world, the pause separates the calls.
+		start := f.At - time.Second + d.below(3*time.Second)
 		a.Ops = append(a.Ops, Op{At: start, Pause: time.Duration(1 + a.ID), Wait: true, Hold: 1 + d.below(time.Second)})
 		p.Actors = append(p.Actors, a)
 	}

@@ -23,10 +23,11 @@ var (
 	flagTrace  = flag.Bool("sim.trace", false, "print every call to a node, of the smaller world if one fails, or with -sim.shrink 0 of that of -sim.seed")
 )
 
-// tellEvery is how often a long run reports its progress.
+// tellEvery is the time between two progress reports of a long run.
 const tellEvery = time.Minute
 
-// run runs a plan in its own bubble, on one processor, without garbage collection. So one plan makes one history.
+// run runs a plan in its own bubble, on one processor and without garbage collection, so that one plan makes one
+// history.
 func run(t *testing.T, p *Plan, trace io.Writer) (r *Result) {
 	t.Helper()
 	defer func() {
@@ -128,7 +129,7 @@ func TestPromisesHoldInSimulatedWorlds(t *testing.T) {
 	}
 }
 
-// report prints a failing world, and a smaller one that also fails.
+// report prints a failing world, and a smaller world that also fails.
 func report(t *testing.T, p *Plan, r *Result) {
 	t.Errorf("seed %d breaks a promise; repeat it with: make sim SEED=%d", p.Seed, p.Seed)
 	for _, v := range r.Violations {
@@ -142,7 +143,7 @@ func report(t *testing.T, p *Plan, r *Result) {
 	})
 	var trace io.Writer
 	if *flagTrace {
-		trace = os.Stdout // of the smaller one
+		trace = os.Stdout // trace only the smaller world
 	}
 	r = run(t, small, trace)
 	t.Logf("what is left of it when all is left out that does not matter:\n%s%s\n%q", small, r.History(), r.Violations)

@@ -2,16 +2,18 @@ package sim
 
 import "time"
 
-// Worlds of strangers check the list of members that the nodes keep. A client's majority has a server that is a stranger
-// for the nodes that it shares with a holder. It must not get the holder's name. There are three stories:
+// Worlds of strangers check the list of members that the nodes keep. A client's majority contains a server that is a
+// stranger for the nodes that the client shares with a holder. The client must not get the holder's name. There are
+// three stories:
 //
-//   - moved: the client has the right list. One of its addresses moves to the stranger, and a look is the first call that
-//     meets the stranger.
-//   - flips: the client's list has the stranger. The stranger's address leads to a replica and back within one report,
-//     with a look each time.
-//   - far: the lists share only node 0. The client's messages to node 0 take more than a window, and the answers do not.
+//   - moved: the client has the right list. One of its addresses moves to the stranger, and the first call that meets
+//     the stranger is a look at the nodes.
+//   - flips: the client's list contains the stranger. The stranger's address leads to a replica and back during one
+//     report, and the client looks at the nodes each time.
+//   - far: the lists share only node 0. The client's messages to node 0 take more than a window, and the answers take
+//     less.
 
-// story is what happens in a world of strangers.
+// story is the kind of events in a world of strangers.
 type story uint8
 
 const (
@@ -20,20 +22,20 @@ const (
 	far
 )
 
-// hasStrangers reports whether a seed makes such a world.
+// hasStrangers reports whether a seed makes a world of strangers.
 func hasStrangers(seed uint64) bool {
 	return !hasLatecomers(seed) && !isTight(seed) && !isHiccup(seed) && !isCrowd(seed) && luck(seed, 's', 't')%24 == 0
 }
 
-// These are the clients of a world of strangers. Client guide has the list with the stranger in story moved, so that the
-// stranger votes.
+// These are the clients of a world of strangers. In story moved, the list of client guide contains the stranger, so
+// that the stranger votes.
 const (
 	holder = iota
 	rival
 	guide
 )
 
-// drawStrangers makes the plan of such a world.
+// drawStrangers makes the plan of a world of strangers.
 func drawStrangers(seed uint64) *Plan {
 	d := dice(luck(seed, 's', 't', 'p'))
 	s := pick(&d, moved, flips, flips, far)
@@ -57,7 +59,7 @@ func drawStrangers(seed uint64) *Plan {
 	for range p.N + p.others() + 1 {
 		p.Clocks = append(p.Clocks, d.between(-half, half))
 	}
-	if s == far { // the way, and not the clock, makes node 0 refuse the reports
+	if s == far { // node 0 refuses the reports because of the long way, not because of its clock
 		p.Clocks[0] = d.between(-half/8, half/8)
 	}
 	for range 3 {
@@ -66,12 +68,12 @@ func drawStrangers(seed uint64) *Plan {
 	p.Clients[rival].Speed, p.Clients[holder].Speed = 1, 1
 
 	locks := time.Second + d.below(time.Second)
-	begins := locks + d.between(p.Timeout, 4*w+p.Timeout) // the nodes know the holder's list
+	begins := locks + d.between(p.Timeout, 4*w+p.Timeout) // by then, the nodes know the holder's list
 	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
 	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
 	at := begins
-	// No node hears both the holder and the rival, except in story far. So the place of node 2 is safe for this long only.
-	// The last report that node 1 hears from the holder may be old, and may contain what an older one saw.
+	// No node hears both the holder and the rival, except in story far. So the place of node 2 is safe only until this
+	// time. The last report that node 1 hears from the holder may be old, and may contain what an older report saw.
 	ends := locks + p.MaxTTL
 	switch s {
 	case moved:
@@ -82,7 +84,7 @@ func drawStrangers(seed uint64) *Plan {
 			at = p.drawMove(&d, &wants, at, ends)
 		}
 	case flips:
-		wants.Ops[0] = Op{At: locks / 2, Name: 1, Hold: begins, Wait: true} // it is at work, so it reports
+		wants.Ops[0] = Op{At: locks / 2, Name: 1, Hold: begins, Wait: true} // the rival is at work, so it reports
 		workless := Actor{ID: 3, Client: rival}
 		for range d.n(4) + 2 {
 			if at > ends-7*w {
@@ -102,7 +104,7 @@ func drawStrangers(seed uint64) *Plan {
 	leads := Actor{ID: guide, Client: guide, Ops: []Op{{At: locks * 3 / 4, Name: 1, Hold: 1}}}
 	p.Actors = append(p.Actors, has, wants, leads)
 	p.Heal = at + 2*p.MaxTTL
-	if s != far { // the holder has its name on nodes 0 and 2, and the rival asks the nodes 1 and 2
+	if s != far { // the holder has its name on nodes 0 and 2, and the rival asks nodes 1 and 2
 		p.cutStrangers(1<<1, 1<<holder, locks-w/4, at)
 		p.cutStrangers(1<<0, 1<<rival, begins-w/2, at)
 	}
@@ -129,8 +131,8 @@ func (p *Plan) drawMove(d *dice, wants *Actor, at, ends time.Duration) time.Dura
 	return max(look, at+f.For)
 }
 
-// drawFlip makes the rival's last address lead to the replica for a moment, with a look before and after its end. The
-// rival then tries to lock. It returns the time of the next flip.
+// drawFlip makes the rival's last address lead to the replica for a moment. The rival looks at the nodes once during
+// that moment and once after it, and then tries to lock. drawFlip returns the time of the next flip.
 func (p *Plan) drawFlip(d *dice, wants *Actor, at time.Duration) time.Duration {
 	at += d.between(p.Window, 4*p.Window)
 	moment := 4*p.Slow + d.below(p.Window/8)

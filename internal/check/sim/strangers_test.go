@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// A stranger's vote does not count, however its client meets it: see strangers.go.
+// A stranger's vote does not count, no matter how a client meets the stranger: see strangers.go.
 func TestAStrangersVoteDoesNotCount(t *testing.T) {
 	alone(t)
 	worlds := uint64(60)

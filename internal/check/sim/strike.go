@@ -31,8 +31,9 @@ func (w *world) strikeAll() {
 	close(w.healed)
 }
 
-// wellFrom returns when the promises for the time after the last fault hold. Without faults that is as soon as all
-// nodes vote. (No judge sees a foreign client's partial lock.)
+// wellFrom returns the time from which the promises for the time after the last fault hold. Without faults this is the
+// time at which all nodes vote. A plan with a foreign client waits until Heal, because no judge sees a foreign client's
+// partial lock.
 func (w *world) wellFrom() time.Duration {
 	if len(w.plan.Faults) > 0 || w.plan.Broken != (Broken{}) || w.plan.foreign() {
 		return w.plan.Heal
@@ -46,13 +47,13 @@ func (w *world) strike(f *Fault) {
 	w.note(f.Kind.String(), -1, -1, -1, int64(f.Nodes)<<32|int64(f.Clients), int64(f.At+f.For))
 	w.mu.Unlock()
 	d := dice(luck(w.plan.Seed, 'f', uint64(f.ID)))
-	hit := true // anything was hit
+	hit := true // whether the fault hit anything
 	switch f.Kind {
 	case Loss, Delay, Duplicate, Relay, Tear, News:
-		w.during(f) // counted when it hits a message
+		w.during(f) // the fault counts when it hits a message
 		return
 	case Cut, CutOut, CutBack:
-		w.during(f) // counted when a message meets it
+		w.during(f) // the fault counts when a message meets it
 		return
 	case Forget, Partial, Restart, Boot:
 		w.each(f.Nodes, func(s *server) { w.crashNode(s, f, &d) })
@@ -61,7 +62,7 @@ func (w *world) strike(f *Fault) {
 		w.each(f.Nodes, func(s *server) { w.forget(s, f, func(string) bool { return false }) })
 	case Latecomers:
 		w.each(f.Nodes, func(s *server) { w.latecomers(s, f) })
-		return // counted for each request that comes
+		return // the fault counts once for each request that comes
 	case Crossing:
 		w.each(f.Nodes, w.crossing)
 		return
@@ -69,7 +70,7 @@ func (w *world) strike(f *Fault) {
 		w.each(f.Nodes, func(s *server) { s.model.ScriptFlush() })
 	case Evict:
 		w.each(f.Nodes, func(s *server) {
-			// A server evicts unused keys, and every call reads the guard.
+			// A server evicts unused keys. Every call reads the guard, so the guard often stays.
 			guard := d.hit(0.5)
 			w.forget(s, f, func(key string) bool {
 				return key == nodescript.GuardKey && guard || key != nodescript.GuardKey && d.hit(0.5)
@@ -83,7 +84,7 @@ func (w *world) strike(f *Fault) {
 			}
 		}
 		w.mu.Unlock()
-		return // counted when a message meets it
+		return // the fault counts when a message meets it
 	case Step:
 		w.each(f.Nodes, func(s *server) {
 			if f.Stays {
@@ -133,12 +134,12 @@ func (w *world) strike(f *Fault) {
 		})
 	case Voucher:
 		w.ends.Go(func() { w.vouch(f) })
-		return // counted if it happens
+		return // the fault counts only if an operator vouches
 	case Stranger:
 		w.ends.Go(func() { w.visit(f) })
-		return // counted if it comes
+		return // the fault counts only if the client comes
 	case Twin:
-		keeps := d.hit(0.5) // subscriptions stay where they are, as after a change of a host name's address
+		keeps := d.hit(0.5) // subscriptions stay connected, as after a change of a host name's address
 		hit = w.eachHost(f.Clients, func(h *host) {
 			from, to := first(f.Nodes), first(f.Nodes&(f.Nodes-1))
 			l := h.links[from]
@@ -167,7 +168,7 @@ func (w *world) struck(k Kind) {
 	w.result.Tally.Faults[k]++
 }
 
-// met counts a fault once, when it hits its first message. The caller holds w.mu.
+// met counts a fault when it hits its first message. Later messages do not count. The caller holds w.mu.
 func (w *world) met(f *Fault) {
 	if !w.hit[f] {
 		w.hit[f] = true
@@ -183,7 +184,7 @@ func (w *world) each(nodes uint32, do func(*server)) {
 	}
 }
 
-// eachHost calls do for the processes that run now. It reports whether there is one.
+// eachHost calls do for the processes that run now. It reports whether it called do at least once.
 func (w *world) eachHost(slots uint32, do func(*host)) (any bool) {
 	w.mu.Lock()
 	hosts := slices.Clone(w.hosts)

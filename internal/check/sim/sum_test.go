@@ -15,7 +15,7 @@ var (
 	flagSum   = flag.String("sim.sum", "", "print the sum of such files, separated by commas")
 )
 
-// save writes a tally to a file, for the process that adds those of several processes.
+// save writes a tally to a file. Another process adds the tallies of several processes.
 func save(file string, t *Tally) error {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -39,7 +39,7 @@ func sum(files []string) (all Tally, err error) {
 	return all, nil
 }
 
-// Several processes simulate together: scripts/sim.sh prints the sum of all their events.
+// Several processes simulate together, and scripts/sim.sh prints the sum of all their events.
 func TestTalliesAreSummed(t *testing.T) {
 	if *flagSum != "" {
 		all, err := sum(strings.Split(*flagSum, ","))

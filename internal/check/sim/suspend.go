@@ -2,13 +2,13 @@ package sim
 
 import "time"
 
-// noticed is the longest time until a client knows that a lease is over. It counts from the wake-up of its host, or
-// from the end of the lease if that is later. The client looks once a second. (On a real host it then sets the timers
-// again. In a bubble it cannot see its sleep, because timers continued. A timer that was set by the stopped clock is
-// late.)
+// noticed is the longest time until a client knows that a lease has ended. It counts from the wake-up of the client's
+// host, or from the end of the lease if that is later. The client checks its clock once a second. (On a real host the
+// client then sets its timers again. In a bubble it cannot see its sleep, because timers continued. A timer that the
+// client set while its clock stopped is late.)
 const noticed = 1100 * time.Millisecond
 
-// suspend puts a client's host to sleep, unless it sleeps already.
+// suspend puts a client's host to sleep. It returns false if the host sleeps already or is paused.
 func (w *world) suspend(h *host, d time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,8 +40,8 @@ func (w *world) suspend(h *host, d time.Duration) bool {
 	return true
 }
 
-// noticedSleep checks that a client that has been awake for a while knows of its losses. A client that slept again gets
-// another check, and so do leases that end after its wake-up.
+// noticedSleep checks that a client knows of its losses when it has been awake for a while. A client that slept again
+// gets another check, and so do leases that end after the wake-up.
 func (w *world) noticedSleep(h *host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Outcome is the way in which something ended.
+// Outcome is the result of a call, of a lease, or of a request to a node.
 type Outcome uint8
 
-// These are the outcomes. The first group is of calls, the second of leases, the third of nodes' answers.
+// These are the outcomes. The first group belongs to calls, the second to leases, and the third to nodes' answers.
 const (
 	Granted Outcome = iota
 	HeldByOther
@@ -59,10 +59,10 @@ var outcomeNames = [outcomes]string{
 // Tally counts events.
 type Tally struct {
 	Worlds     int
-	Calls      int // TryLock and Lock
+	Calls      int // calls of TryLock and Lock
 	Bids       int // owners that were sent to nodes
-	Attempts   int // for each client the larger of both, so that nothing counts twice
-	Messages   int // to nodes
+	Attempts   int // the larger of Calls and Bids for each client, so that no attempt counts twice
+	Messages   int // messages to nodes
 	Outcomes   [outcomes]int
 	Faults     [kinds]int
 	Rare       [rares]int
@@ -71,23 +71,23 @@ type Tally struct {
 	Reaches    int         // leases lost at their deadline that were checked for a reachable majority
 	Orders     int         // pairs of grants whose order was compared with their tickets
 	Overtakes  int         // grants before an older ticket in the queue
-	Silences   int         // waiters that learned of an outage,
-	UntoldM    int64       // and their largest delay after the promised time, ms
+	Silences   int         // waiters that learned of an outage
+	UntoldM    int64       // the largest delay of such a waiter after the promised time, in ms
 	Spent      int         // hand-offs to ended attempts
-	Declined   int         // of these, hand-offs that cost no claim
+	Declined   int         // hand-offs to ended attempts that cost no claim
 	Wanted     int         // partial grants that a holder asked for
-	NoticedM   int64       // the longest time until a client found that a necessary node had forgotten, ms
-	Recoveries [2]Recovery // of names that were wanted before they could be granted: a majority kept its memory, or not
-	Waits      int         // grants of a name with waiters, without any fault left:
-	LongestM   int64       // the longest time for which it was free, ms
+	NoticedM   int64       // the longest time until a client found that a necessary node had forgotten, in ms
+	Recoveries [2]Recovery // names wanted before they could be granted; 0: a majority kept its memory, 1: it did not
+	Waits      int         // grants of a name with waiters, after all faults
+	LongestM   int64       // the longest time for which such a name was free, in ms
 }
 
-// Recovery says how soon names were granted to waiters after the end of the faults.
+// Recovery says how soon after the end of the faults waiters got their names.
 type Recovery struct {
 	Grants   int
-	LongestM int64 // after that, or after the name was wanted if that is later, ms
-	PastM    int64 // after the locks of dead clients were over and a majority voted
-	ClaimedM int64 // the same if there were hand-offs to ended attempts
+	LongestM int64 // the longest time since the end of the faults, or since the name was wanted if that is later, in ms
+	PastM    int64 // the longest time since no dead client had a lock and a majority voted, in ms
+	ClaimedM int64 // the same time, for names with hand-offs to ended attempts
 }
 
 func (r *Recovery) add(took, past time.Duration, claimed bool) {
@@ -139,7 +139,7 @@ func (t *Tally) Add(o *Tally) {
 	}
 }
 
-// manyAttempts is the number of attempts from which even the rarest events are required.
+// manyAttempts is the number of attempts after which a run must have seen even the rarest events.
 const manyAttempts = 300_000
 
 // Missing returns the kinds of outcomes and faults that did not occur.
@@ -181,7 +181,7 @@ func (t *Tally) Missing() (names []string) {
 	return names
 }
 
-// String returns the table.
+// String returns the table of all counts.
 func (t *Tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts (%d calls, %d bids) in %d worlds, %d messages to nodes\n", t.Attempts, t.Calls, t.Bids, t.Worlds, t.Messages)

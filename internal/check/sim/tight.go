@@ -4,25 +4,25 @@ import "time"
 
 // Tight worlds are at the limit of the protocol's assumptions. They have the form of the shortest ways to two holders
 // that internal/check/models/clock finds without a margin. A holder is cut off, and must notice the end of its lease by
-// itself. A rival asks from four windows before the nodes may grant the name. The right clocks are a window apart. The
-// wrong clocks first follow the holder, a window behind, while it asks. Then they follow the rival, a window ahead.
-// Each of these facts makes the nodes forget the holder up to one window earlier, and nothing else does. So the margin
-// of 4 W is for these four together.
+// itself. A rival starts to ask four windows before the nodes may grant the name. The right clocks are a window apart.
+// The wrong clocks first follow the holder, a window behind, while the holder asks. Then they follow the rival, a
+// window ahead. Each of these four facts makes the nodes forget the holder up to one window earlier, and nothing else
+// does. So the margin of 4 W covers these four facts together.
 
 // edge contains the clock errors of one tight world.
 type edge struct {
 	p     *Plan
 	d     *dice
 	half  time.Duration // the distance of the right clocks from the middle, to both sides
-	at    time.Duration // the distance of the wrong clocks
+	at    time.Duration // the distance of the wrong clocks from the middle
 	sharp bool          // everything is as bad as allowed, and the rival asks all the time
 	liars uint32
 }
 
-// meeting is the length, in windows, of a delay that makes a client misread the clocks. It delays everything that may
-// read them before the lock is taken: three greetings, an admission, a report of the members, and two acquires. The
-// first acquire waited for these, so the node refuses it with its time. One quick answer among them would correct the
-// reading.
+// meeting is the length, in windows, of a delay that makes a client misread the clocks. It delays each answer from
+// which the client may read the clocks before it takes the lock: three greetings, an admission, a report of the
+// members, and two acquires. The first acquire waited for the earlier answers, so the node refuses it and answers its
+// own time. One quick answer among these would correct the reading.
 const meeting = 8
 
 // isTight reports whether a seed makes a tight world.
@@ -48,36 +48,37 @@ func drawTight(seed uint64) *Plan {
 			p.Clocks = append(p.Clocks, d.between(-e.half, e.half))
 		}
 	}
-	p.Heal = 4 * p.Window // until then the clients meet the nodes
+	p.Heal = 4 * p.Window // the clients meet the nodes during this time
 	last := e.client(0)
 	if d.hit(0.15) {
 		p.Heal = e.leap(p.Heal)
 	} else {
 		if e.sharp = d.hit(0.3); e.sharp {
-			p.Slow = p.Window / 250 // a stamp ages on its way
+			p.Slow = p.Window / 250 // a slow way makes a stamp old on arrival
 		}
 		for range d.n(3) + 3 {
 			p.Heal = e.round(p.Heal)
 		}
 	}
-	// The client that wants the name at the end has a better clock. A clock that has left the window costs its client
-	// MaxTTL + W, as a leap of a majority of the nodes' clocks does.
+	// The client that wants the name at the end has a better clock. A client whose clock has left the window must wait
+	// for MaxTTL + W, as after a leap of a majority of the nodes' clocks.
 	p.Actors = append(p.Actors, Actor{ID: len(p.Actors), Client: first(last), Ops: []Op{{Pause: 1}}, Wish: []int{0}})
 	return p
 }
 
-// round draws one holder and its rival. It begins at a time and returns when the next round may begin.
+// round draws one holder and its rival. The round begins at the time at. The result is the time at which the next round
+// may begin.
 func (e *edge) round(at time.Duration) time.Duration {
 	p, d, w := e.p, e.d, e.p.Window
 	ttl := p.MaxTTL
 	third := e.third()
 	holds := at + w/2
-	sent := holds // the last request of the holder that reaches the nodes
+	sent := holds // when the last request of the holder that reaches the nodes is sent
 	var cut time.Duration
 	holder, rival := e.client(-1), e.client(+1)
 	behind := e.share(w)
 	e.move(at-w/8, -e.half-behind)
-	misread := p.N == 1 || e.sharp || d.hit(0.3) // each reading of the clocks is half a window off
+	misread := p.N == 1 || e.sharp || d.hit(0.3) // each reading of the clocks is wrong by half a window
 	if misread {
 		e.add(Fault{Kind: Delay, At: at - w/8, For: meeting * w, Clients: holder, Back: true, P: 1, By: e.share(w) * 9 / 10})
 		holds += meeting * w
@@ -88,20 +89,20 @@ func (e *edge) round(at time.Duration) time.Duration {
 		how = d.n(5)
 	}
 	switch how {
-	case 0: // the answers to its acquire come late
+	case 0: // the answers to the holder's acquire come late
 		e.add(Fault{Kind: Delay, At: holds - w/8, For: 12 * w, Clients: holder, Back: true, P: 1, By: d.below(p.Timeout)})
 		cut = holds + 8*p.Slow + d.below(third/2)
-	case 1, 2: // the answers to its first renewal
+	case 1, 2: // the answers to the holder's first renewal come late
 		sent += third
 		e.add(Fault{Kind: Delay, At: holds + third/2, For: 12 * w, Clients: holder, Back: true, P: 1, By: d.below(2 * third)})
 		cut = sent + 8*p.Slow + d.below(third/2)
 	case 3: // no renewal reaches the nodes
 		cut = holds + 8*p.Slow + d.below(third)
-	case 4: // or some do
+	case 4: // some renewals reach the nodes
 		n := time.Duration(d.n(4))
 		sent += n * third
 		cut = sent + 8*p.Slow + d.below(third)
-	case 5, 6: // or wrong clocks grant its first stamp and a right one the second, and it hears of both
+	case 5, 6: // wrong clocks grant the holder's first stamp and a right clock the second; the holder hears of both
 		other := e.client(0)
 		right := 1<<p.N - 1 - e.liars
 		e.add(Fault{Kind: Cut, At: at - w/8, For: w / 2, Nodes: e.liars, Clients: other})
@@ -115,8 +116,8 @@ func (e *edge) round(at time.Duration) time.Duration {
 	over := sent + ttl
 	e.add(Fault{Kind: pick(d, Cut, CutOut), At: cut, For: over + 2*w - cut, Clients: holder})
 
-	// This comes before the rival meets the nodes. A client with stamps keeps them where it may. Otherwise it should
-	// follow.
+	// The wrong clocks move before the rival meets the nodes. A client that has a correction keeps it while it may. A
+	// client that has none takes it from the clocks that it meets.
 	meets, ahead := cut+w/4, e.half+e.share(w)
 	e.move(meets-w/8, ahead)
 	if misread && p.N > 1 {
@@ -136,13 +137,13 @@ func (e *edge) round(at time.Duration) time.Duration {
 	return over + 5*w
 }
 
-// third returns the time after which a lease is renewed.
+// third returns the time after which a client renews a lease.
 func (e *edge) third() time.Duration {
 	ttl := e.p.MaxTTL
 	return (ttl - 4*e.p.Window - ttl/100 - 2*time.Millisecond) / 3
 }
 
-// hunger draws an owner that asks again and again.
+// hunger draws the locks of a client that asks again and again.
 func (e *edge) hunger(from, span time.Duration) []Op {
 	w, ops := e.p.Window, []Op{{At: from}}
 	for left := span; left > 0; {
@@ -156,8 +157,9 @@ func (e *edge) hunger(from, span time.Duration) []Op {
 	return append(ops, Op{Pause: w / 10, Wait: true, Patience: 2 * w, Hold: e.d.below(w)})
 }
 
-// leap makes all clocks leap together while the name is held. No client may follow them at once: a client at work has
-// to wait, also one that only renews. (A new or idle client follows them; there is none.)
+// leap makes all clocks leap together while a client holds the name. No client may follow the clocks at once. A client
+// at work must wait, even a client that only renews. (A new or idle client follows the clocks at once; this world has
+// none.)
 func (e *edge) leap(at time.Duration) time.Duration {
 	p, d, w := e.p, e.d, e.p.Window
 	settle, third := p.MaxTTL+w, e.third()
@@ -167,9 +169,9 @@ func (e *edge) leap(at time.Duration) time.Duration {
 	e.add(Fault{Kind: Step, At: leaps, Nodes: 1<<p.N - 1, By: p.MaxTTL + d.below(4*p.MaxTTL), Stays: true})
 	p.Actors = append(p.Actors, Actor{ID: 0, Client: first(holder), Ops: []Op{{At: leaps - d.below(4*w) - w, Hold: settle}}})
 	hungry := Actor{ID: 1, Client: first(rival), Once: true, Ops: e.hunger(leaps-w, 6*w)}
-	if d.hit(0.5) { // until then it only renews
+	if d.hit(0.5) { // before its locks the rival only renews
 		p.Actors = append(p.Actors, Actor{ID: 2, Client: first(rival), Ops: []Op{{At: at, Name: 1, Hold: 3 * settle}}})
-		// and its renewal has shown it the leap.
+		// By this time, the rival's renewal has shown it the leap.
 		hungry.Ops = e.hunger(leaps+third+d.below(third/2), 3*w)
 	} else {
 		hungry.Ops = append([]Op{{At: leaps - 3*w, Name: 1}}, hungry.Ops...)
@@ -180,8 +182,9 @@ func (e *edge) leap(at time.Duration) time.Duration {
 	return leaps + 2*settle + 4*w
 }
 
-// givesBack makes the holder release something from before the leap, after it knows of the leap. A client looks at the
-// nodes. The nodes may have lost their scripts, and the client cannot get them admitted. A release needs no vote.
+// givesBack makes the holder release a lease from before the leap when it already knows of the leap. A client looks at
+// the nodes. The nodes may have lost their scripts, and the client cannot get them admitted. But a release needs no
+// vote.
 func (e *edge) givesBack(leaps time.Duration, holder uint32) {
 	p, d, w := e.p, e.d, e.p.Window
 	p.Names = append(p.Names, "name2", "name3")
@@ -194,8 +197,8 @@ func (e *edge) givesBack(leaps time.Duration, holder uint32) {
 	}
 }
 
-// share returns nearly all of a span, or less: less than the distance between the right clocks. A client that meets the
-// nodes follows the clocks that are closest to each other.
+// share returns most of a span. The result is less than the distance between the right clocks, because a client that
+// meets the nodes follows the clocks that are closest to each other.
 func (e *edge) share(span time.Duration) time.Duration {
 	if e.sharp {
 		return span * 95 / 100
@@ -203,9 +206,9 @@ func (e *edge) share(span time.Duration) time.Duration {
 	return e.d.between(span*pick[time.Duration](e.d, 50, 90)/100, span*95/100)
 }
 
-// client adds a client whose clock is slow or fast, and returns it as a mask.
+// client adds a client whose clock is slow or fast. It returns the client as a mask.
 func (e *edge) client(sign float64) uint32 {
-	speed := 1 + sign*pick(e.d, 0, 0.001, 0.005, 0.01) // clocks may differ by a hundredth
+	speed := 1 + sign*pick(e.d, 0, 0.001, 0.005, 0.01) // the rates of two clocks may differ by 1 %
 	if e.sharp {
 		speed = 1 + min(sign, 0)*0.01 // the rival reads the nodes' clocks correctly
 	}
@@ -213,7 +216,7 @@ func (e *edge) client(sign float64) uint32 {
 	return 1 << (len(e.p.Clients) - 1)
 }
 
-// move sets the distance of the wrong clocks from the middle of the right ones.
+// move sets the distance of the wrong clocks from the middle of the right clocks.
 func (e *edge) move(at, to time.Duration) {
 	if e.liars != 0 {
 		e.add(Fault{Kind: Step, At: at, Nodes: e.liars, By: to - e.at})
@@ -226,6 +229,6 @@ func (e *edge) add(f Fault) {
 	if f.Nodes == 0 {
 		f.Nodes = 1<<e.p.N - 1
 	}
-	f.At += time.Duration(f.ID) // no two at the same instant
+	f.At += time.Duration(f.ID) // no two faults begin at the same instant
 	e.p.Faults = append(e.p.Faults, f)
 }

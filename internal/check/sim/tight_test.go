@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Tight worlds check margins only while they are at the limit. If all the reasons for the margin come together, the
-// next holder has the name shortly after the loss of the previous one.
+// Tight worlds check the margin only while they are at the limit. If all reasons for the margin come together, the next
+// holder gets the name shortly after the loss of the previous holder.
 func TestTightWorldsLiveOnTheEdge(t *testing.T) {
 	alone(t)
 	var garbage collector
-	nearest := map[int]float64{1: 9, 3: 9, 5: 9} // by nodes, in windows
+	nearest := map[int]float64{1: 9, 3: 9, 5: 9} // the shortest such time by number of nodes, in windows
 	for seed, n := uint64(1), 0; n < 60; seed++ {
 		if !isTight(seed) {
 			continue

@@ -7,20 +7,20 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// A holder that can reach a majority of the nodes does not lose its lease, whatever else fails. A lease is renewed at a
-// third of its validity. If that fails, the client tries again while there is time. So one span of [world.reach] is
-// enough, at any time between the last successful renewal and the deadline. In this span the holder must reach the same
-// majority. The check leaves out leases that end because a majority of the nodes says so: they forgot, or another
-// client took the name.
+// A holder that can reach a majority of the nodes does not lose its lease, no matter what else fails. The client renews
+// a lease after a third of its validity. If that fails, the client tries again while there is time. So the holder needs
+// one span of [world.reach], at any time between the last successful renewal and the deadline. In this span the holder
+// must reach the same majority. The check leaves out leases that end because a majority of the nodes says so: these
+// nodes forgot, or another client took the name.
 
-// reach returns the length of that span, if the last successful renewal had this validity. It contains a third of the
-// validity, until the next renewal. It also contains the time of earlier calls that hang, the greeting after them, and
-// some round trips.
+// reach returns the length of that span for a validity: the validity that the last successful renewal had. The span
+// contains a third of the validity, until the next renewal. It also contains the time of earlier calls that hang, the
+// greeting after them, and some round trips.
 func (w *world) reach(valid time.Duration) time.Duration {
 	return valid/3 + 2*w.plan.Timeout + 100*time.Millisecond + 16*w.plan.Slow
 }
 
-// try is a renewal on its way.
+// try is a renewal that was sent.
 type try struct {
 	ttl time.Duration
 	yes uint32 // the nodes that granted
@@ -38,7 +38,7 @@ func (b *bid) tries(args []string) {
 	}
 }
 
-// renewed notes a node's answer to a renewal that came in time. The caller holds w.mu.
+// renewed notes a node's answer to a renewal, if the answer came in time. The caller holds w.mu.
 func (w *world) renewed(h *host, node int, args []string, answer string) {
 	b := h.owners[args[0]]
 	stamp, _ := strconv.ParseInt(args[4], 10, 64)
@@ -63,7 +63,7 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 // hadTime checks that a holder whose lease ended at its deadline could not reach a majority. The caller holds w.mu.
 func (w *world) hadTime(l *held) {
 	p, now := w.plan, w.now()
-	over := now + time.Until(l.lease.Deadline()) // long ago if the host slept through it
+	over := now + time.Until(l.lease.Deadline()) // this is long ago if the host slept through the deadline
 	if (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
 		return
 	}
@@ -80,8 +80,8 @@ func (w *world) hadTime(l *held) {
 		return
 	}
 	w.result.Tally.Reaches++
-	// The span begins when the renewal of the deadline was sent, or when a fault that separated the holder from a node
-	// ended.
+	// The span begins when the client sent the renewal that moved the deadline last, or when a fault ended that
+	// separated the holder from a node.
 	begins := []time.Duration{over - valid}
 	for i := range p.Faults {
 		if f := &p.Faults[i]; f.At+f.For > over-valid && f.At+f.For+x <= over {
@@ -103,7 +103,7 @@ func (w *world) hadTime(l *held) {
 	}
 }
 
-// canReach reports whether nothing separated a client from a voting node at any time of a span.
+// canReach reports whether a client could reach a voting node during a whole span.
 func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	if !s.vouched && from < w.opens() {
 		return false
@@ -111,16 +111,16 @@ func (w *world) canReach(h *host, s *server, from, to time.Duration) bool {
 	for _, f := range w.plan.Faults {
 		mine, its, until := has(f.Clients, h.slot), has(f.Nodes, s.index), f.At+f.For
 		switch f.Kind {
-		case Duplicate, Tear, News, Inbox, Stranger, Crash, Close: // these do not harm renewals
+		case Duplicate, Tear, News, Inbox, Stranger, Crash, Close: // these faults do not harm renewals
 			continue
 		case Cut, CutOut, CutBack, Loss, Delay:
 			its = its && mine
 		case Pause, Suspend, Doze:
 			its = mine
-			until += noticed // timers are late then
+			until += noticed // timers are late after a sleep
 		case Twin:
 			its = its && mine
-			until += 2 * time.Second // for this long the client takes it for the other node
+			until += 2 * time.Second // for this long the client takes the node for the twin
 		case Hang, Full, ScriptFlush:
 		default: // the node forgets and does not vote for a while, or its clock is wrong
 			until = to + 1

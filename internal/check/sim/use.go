@@ -9,12 +9,12 @@ import (
 
 // use is the use of one name by one process.
 type use struct {
-	calls int           // calls of Lock and TryLock, and leases that are not yet released
+	calls int           // calls of Lock and TryLock that run, and leases that are not yet released
 	until time.Duration // when the last use ended, or when a name that was left taken becomes free
 }
 
-// lingers returns how long after its last use of a name a process may still have a trace on a node, after all faults. A
-// release that a node did not take is sent again every 200 ms.
+// lingers returns the time for which a process may still have a trace on a node after its last use of a name, when all
+// faults have ended. The client sends a release again every 200 ms to a node that did not take it.
 func (w *world) lingers() time.Duration {
 	return 500*time.Millisecond + 2*w.plan.Timeout + 4*w.plan.Slow
 }
@@ -24,7 +24,7 @@ func (w *world) uses(h *host, name int) {
 	h.uses[name].calls++
 }
 
-// leaves ends a use. It may leave a trace until then. The caller holds w.mu.
+// leaves ends a use. The use may leave a trace until the time until. The caller holds w.mu.
 func (w *world) leaves(h *host, name int, until time.Duration) {
 	u := &h.uses[name]
 	u.calls--
@@ -34,7 +34,8 @@ func (w *world) leaves(h *host, name int, until time.Duration) {
 	}
 }
 
-// willLook checks whether a process left a trace, unless it uses the name again. The caller holds w.mu.
+// willLook checks later whether a process left a trace. The check does nothing if the process uses the name again. The
+// caller holds w.mu.
 func (w *world) willLook(h *host, name int, until time.Duration) {
 	until = max(until, w.since)
 	time.AfterFunc(until+w.lingers()-w.now(), func() {
@@ -50,8 +51,8 @@ func (w *world) willLook(h *host, name int, until time.Duration) {
 	})
 }
 
-// repeats notes the owners of a request that comes twice. A node that refused it the first time gets no release, and
-// may grant it the second time. TCP networks do not repeat requests in this way.
+// repeats notes the owners in a request that comes twice. A node that refused the first copy gets no release, and may
+// grant the second copy. TCP networks do not repeat requests in this way.
 func (w *world) repeats(h *host, p parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +77,7 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			switch {
 			case err != nil || now >= r.Expiry || h.owners[r.Owner] == nil || h.owners[r.Owner].repeated || s.capped[r.Owner]:
 			case r.Token == 0:
-				claimed = r.Owner // it was handed over during faults, and ends within a second
+				claimed = r.Owner // the claim was handed over during faults, and ends within a second
 			default:
 				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An operator may vouch that no lock is alive. To make that true, no call begins meanwhile, and running calls end
-// first: see [world.enters].
+// An operator may vouch that no lock is alive. To make that true, the world begins no new call and waits until running
+// calls end: see [world.enters].
 
 // enters waits until no operator holds calls back. It then counts the call that begins.
 func (w *world) enters() {
@@ -23,14 +23,14 @@ func (w *world) enters() {
 	}
 }
 
-// exits ends such a call and its lock.
+// exits ends a call that enters counted, and the lock of that call.
 func (w *world) exits() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inside--
 }
 
-// shut holds back new calls until open is called. It reports false if they are held back already.
+// shut holds back new calls until open is called. It returns false if another operator already holds them back.
 func (w *world) shut() (open func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,8 +57,8 @@ func (w *world) alive() bool {
 	return w.inside > 0
 }
 
-// vouch makes nodes lose their memory while no lock is alive, and an operator vouch for them. The voucher may come
-// late, or again.
+// vouch makes nodes lose their memory while no lock is alive. Then an operator vouches for them. The voucher may come
+// late or twice.
 func (w *world) vouch(f *Fault) {
 	open, ok := w.shut()
 	if !ok {

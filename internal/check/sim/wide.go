@@ -6,13 +6,13 @@ import (
 )
 
 // Rare is a rare feature of a world: a setting far from the usual one, or a call that most programs never make. The
-// tally counts each.
+// tally counts each rare feature.
 type Rare uint8
 
-// Rare settings come first. One world in eight is wide and has some of them. Rare calls follow.
+// Rare settings come first. One world in eight is wide and has some of these settings. Rare calls follow.
 const (
 	EvenNodes   Rare = iota // an even number of nodes
-	ManyNodes               // more than 7
+	ManyNodes               // more than 7 nodes
 	ShortW                  // a window from 1 ms
 	LongTTL                 // a MaxTTL of up to 500 W
 	LongWait                // a NodeTimeout of up to MaxTTL
@@ -28,12 +28,12 @@ const (
 	SlowOnWait              // an OnWait that sleeps
 	BadOnWait               // an OnWait that panics
 	Nested                  // a lock under its own lease
-	AllAtOnce               // Extend and several Unlocks at once
+	AllAtOnce               // Extend and several Unlocks at the same time
 	LookAtNodes             // Admin.Nodes
 	LookAtLock              // Client.Status
 	HolderSeen              // Client.Status of a lock that one client held all the time
 	TrustNodes              // Admin.Trust while no lock is alive
-	LongSleep               // a client's host was suspended for more than 20 s, and others not; see Doze for hours
+	LongSleep               // one client's host was suspended for more than 20 s; see Doze for hours
 	GapLeft                 // a gap for polling clients, at an Unlock
 	rares
 )
@@ -53,7 +53,7 @@ func (r Rares) has(k Rare) bool { return r>>k&1 != 0 }
 // isWide reports whether a seed makes a wide world.
 func isWide(seed uint64) bool { return luck(seed, 'x')%8 == 0 }
 
-// widen draws the settings of a wide world on which all others depend.
+// widen draws the settings of a wide world on which all its other settings depend.
 func (p *Plan) widen(d *dice) {
 	for k := range DeadCall {
 		if d.hit(0.2) {
@@ -61,7 +61,7 @@ func (p *Plan) widen(d *dice) {
 		}
 	}
 	if p.Rare.has(ManyNames) {
-		p.Rare &^= 1<<ManyNodes | 1<<LongTTL // a world of all three takes a second
+		p.Rare &^= 1<<ManyNodes | 1<<LongTTL // a world with all three settings takes a second
 	}
 	switch {
 	case p.Rare.has(ManyNodes):
@@ -73,11 +73,11 @@ func (p *Plan) widen(d *dice) {
 		p.Window = pick[time.Duration](d, 1, 2, 5, 10) * time.Millisecond
 		p.MaxTTL = (8*p.Window + d.below(16*p.Window)).Round(time.Millisecond)
 	}
-	if p.Rare.has(LongIdle) { // with so large a window that an idle client reads the clocks only every ten minutes
+	if p.Rare.has(LongIdle) { // the window is so large that an idle client reads the clocks only every ten minutes
 		p.Rare &^= 1<<ManyNames | 1<<LongTTL
 		if d.hit(0.5) {
-			// A waiter whose host sleeps continues to ask, because timers continue: see suspend.go. It must not ask
-			// often.
+			// A waiter whose host sleeps continues to ask, because timers continue: see suspend.go. So the waiter must
+			// not ask often.
 			p.Rare = p.Rare&^(1<<OddRetry) | 1<<LongSleep
 		}
 		p.Window = pick[time.Duration](d, 100, 250) * time.Millisecond
@@ -113,13 +113,14 @@ func (p *Plan) widenClients(d *dice) {
 	}
 }
 
-// widenOps draws rare calls and long sleeps, in some worlds of every kind. It uses a stream of its own.
+// widenOps draws rare calls and long sleeps for some worlds of every kind. It uses its own stream of random numbers.
 func (p *Plan) widenOps() {
 	d := dice(luck(p.Seed, 'x', 'o'))
 	if p.Rare.has(LongSleep) {
 		for i := range d.n(3) + 1 {
 			f := Fault{ID: 2000 + i, Kind: Suspend, Clients: 1 << d.n(len(p.Clients)), At: d.below(p.Heal / 2)}
-			f.For = d.between(20*time.Second, time.Minute) // its timers continue, and its unsent messages accumulate
+			// The client's timers continue, and its unsent messages accumulate.
+			f.For = d.between(20*time.Second, time.Minute)
 			p.Faults = append(p.Faults, f)
 		}
 	}

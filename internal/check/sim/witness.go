@@ -9,30 +9,30 @@ import (
 // name is the state of one lock.
 type name struct {
 	record     string
-	believed   []*held // granted leases; ended ones are removed later
+	believed   []*held // granted leases; ended leases are removed later
 	top        int64   // the highest token granted
 	topBy      *held
 	waits      []*wait       // calls of Lock that have not returned
-	free       time.Duration // from then on it is free, at the latest
-	taken      time.Duration // until then UnlockAt keeps it taken
-	foreigners int           // foreign clients that rely on it
-	spent      time.Duration // the time that hand-offs to ended attempts may have cost since the last grant: several
-	spentUntil time.Duration // at a time, by several nodes, cost what the longest does
+	free       time.Duration // the name is free from this time on, or earlier
+	taken      time.Duration // UnlockAt keeps the name taken until this time
+	foreigners int           // the number of foreign clients that rely on the name
+	spent      time.Duration // the time that hand-offs to ended attempts may have cost since the last grant
+	spentUntil time.Duration // the end of that cost: hand-offs by several nodes at a time cost the longest one only
 	turns      []turn        // granted calls of Lock, in order
 	stands     map[string]*standing
 }
 
-// turn is a call of Lock that got its lock.
+// turn is a call of Lock that got the lock.
 type turn struct {
 	x      *wait
 	ticket int64
 	at     time.Duration
 }
 
-// freeFrom notes that the name is free from then on, at the latest. The caller holds w.mu.
+// freeFrom notes that the name is free at the latest from the time at. The caller holds w.mu.
 func (n *name) freeFrom(at time.Duration) { n.free = max(n.free, at) }
 
-// believer returns the lease on which a holder of the name now relies, nil if none.
+// believer returns the lease on which a holder of the name now relies, nil if there is no such lease.
 func (n *name) believer() *held {
 	for _, o := range n.believed {
 		if !o.over && o.ctx.Err() == nil {
@@ -49,9 +49,9 @@ type wait struct {
 	name   int
 	op     Op
 	since  time.Duration
-	wanted time.Duration // since when its goroutine has wanted the name, also through refusals
-	alone  bool          // no other goroutine of its client waited for this name when it began
-	look   *time.Timer   // checks that it is told in time: see untold; nil: a call that does not wait
+	wanted time.Duration // since when the goroutine has wanted the name, even through refusals
+	alone  bool          // no other goroutine of the client waited for this name when the call began
+	look   *time.Timer   // checks that the waiter is told in time: see untold; nil: the call does not wait
 }
 
 // asks begins a call.
@@ -83,7 +83,7 @@ func (w *world) returned(x *wait) {
 	n.waits = slices.DeleteFunc(n.waits, func(o *wait) bool { return o == x })
 }
 
-// vanished ends a call of a dead process.
+// vanished ends a call because its process died.
 func (w *world) vanished(x *wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +116,7 @@ func describe(o Outcome) string {
 	return outcomeNames[o]
 }
 
-// granted begins a belief and checks it against every other one.
+// granted begins a holder's belief in its lease. It checks the belief against all other beliefs in leases of the name.
 func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +130,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	for _, o := range n.believed {
 		left := time.Until(o.lease.Deadline())
 		switch {
-		case o.h.asleep: // its clock stopped and does not show the end
+		case o.h.asleep: // the holder's clock stopped and does not show the end of the lease
 			if now < o.cap {
 				w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
 					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
@@ -138,7 +138,8 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 		case left > 0:
 			w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
 				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
-		case o.cap > 0 && now-o.h.woke < noticed: // it slept through the end of this one, and cannot know it yet
+		// The host slept through the end of this lease, and cannot know of it yet.
+		case o.cap > 0 && now-o.h.woke < noticed:
 		default:
 			w.violated(lossToldLate, x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
 				x.name, x.h.slot, x.actor, o.h.slot, o.actor)

@@ -14,7 +14,7 @@ import (
 type Result struct {
 	Violations []string // empty if all promises were kept
 	broken     [breaches]bool
-	Digest     uint64 // of the history
+	Digest     uint64 // the digest of the history
 	Tally      Tally
 
 	history history
@@ -27,33 +27,33 @@ func (r *Result) History() string { return r.history.String() }
 type world struct {
 	plan    *Plan
 	start   time.Time
-	ctx     context.Context // of calls inside nodes; it never ends
+	ctx     context.Context // the context of calls inside nodes; it never ends
 	servers []*server
-	trace   io.Writer // every call to a node, for people; nil: no trace
+	trace   io.Writer // receives every call to a node, for people; nil: no trace
 	healed  chan struct{}
-	abort   chan struct{}  // closed when nothing more can happen
-	acts    sync.WaitGroup // actors
-	ends    sync.WaitGroup // Closes of clients
-	timers  sync.Pool      // of messages on their way: two for each, so they are reused
+	abort   chan struct{}  // this channel closes when nothing more can happen
+	acts    sync.WaitGroup // counts the actors that run
+	ends    sync.WaitGroup // counts the clients that are being closed
+	timers  sync.Pool      // timers of messages on their way; each message needs two, so they are reused
 
-	gate   chan struct{} // closed when calls may begin again; nil: they may; under mu
-	inside int           // running calls and their locks; under mu
+	gate   chan struct{} // this channel closes when calls may begin again; nil: they may begin; mu protects it
+	inside int           // the number of running calls, with their locks; mu protects it
 
-	clocks sync.Mutex    // of the hosts; no other lock is taken under it
-	dozed  time.Duration // how long all hosts slept: their clocks are ahead of their timers by this
+	clocks sync.Mutex    // protects the clocks of the hosts; no other lock is taken under it
+	dozed  time.Duration // the total length of all dozes: the hosts' clocks are ahead of their timers by this
 
 	mu       sync.Mutex
-	hosts    []*host         // by slot, the present processes
-	ready    []chan struct{} // by slot: closed when a process exists
+	hosts    []*host         // the present processes, by slot
+	ready    []chan struct{} // by slot; a channel closes when the process exists
 	all      []*host
 	active   [kinds][]*Fault // message faults, while they last
 	hit      map[*Fault]bool // faults that hit a message
 	names    []*name
-	over     bool            // all faults have ended,
-	since    time.Duration   // at this time
-	votes    []time.Duration // by node: when it votes, as known at that time
-	doubtful []bool          // by node: whether a question about a name without a record may find a loss
-	forgot   bool            // no majority voted then
+	over     bool            // all faults have ended
+	since    time.Duration   // when all faults ended
+	votes    []time.Duration // by node: the time from which it votes, as far as the judge knows
+	doubtful []bool          // by node: a question about a name without a record may find a loss
+	forgot   bool            // no majority voted when the faults ended
 	result   Result
 	unique   int
 	messages int
@@ -100,8 +100,8 @@ func Run(p *Plan, trace io.Writer) *Result {
 	return &w.result
 }
 
-// awaitActors waits until all actors have their locks. An actor that waits for much longer than promised shows a lost
-// wake-up.
+// awaitActors waits until all actors have their locks. If an actor waits for much longer than promised, a wake-up was
+// lost.
 func (w *world) awaitActors() {
 	done := make(chan struct{})
 	go func() { w.acts.Wait(); close(done) }()
@@ -163,7 +163,7 @@ const cluster = "sim"
 
 var silent = slog.New(slog.DiscardHandler)
 
-// serial returns a number of nanoseconds that nobody else gets.
+// serial returns a number of nanoseconds. No other caller gets the same number soon.
 func (w *world) serial() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,9 +171,9 @@ func (w *world) serial() int {
 	return 1 + w.unique%50_000
 }
 
-// delivered counts a message to a node. Now and then it makes the scheduler begin a new time slice. Goroutines that
-// wake each other share one slice. At its end the runtime interrupts the present goroutine, which would change the
-// order of later events.
+// delivered counts a message to a node. After every 32 messages it makes the scheduler begin a new time slice.
+// Goroutines that wake each other share one slice. At the end of a slice the runtime interrupts the present goroutine,
+// which would change the order of later events.
 func (w *world) delivered() {
 	w.mu.Lock()
 	w.messages++

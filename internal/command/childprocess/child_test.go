@@ -71,8 +71,8 @@ func TestFindTellsMissingFromNotExecutable(t *testing.T) {
 	}
 }
 
-// The kernel's messages for these are "no such file" and "exec format error".
-func TestStartSaysWhatIsWrongWithAScript(t *testing.T) { // not parallel: a fork would keep a script busy
+// The kernel's messages for these scripts are "no such file" and "exec format error".
+func TestStartSaysWhatIsWrongWithAScript(t *testing.T) { // not parallel, because a fork would keep a script busy
 	path := filepath.Join(t.TempDir(), "x")
 	for content, want := range map[string]struct {
 		is   error
@@ -97,7 +97,7 @@ func TestStartSaysWhatIsWrongWithAScript(t *testing.T) { // not parallel: a fork
 func TestSignalsReachTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	signals := make(chan os.Signal)
-	// The shell's child is a shell with traps of its own. Both wait with wait, which a trap interrupts.
+	// The shell's child is a shell with its own traps. Both shells wait with wait, which a trap interrupts.
 	c, out := startScript(t, `
 		for s in INT TERM HUP QUIT USR1 USR2; do trap "echo $s" $s; done
 		(for s in TERM HUP USR1 USR2; do trap "echo $s" $s; done; echo ready; while :; do sleep 60 & wait; done) &
@@ -109,9 +109,9 @@ func TestSignalsReachTheWholeGroup(t *testing.T) {
 		times int
 	}{
 		{syscall.SIGHUP, "HUP", 2}, {syscall.SIGTERM, "TERM", 2}, {syscall.SIGUSR1, "USR1", 2}, {syscall.SIGUSR2, "USR2", 2},
-		{syscall.SIGINT, "INT", 1}, {syscall.SIGQUIT, "QUIT", 1}, // a shell's background child ignores these
+		{syscall.SIGINT, "INT", 1}, {syscall.SIGQUIT, "QUIT", 1}, // a shell's background child ignores these signals
 	} {
-		if signal.Ignored(s.sig) { // nohup ignores HUP, for example: a shell cannot trap it then
+		if signal.Ignored(s.sig) { // nohup ignores HUP, for example, and then a shell cannot trap HUP
 			t.Logf("%s is ignored in this process and not looked at", s.name)
 			continue
 		}
@@ -140,7 +140,7 @@ func TestEndKillsWhatIgnoresTERM(t *testing.T) {
 	}
 }
 
-// The remaining time of a lock is no round number, but people read it.
+// The remaining time of a lock is no round number, so the message for people rounds it.
 func TestKillIsReportedInMilliseconds(t *testing.T) {
 	t.Parallel()
 	c, out := startScript(t, `trap "" TERM; sleep 600 & echo ready; wait`, nil)
@@ -192,12 +192,12 @@ func TestWhatACommandLeavesBehindIsSeenAndEnded(t *testing.T) {
 	}
 }
 
-// A member that forks and ends during a look shows as a zombie, and its child does not show.
+// A member that forks and ends during a look counts as a zombie, and the look misses its child.
 func TestOneLookAtAGroupIsNotBelieved(t *testing.T) {
 	type look struct{ running, zombies int }
 	for name, c := range map[string]struct {
 		looks  []look
-		reaped bool // after these looks no process is left
+		reaped bool // no process is left after these looks
 		alive  bool
 	}{
 		"a member runs":               {[]look{{1, 2}}, false, true},
@@ -222,7 +222,8 @@ func TestOneLookAtAGroupIsNotBelieved(t *testing.T) {
 	}
 }
 
-// If nobody reaps orphans, as in a container without an init, a group of zombies would be awaited for ever.
+// In a container without an init, no process reaps orphans. If zombies counted, the wait for the end of such a group
+// would never end.
 func TestZombiesAreNobody(t *testing.T) {
 	t.Parallel()
 	if _, zombies := group(syscall.Getpgrp()).members(); zombies == 0 {

@@ -16,25 +16,25 @@ import (
 
 // Command is a command to run.
 type Command struct {
-	Path string   // see [Find]
-	Args []string // the first is the command's own name
+	Path string   // the path of the program: see [Find]
+	Args []string // the first argument is the command's own name
 	Env  []string
 
 	Stdin, Stdout, Stderr *os.File
 
-	// Signals are forwarded to the group until the child is finished. The caller decides which signals come in:
-	// [Ending] and [JobControl] are useful.
+	// Signals are forwarded to the group until the child is finished. The caller decides which signals it sends here:
+	// usually [Ending] and [JobControl].
 	Signals <-chan os.Signal
 
-	// Until returns the lock's deadline. After it a command does not begin, and a stopped command is not continued.
-	// Nil: there is no deadline.
+	// Until returns the lock's deadline. After the deadline a command does not begin, and a stopped command is not
+	// continued. Nil: there is no deadline.
 	Until func() time.Time
 
 	// Watchdog may be nil: see [StartWatchdog].
 	Watchdog *Watchdog
 
-	// Report receives messages for people about signals to the group. It must not block: the next signal comes after
-	// it. Defaults to nothing.
+	// Report receives messages for people about signals to the group. It must not block, because the next signal waits
+	// for its return. Defaults to a function that does nothing.
 	Report func(format string, args ...any)
 }
 
@@ -43,28 +43,28 @@ type Child struct {
 	cmd    Command
 	group  group
 	tty    *terminal
-	exited chan struct{} // closed when the command itself has ended
-	exit   Exit          // valid once exited is closed
+	exited chan struct{} // this channel closes when the command itself has ended
+	exit   Exit          // valid after exited is closed
 
-	finish    chan struct{} // closed by Finish
-	forwarded chan struct{} // closed when signals are no longer forwarded
+	finish    chan struct{} // Finish closes this channel
+	forwarded chan struct{} // this channel closes when signals are no longer forwarded
 
-	// job orders signals and stops. Without it a forwarded TSTP would be lost if the command is continued just after,
-	// to give it the terminal: CONT discards TSTP.
+	// job orders signals and stops. Without it a forwarded TSTP could be lost: CONT discards TSTP, and this process
+	// sends CONT when it gives the terminal to the command.
 	job         sync.Mutex
-	suspended   bool // TSTP was forwarded, so this process stops too when the command does
+	suspended   bool // TSTP was forwarded, so this process must stop too when the command stops
 	interrupted bool // INT or QUIT was forwarded, so it did not come from a key of a lent terminal
 	passed      map[syscall.Signal]bool
 
-	key syscall.Signal // the signal for Relay, or 0
+	key syscall.Signal // the signal for Relay; 0: none
 }
 
 // Supported returns the reason why this system cannot run commands, or nil.
 func Supported() error { return nil }
 
-// Start starts the command as the leader of a new process group, if its deadline is not over: see starter.go. The check
-// of the deadline is the last step. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if the system
-// cannot start any process. After Start, call [Child.Finish].
+// Start starts the command as the leader of a new process group, unless its deadline has passed: see starter.go. The
+// check of the deadline is the last step. Errors match [ErrNotFound], [ErrNotExecutable] or [ErrLate], except if the
+// system cannot start any process. After Start, call [Child.Finish].
 func Start(cmd Command) (*Child, error) {
 	if cmd.Report == nil {
 		cmd.Report = func(string, ...any) {}
@@ -84,13 +84,13 @@ func Start(cmd Command) (*Child, error) {
 	return c, nil
 }
 
-// live starts the command and waits for it on one thread. Linux sends the parent-death signal when the thread that
-// forked ends. Go may end any thread except one that a living goroutine has locked.
+// live starts the command and waits for it on one thread. This is necessary because Linux sends the parent-death signal
+// when the thread that forked ends. Go may end any thread, except a thread that a living goroutine has locked.
 func (c *Child) live(started chan<- error) {
 	runtime.LockOSThread()
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if c.cmd.Watchdog != nil {
-		parentdeath.Signal(attr, syscall.SIGTERM) // not KILL, which the watchdog sends after the grace period
+		parentdeath.Signal(attr, syscall.SIGTERM) // not KILL: the watchdog sends KILL after the grace period
 	} else {
 		parentdeath.Signal(attr, syscall.SIGKILL)
 	}
@@ -110,7 +110,7 @@ func (c *Child) live(started chan<- error) {
 	close(c.exited)
 }
 
-// release lets the starter become the command. After an error no process of the group is left.
+// release lets the starter become the command. If release returns an error, no process of the group is left.
 func (c *Child) release(s *starter) error {
 	begun, late, err := s.release(c.cmd.Until)
 	if begun {
@@ -118,11 +118,11 @@ func (c *Child) release(s *starter) error {
 	}
 	if late {
 		c.cmd.Watchdog.ending()
-		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped
+		_ = c.group.signal(syscall.SIGKILL) // the starter may be stopped, and KILL ends it anyway
 	}
 	<-c.exited
 	if !late && err == nil && c.exit.Signal != 0 {
-		return nil // somebody ended it, as he would have ended the command
+		return nil // a signal ended the starter, as the signal would have ended the command
 	}
 	close(c.finish)
 	<-c.forwarded
@@ -182,13 +182,13 @@ func (c *Child) pass(sig syscall.Signal) {
 	}
 }
 
-// Exited returns a channel that is closed when the command itself has ended. Other processes of its group may be left.
+// Exited returns a channel that closes when the command itself has ended. Other processes of its group may be left.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
-// Exit returns how the command ended. It is valid once [Child.Exited] is closed.
+// Exit returns the end of the command. It is valid after [Child.Exited] is closed.
 func (c *Child) Exit() Exit { return c.exit }
 
-// Left reports whether a process of the group is left.
+// Left reports whether any process of the group is left.
 func (c *Child) Left() bool { return c.group.alive() }
 
 // End ends the group: it sends TERM, and KILL after grace. It returns when no process is left.
@@ -198,7 +198,8 @@ func (c *Child) End(grace time.Duration) {
 	<-c.exited
 }
 
-// Finish takes the terminal back, stops forwarding, and informs the watchdog. The group must have ended before.
+// Finish takes the terminal back, stops forwarding, and informs the watchdog. The group must have ended before the
+// call.
 func (c *Child) Finish() {
 	close(c.finish)
 	<-c.forwarded

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// A lease that was lost before its deadline is also over for the watchdog.
+// A lease that was lost before its deadline has also ended for the watchdog.
 func TestTheDeadlineOfALostLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	at := note().deadline(func() time.Time { return time.Time{} })

@@ -4,8 +4,8 @@ import "syscall"
 
 // Exit is the end of a command.
 type Exit struct {
-	Status int            // its exit status, if Signal is 0
-	Signal syscall.Signal // the signal that ended it, or 0
+	Status int            // the exit status, if Signal is 0
+	Signal syscall.Signal // the signal that ended the command; 0: none
 }
 
 // Code returns the status that a shell would report: the exit status, or 128 + the signal's number.

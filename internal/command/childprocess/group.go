@@ -26,16 +26,16 @@ func (g group) alive() bool { return alive(g.exists, g.members) }
 
 func (g group) exists() bool { return !errors.Is(syscall.Kill(-int(g), 0), syscall.ESRCH) }
 
-// alive reports false if two looks in a row find the same number of zombies and no running member. One look is not
-// enough: it sees the members one after the other. A member that forks and ends meanwhile shows as a zombie, and its
-// child does not show at all.
+// alive returns false if two looks in a row find the same number of zombies and no running member. One look is not
+// enough, because it sees the members one after the other. A member that forks and ends during the look counts as a
+// zombie, and the look misses its child.
 func alive(exists func() bool, members func() (running, zombies int)) bool {
 	for before := 0; exists(); {
 		running, zombies := members()
 		switch {
 		case running > 0:
 			return true
-		case zombies == 0: // they have just been reaped, or /proc does not show them
+		case zombies == 0: // the zombies have just been reaped, or /proc does not show them
 			return exists()
 		case zombies == before:
 			return false
@@ -45,15 +45,15 @@ func alive(exists func() bool, members func() (running, zombies int)) bool {
 	return false
 }
 
-// stuckAfter is the time after KILL at which a group that is still alive is reported.
+// stuckAfter is the time after KILL at which end reports a group that is still alive.
 const stuckAfter = 5 * time.Second
 
 // end sends TERM, and KILL to the remaining members after grace. It returns when no member is left. Reports come after
-// the signals, because report may be slow. If KILL does not help (a disk that hangs), end waits for ever on purpose:
-// until the kernel frees the process, it may still write.
+// the signals, because report may be slow. If KILL does not help (a disk that hangs), end waits for ever on purpose,
+// because the process may still write until the kernel frees it.
 func (g group) end(grace time.Duration, report func(format string, args ...any)) {
 	err := g.signal(syscall.SIGTERM)
-	_ = g.signal(syscall.SIGCONT) // a stopped process would keep its TERM for later
+	_ = g.signal(syscall.SIGCONT) // without CONT, a stopped process would not handle TERM before it is continued
 	if err != nil {
 		report("cannot end process group %d: %v; waiting for it", g, err)
 	}
@@ -63,7 +63,7 @@ func (g group) end(grace time.Duration, report func(format string, args ...any))
 	g.kill(grace, report)
 }
 
-// kill sends KILL to a group that got TERM longer than grace ago. It returns when no member is left.
+// kill sends KILL to a group that got TERM at least grace ago. It returns when no member is left.
 func (g group) kill(grace time.Duration, report func(format string, args ...any)) {
 	_ = g.signal(syscall.SIGKILL)
 	report("process group %d is still there %s after TERM: killing it", g, grace.Round(time.Millisecond))
@@ -75,8 +75,8 @@ func (g group) kill(grace time.Duration, report func(format string, args ...any)
 	}
 }
 
-// gone waits for at most d, and reports whether no member is left. It polls, because the kernel informs a parent only
-// about its own children, and the members may have any parent.
+// gone waits for at most d, and reports whether no member is left. It must poll, because the kernel informs a parent
+// only about its own children, and the members may have any parent.
 func (g group) gone(d time.Duration) bool {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(d); g.alive(); pause = min(2*pause, 20*time.Millisecond) {

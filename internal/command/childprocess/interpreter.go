@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// execError returns the error for a command that [Find] has found and that exec refused. The kernel names the command's
-// file in two other cases as well: if the interpreter of the file is missing, and if the file has no #! line.
+// execError returns the error for a command that [Find] has found and that exec refused. The kernel's error is about
+// the command's file, even if the interpreter of the file is missing, or the file has no #! line.
 func execError(name, path string, err error) error {
 	info, gone := os.Stat(path)
 	if gone != nil || !info.Mode().IsRegular() {
@@ -37,8 +37,8 @@ func execError(name, path string, err error) error {
 	return startError(name, err)
 }
 
-// firstLine returns the first line of a file and the bytes that it read, as far as a kernel looks. For a file that
-// cannot be read, line is "".
+// firstLine returns the first line of a file, and the bytes in which a kernel looks for it. For a file that cannot be
+// read, line is "".
 func firstLine(path string) (line string, head []byte) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func firstLine(path string) (line string, head []byte) {
 	return line, head[:n]
 }
 
-// missingError says what was not found. It matches [ErrNotFound], because a shell treats it so.
+// missingError names the missing file. It matches [ErrNotFound], because a shell treats it so.
 type missingError string
 
 func (e missingError) Error() string        { return string(e) }

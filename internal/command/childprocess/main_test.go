@@ -26,9 +26,9 @@ import (
 // patience limits every wait. It is long because two cores may run a whole test suite under the race detector.
 const patience = 20 * time.Second
 
-// The test binary is also the watchdog. For tests that kill or freeze the parent of a command, it is also that parent.
+// The test binary is also the watchdog. In tests that kill or freeze the parent of a command, it is also that parent.
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // children end in time
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with this setting, children end in time
 	if len(os.Args) > 2 && os.Args[1] == WatchdogArg {
 		os.Exit(RunWatchdog(os.Args[2:], os.Stdin, os.Stderr))
 	}
@@ -71,7 +71,7 @@ func parent(args []string) int {
 			if *renew {
 				return time.Now().Add(*valid)
 			}
-			return time.Now().Add(time.Until(until)) // computed anew, as a lease does
+			return time.Now().Add(time.Until(until)) // computed again at each call, as a lease does
 		},
 	}
 	if *watched {
@@ -88,7 +88,7 @@ func parent(args []string) int {
 	fmt.Println("group", int(c.group))
 	var over <-chan time.Time
 	if *lose {
-		over = time.After(time.Until(until)) // as a lease ends, however long the start took
+		over = time.After(time.Until(until)) // as a lease ends, even if the start took long
 	}
 	select {
 	case <-over:
@@ -115,12 +115,12 @@ func parent(args []string) int {
 	return c.Exit().Code()
 }
 
-// family is a parent process under test, with the output of it and of its command.
+// family is a parent process under test. It collects the output of the parent and of its command.
 type family struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines chan string
-	heard []string // lines that no call has asked for yet
+	heard []string // lines that no call has taken yet
 }
 
 func startParent(t *testing.T, args ...string) *family {
@@ -156,7 +156,7 @@ func (f *family) start(out io.ReadCloser) {
 }
 
 // until waits for a line that contains what, and returns the text after it. The lines come from several processes, so
-// their order means nothing.
+// their order does not matter.
 func (f *family) until(what string) string {
 	f.t.Helper()
 	late := time.After(patience)
@@ -180,7 +180,7 @@ func (f *family) until(what string) string {
 	}
 }
 
-// ended waits until no process is left that could print.
+// ended waits until no process that could print is left.
 func (f *family) ended() {
 	f.t.Helper()
 	late := time.After(patience)
@@ -198,7 +198,7 @@ func (f *family) ended() {
 	}
 }
 
-// never fails if there is such a line among the lines that no call has asked for yet.
+// never fails the test if a line that no call has taken yet contains what.
 func (f *family) never(what string) {
 	f.t.Helper()
 	for _, line := range f.heard {

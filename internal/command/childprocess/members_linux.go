@@ -31,17 +31,17 @@ func (g group) members() (running, zombies int) {
 	return running, zombies
 }
 
-// stat returns the fields state, parent, group … of a process. It returns nil if the process has ended.
+// stat returns the fields state, parent, group and so on of a process. It returns nil if the process has ended.
 func stat(pid string) []string {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return nil
 	}
-	// The line is: pid (comm) state ppid pgrp …. comm may contain any character, also ")".
+	// The line is: pid (comm) state ppid pgrp …. comm may contain any character, even ")".
 	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 }
 
-// runsOn reports whether a process is no longer stopped. It reports false if /proc does not show it.
+// runsOn reports whether a process is no longer stopped. It returns false if /proc does not show the process.
 func runsOn(pid int) bool {
 	fields := stat(strconv.Itoa(pid))
 	return len(fields) > 0 && fields[0] != "T" && fields[0] != "t"

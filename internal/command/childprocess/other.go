@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Without process groups nothing guarantees that a command ends with its lock, so this system runs no command. The rest
-// of holdfast works.
+// Without process groups nothing guarantees that a command ends with its lock. So holdfast runs no commands on this
+// system. The rest of holdfast works.
 
 // Supported returns the reason why this system cannot run commands, or nil.
 func Supported() error { return errUnix }
 
 var errUnix = errors.New("commands are run on Unix only; the library and the other commands work here, too")
 
-// Ending and JobControl are described in signals.go.
+// See signals.go for Ending and JobControl.
 var Ending, JobControl = []os.Signal{os.Interrupt}, []os.Signal{}
 
-// Command is described in child.go, as are the declarations below.
+// See childprocess.go for Command and for the declarations below.
 type Command struct {
 	Path                  string
 	Args, Env             []string
@@ -33,6 +33,8 @@ type Command struct {
 }
 
 type Child struct{}
+
+func InGroup() bool { return false }
 
 func Start(Command) (*Child, error) { return nil, errUnix }
 

@@ -3,7 +3,7 @@ package childprocess
 import "os"
 
 // self returns the path of this program. If the file was replaced or deleted after this process began, it returns the
-// kernel's own path. That happens if an update comes while this process waits for the lock. The other version may not
+// kernel's own path. An update may replace the file while this process waits for the lock, and the new version may not
 // understand this one.
 func self() (string, error) {
 	const own = "/proc/self/exe"

@@ -21,37 +21,37 @@ import (
 
 // A command starts in two steps. The starter is this same program, and it already has the process id, group, files and
 // environment of the command. It waits for one message, checks the lock's deadline, and becomes the command by exec. So
-// only one system call of one process lies between the last check and the command. If the parent freezes, at any place
-// and for any time, the command does not begin without the lock. The watchdog knows the group before the command can do
-// anything.
+// only one system call of one process lies between the last check and the command. Even if the parent freezes, at any
+// place and for any time, the command does not begin without the lock. The watchdog knows the group before the command
+// can do anything.
 //
-// The starter reads from one pipe:
+// The starter reads one message from a pipe:
 //
-//	go 4711       become the command, except if the host's clock is at 4711 ns or later
+//	go 4711       become the command, unless the host's clock is at 4711 ns or later
 //
-// It writes to another pipe, which exec closes:
+// The starter writes its messages to another pipe, which exec closes:
 //
-//	ready         it reads now; the way to this point may take long, and the lock is renewed meanwhile
-//	exec          it got the message …
-//	late          … and did not try, because the deadline is over
+//	ready         the starter reads now; its start may take long, and the lock is renewed during that time
+//	exec          the starter got the message …
+//	late          … and did not try to exec, because the deadline has passed
 //	errno 2       … and tried, and failed
 
 // The pipes have the first file descriptors that the command does not inherit. So the descriptors of systemd's sockets,
 // of make's job server, or of a script do not change.
 
-// StarterArg is the first argument of a starter. The arguments of [RunStarter] follow. A program that calls [Start]
+// StarterArg is the first argument of a starter. The arguments of [RunStarter] follow it. A program that calls [Start]
 // must call RunStarter when it finds this argument.
 const StarterArg = "__start"
 
-// forever is the deadline of a command that has none.
+// forever is the deadline of a command without a deadline.
 const forever = clock.Instant(1<<63 - 1)
 
-// ErrLate means that the lock was lost before the command could begin. No command ran.
+// ErrLate means that the lock was lost before the command could begin. The command did not run.
 var ErrLate = errors.New("the lock was lost before the command could begin")
 
-// RunStarter is the whole work of a starter. args has the file descriptor of its orders, and then the path and
-// arguments of the command. The next file descriptor is that of its verdicts. RunStarter returns only if it does not
-// become the command.
+// RunStarter does the whole work of a starter. args contains the file descriptor of the pipe from the parent, and then
+// the path and arguments of the command. The next file descriptor is the pipe to the parent. RunStarter returns only if
+// the starter does not become the command.
 func RunStarter(args []string, stderr io.Writer) int {
 	notForPeople := func() int {
 		fmt.Fprintln(stderr, "holdfast: the starter is not for people; see: holdfast help run")
@@ -79,19 +79,20 @@ func RunStarter(args []string, stderr io.Writer) int {
 	if err != nil || bad != nil {
 		return notForPeople()
 	}
+	env := inGroup(os.Environ())
 	_, _ = io.WriteString(out, "exec\n") // before the last check: nothing may come between that and exec
 	if clock.Host() >= at {
 		_, _ = io.WriteString(out, "late\n")
 		return 1
 	}
-	err = syscall.Exec(args[1], args[2:], os.Environ())
+	err = syscall.Exec(args[1], args[2:], env)
 	var errno syscall.Errno
 	_ = errors.As(err, &errno)
 	_, _ = fmt.Fprintf(out, "errno %d\n", errno)
 	return 1
 }
 
-// order parses a line of the parent.
+// order parses a message from the parent.
 func order(line string) (until clock.Instant, err error) {
 	word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -127,7 +128,7 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	s := &starter{orders: ours, verdicts: heard, noted: note()}
 	files := append([]uintptr{cmd.Stdin.Fd(), cmd.Stdout.Fd(), cmd.Stderr.Fd()}, inherited()...)
 	args := append([]string{os.Args[0], StarterArg, strconv.Itoa(len(files)), cmd.Path}, cmd.Args...)
-	// An os.Process cannot show that the process was stopped. So Wait4 reaps it.
+	// An os.Process cannot show that the process was stopped. So the parent reaps the process with Wait4.
 	pid, _, err := syscall.StartProcess(self, args, &syscall.ProcAttr{
 		Env: cmd.Env, Files: append(files, theirOrders.Fd(), theirVerdicts.Fd()), Sys: attr,
 	})
@@ -139,14 +140,15 @@ func startStarter(cmd Command, attr *syscall.SysProcAttr) (*starter, int, error)
 	return s, pid, nil
 }
 
-// closed is the value for a file descriptor that a process does not get.
+// closed means that a process does not get a file descriptor with this number.
 const closed = ^uintptr(0)
 
-// inherited returns the file descriptors from 3 on that this process got from its parent. Its children have them too.
+// inherited returns the file descriptors from 3 upward that this process got from its parent. Children of this process
+// get them too.
 func inherited() (files []uintptr) {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
-		return nil // nobody can say which
+		return nil // without /dev/fd, the open files are unknown
 	}
 	for _, e := range open {
 		fd, err := strconv.Atoi(e.Name())
@@ -155,7 +157,7 @@ func inherited() (files []uintptr) {
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
-			continue // our own: Go opens all files with this flag
+			continue // the file is our own, because Go opens all files with this flag
 		}
 		for len(files) <= fd-3 {
 			files = append(files, closed)
@@ -170,8 +172,8 @@ func (s *starter) close() {
 	_ = s.verdicts.Close()
 }
 
-// release lets the starter become the command, and waits until it has. begun is false if the starter did not report
-// that. late is true if the command must not begin any more.
+// release lets the starter become the command, and waits until it has. begun is false if the starter did not report its
+// exec. late is true if the command must not begin any more.
 func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
 	defer s.close()
 	at := forever
@@ -188,16 +190,17 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 		if left <= 0 {
 			return false, true, nil
 		}
-		// The wait ends at the deadline: the starter may be stopped, and its command must not begin without the lock.
+		// The wait ends at the deadline, because the starter may be stopped, and its command must not begin without the
+		// lock.
 		_ = s.verdicts.SetReadDeadline(time.Now().Add(left))
 	}
-	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone: then there is no verdict
+	_, _ = fmt.Fprintf(s.orders, "go %d\n", at) // fails if the starter is gone, and then no verdict comes
 	all, err := io.ReadAll(said)
 	verdict := strings.TrimPrefix(string(all), "ready\n")
 	number, isErrno := strings.CutPrefix(verdict, "exec\nerrno ")
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && verdict == "exec\n":
-		return true, false, nil // it may have begun: the caller that waits for the lock's end ends it
+		return true, false, nil // the command may have begun: the caller that waits for the lock's end ends it
 	case errors.Is(err, os.ErrDeadlineExceeded), strings.HasSuffix(verdict, "late\n"):
 		return false, true, nil
 	case isErrno:
@@ -207,10 +210,11 @@ func (s *starter) release(until func() time.Time) (begun, late bool, failed erro
 	return verdict == "exec\n", false, nil
 }
 
-// longAgo is the largest age of the instant from which a deadline is computed. The deadline loses as much time.
+// longAgo is the largest age of the instant from which a deadline is computed. The deadline becomes earlier by this
+// age.
 const longAgo = 50 * time.Millisecond
 
-// awaitReady waits until the starter has written something or has ended. It reports false if the lock is over.
+// awaitReady waits until the starter has written something or has ended. It returns false if the lock has ended.
 func (s *starter) awaitReady(said *bufio.Reader, until func() time.Time) bool {
 	for {
 		left := time.Until(until())

@@ -20,8 +20,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// starting starts a command that makes a file. It returns Start's error, and whether the file exists when no process is
-// left.
+// starting starts a command that makes a file. It returns Start's error, and whether the file exists after all
+// processes have ended.
 func starting(t *testing.T, until func() time.Time) (error, bool) {
 	t.Helper()
 	touch, err := Find("touch")
@@ -52,13 +52,13 @@ func TestACommandDoesNotBeginPastItsDeadline(t *testing.T) {
 	}
 }
 
-// The parent freezes after it has checked the lock. The command's own process checks again.
+// The parent freezes after it has checked the lock. So the command's own process must check again.
 func TestACommandDoesNotBeginAfterItsParentStoodStill(t *testing.T) {
 	t.Parallel()
 	const valid = 300 * time.Millisecond
 	until := time.Now().Add(valid)
 	err, ran := starting(t, func() time.Time {
-		answer := until // as for a parent that is stopped after it has read the deadline
+		answer := until // a parent that is stopped after it has read the deadline behaves like this
 		time.Sleep(time.Until(until))
 		return answer
 	})
@@ -67,7 +67,7 @@ func TestACommandDoesNotBeginAfterItsParentStoodStill(t *testing.T) {
 	}
 }
 
-// A lock that is renewed while the starter begins slowly is not over: its new deadline counts.
+// If a client renews the lock while the starter begins slowly, the new deadline counts.
 func TestASlowStarterHasTheDeadlineThatTheLockHasThen(t *testing.T) {
 	t.Parallel()
 	s, theirs := &starter{noted: note()}, &starter{}
@@ -102,7 +102,8 @@ func TestASlowStarterHasTheDeadlineThatTheLockHasThen(t *testing.T) {
 	}
 }
 
-// The starter itself freezes until the lock is over. Its parent ends it, and it would not begin either.
+// The starter itself freezes until the lock has ended. Its parent ends it. Without the parent, the starter would not
+// begin the command either.
 func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
@@ -129,7 +130,7 @@ func TestACommandDoesNotBeginAfterItsStarterStoodStill(t *testing.T) {
 	gone(t, patience, stopped)
 }
 
-// starterOf returns the starter that has a text among its arguments.
+// starterOf returns the starter whose arguments contain a text.
 func starterOf(text string) int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -148,7 +149,7 @@ func TestAStarterLooksAtTheClockLast(t *testing.T) {
 	for order, want := range map[string]string{
 		fmt.Sprintf("go %d\n", clock.Host()):                "exec\nlate\n",
 		fmt.Sprintf("go %d\n", clock.Host().Add(time.Hour)): "exec\n",
-		fmt.Sprintf("go %d", clock.Host().Add(time.Hour)):   "", // its parent died during the write
+		fmt.Sprintf("go %d", clock.Host().Add(time.Hour)):   "", // the parent died while it wrote this message
 		"go\n":                     "",
 		"go 1 2\n":                 "",
 		"":                         "",
@@ -206,7 +207,7 @@ func TestStarterIsNotForPeople(t *testing.T) {
 	}
 }
 
-// A parent that dies before its go message leaves no process behind, and no command ran.
+// If a parent dies before its go message, no process is left and no command has run.
 func TestAStarterEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "ran")

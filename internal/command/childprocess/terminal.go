@@ -14,11 +14,12 @@ import (
 // terminal is the controlling terminal, or nil if there is none.
 //
 // A terminal has one foreground group. Only that group gets Ctrl-C and Ctrl-Z, and only that group may read; TTIN stops
-// any other reader. The command is in a group of its own, so this process must make that group the foreground:
+// any other reader. The command is in its own group, so this process must make that group the foreground group:
 //
-//   - If stdin and stdout are the terminal, at once.
-//   - Otherwise, when the command is stopped because it wants the terminal. Not at once: in `holdfast run x -- make |
-//     less` the pager is in the group of this process, and would be stopped instead of the command.
+//   - If stdin and stdout are the terminal, this happens at once.
+//   - Otherwise it happens when the command is stopped because it wants the terminal. It does not happen at once,
+//     because in `holdfast run x -- make | less` the pager is in the group of this process, and would be stopped
+//     instead of the command.
 type terminal struct {
 	tty  *os.File
 	mu   sync.Mutex
@@ -26,7 +27,7 @@ type terminal struct {
 }
 
 func openTerminal() *terminal {
-	// O_NOCTTY: opening the terminal must not make it the controlling one.
+	// O_NOCTTY prevents that the terminal becomes the controlling terminal of this process.
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil
@@ -56,16 +57,16 @@ func (t *terminal) lend(g group) bool {
 	case now == int(g):
 		return true
 	case now != syscall.Getpgrp():
-		return false // this process is itself a background job
+		return false // this process itself is a background job
 	}
-	// From now on this process may be in the background. TTOU would stop it there when it takes the terminal back. It
-	// ignores TTOU only now, because the command would inherit that.
+	// From now on this process may be in the background, where TTOU would stop it when it takes the terminal back. It
+	// ignores TTOU only from here on, because the command would inherit an earlier setting.
 	signal.Ignore(syscall.SIGTTOU)
 	t.lent = t.setForeground(int(g)) == nil
 	return t.lent
 }
 
-// takeBack undoes lend. It reports whether g had the terminal.
+// takeBack undoes lend. It reports whether g had the terminal before.
 func (t *terminal) takeBack(g group) bool {
 	if t == nil {
 		return false

@@ -102,7 +102,7 @@ func TestInterruptKeyReachesTheCommandOnce(t *testing.T) {
 	}
 }
 
-// shellOnTerminal starts a script in which "$0" is the program that runs parents.
+// shellOnTerminal starts a script. In the script, "$0" is the program that runs parents.
 func shellOnTerminal(t *testing.T, shell string, stdoutToo bool, script string) (f *family, keyboard *os.File) {
 	t.Helper()
 	if _, err := exec.LookPath(shell); err != nil {
@@ -111,7 +111,8 @@ func shellOnTerminal(t *testing.T, shell string, stdoutToo bool, script string) 
 	return programOnTerminal(t, stdoutToo, exec.Command(shell, "-c", script, os.Args[0]))
 }
 
-// A command that handles INT ends neither its parent nor a script.
+// dies is a command that dies of INT. deals is a command that handles INT, so it must end neither its parent nor a
+// script.
 const (
 	dies  = `"$0" parent sh -c 'echo ready; exec sleep 600'; echo after $?; `
 	deals = `"$0" parent sh -c 'trap "exit 7" INT; echo ready; sleep 600 & wait'; echo after $?; `
@@ -122,7 +123,7 @@ func TestKeyEndsTheScript(t *testing.T) {
 	nested := strings.Replace(dies, "parent", `parent "$0" parent`, 1)
 	for name, c := range map[string]struct {
 		shell, script string
-		lent          bool // otherwise the shell's group is the foreground
+		lent          bool // false: the shell's group is the foreground group
 		key           string
 		want          syscall.Signal
 	}{
@@ -138,7 +139,7 @@ func TestKeyEndsTheScript(t *testing.T) {
 			t.Parallel()
 			f, keyboard := shellOnTerminal(t, c.shell, c.lent, c.script+"echo the end")
 			for range strings.Count(c.script, " parent ") {
-				f.until("group ") // it has lent the terminal
+				f.until("group ") // the parent has lent the terminal
 			}
 			f.until("ready")
 			if _, err := keyboard.WriteString(c.key); err != nil {
@@ -175,7 +176,7 @@ func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, keyboard := shellOnTerminal(t, "bash", true, c.script+"echo the end")
-			f.until("group ") // it has lent the terminal
+			f.until("group ") // the parent has lent the terminal
 			f.until("ready")
 			c.interrupt(t, f, keyboard)
 			f.until(c.want)
@@ -184,8 +185,8 @@ func TestScriptGoesOnWhereItWouldWithoutUs(t *testing.T) {
 	}
 }
 
-// underJobControl starts a script in a shell that gives each command a group of its own, and the terminal, as an
-// interactive shell does. For that its stderr must be the terminal.
+// underJobControl starts a script in a shell that gives each command its own group, and the terminal, as an interactive
+// shell does. For that the stderr of the shell must be the terminal.
 func underJobControl(t *testing.T, stdoutToo bool, script string) (f *family, keyboard *os.File) {
 	t.Helper()
 	return shellOnTerminal(t, "bash", stdoutToo, "exec 2>/dev/tty; set -m; "+script)
@@ -209,7 +210,8 @@ func foreground(t *testing.T, keyboard *os.File, pid int) {
 	})
 }
 
-// If the key does not stop a script or an outer run, that goes on waiting, and no shell takes the terminal back.
+// If the key does not stop a script or an outer run, this process continues to wait, and no shell takes the terminal
+// back.
 func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	t.Parallel()
 	const inScript = `sh -c '"$0" parent "$@"; exit $?' "$0" `
@@ -223,7 +225,7 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	} {
 		for how, c := range map[string]struct {
 			stdoutToo bool
-			reads     bool // so it gets the terminal, even if its stdout is none
+			reads     bool // the command reads, so it gets the terminal even if its stdout is no terminal
 		}{
 			"lent at once":       {true, true},
 			"lent when it reads": {false, true},
@@ -251,7 +253,7 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 				}
 				press(t, keyboard, "\n")
 				if c.reads {
-					foreground(t, keyboard, pid) // the shell may read what is typed earlier
+					foreground(t, keyboard, pid) // the shell may read text that is typed earlier
 
 					press(t, keyboard, "again\n")
 					f.until("got again")
@@ -262,7 +264,7 @@ func TestSuspendKeyStopsTheWholeJobAndContinueContinues(t *testing.T) {
 	}
 }
 
-// The kernel does not stop a group that nobody could continue. Holdfast does not stop it either.
+// The kernel does not stop a group that no process could continue. Holdfast does not stop it either.
 func TestSuspendKeyIsNothingWhereNobodyCouldContinue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -310,7 +312,7 @@ func TestSuspendedPastItsLockItNeverRunsOn(t *testing.T) {
 	f.never("stands still")
 }
 
-// A shell that continues a job late finds that its command is gone. It gets one message about that.
+// A shell that continues a job late finds that its command has ended. It gets only one message about that.
 func TestContinuedLateItIsNotToldAgainThatItStoodStill(t *testing.T) {
 	t.Parallel()
 	f, keyboard := underJobControl(t, true,
@@ -336,7 +338,7 @@ func TestKeyOfTheLentTerminalIsKnownToHaveEndedTheCommand(t *testing.T) {
 	f.until("ended by interrupt")
 }
 
-// Somebody stops a command while nobody could continue holdfast: the command keeps its lock.
+// A user stops a command while no process could continue holdfast. The command keeps its lock.
 func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "-valid=300ms", "-renew", "sh", "-c", `echo command $$; kill -STOP $$; exit 8`)
@@ -349,12 +351,12 @@ func TestStoppedCommandDoesNotStopItsParent(t *testing.T) {
 	f.until("finished 8")
 }
 
-// No command may work without the lock, not even until TERM comes.
+// No command may work without the lock, not even in the time until TERM comes.
 func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		left time.Duration // remaining time of the lock when the command is continued
-		want bool          // it runs on
+		left time.Duration // the remaining time of the lock when the command is continued
+		want bool          // the command runs on
 	}{
 		"valid": {time.Hour, true},
 		"over":  {-time.Second, false},
@@ -382,7 +384,7 @@ func TestCommandIsNotContinuedAfterItsLock(t *testing.T) {
 			_ = syscall.Kill(-int(child.group), syscall.SIGSTOP)
 			redistest.Eventually(t, patience, "it is stopped", stopped)
 			signals <- syscall.SIGCONT
-			signals <- syscall.SIGWINCH // ignored, but taken only after CONT was handled
+			signals <- syscall.SIGWINCH // the command ignores WINCH, but it is taken only after CONT was handled
 			if c.want {
 				redistest.Eventually(t, patience, "it runs on", func() bool { return !stopped() })
 			} else if !stopped() {

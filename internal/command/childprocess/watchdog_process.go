@@ -16,26 +16,26 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// latest is the longest time after its deadline for which a lock's command lives. After that the watchdog assumes that
-// the parent does not react.
+// latest is the longest time for which a command may live after its lock's deadline. After that the watchdog assumes
+// that the parent does not react.
 const latest = 200 * time.Millisecond
 
-// farewell is the time for which the watchdog, at its end, waits for the reader of its stderr.
+// farewell is the time for which the watchdog waits at its end for the reader of its stderr.
 const farewell = time.Second
 
-// RunWatchdog does the whole work of a watchdog. args has the grace period and the longest time after a deadline for
-// which the command may live. RunWatchdog returns the exit status.
+// RunWatchdog does the whole work of a watchdog. args contains the grace period and the longest time after a deadline
+// for which the command may live. RunWatchdog returns the exit status.
 func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 	grace, late, err := durations(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
 	}
-	// The watchdog ignores signals. It ends when its parent tells it to, even if somebody ends all processes that are
+	// The watchdog ignores signals. It ends when its parent tells it to, even if a user ends all processes that are
 	// called holdfast.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
-	// Its stderr is the parent's, and may be the reason why the parent freezes.
+	// The watchdog shares its stderr with the parent, and that file may be the reason why the parent freezes.
 	var said async.Queue
 	w := &watch{grace: grace, late: late, now: clock.Host, report: func(format string, args ...any) {
 		line := fmt.Sprintf("holdfast: watchdog: "+format+"\n", args...)
@@ -80,16 +80,16 @@ type watch struct {
 	late     time.Duration // the longest time after the deadline for which the command may live
 	now      clock.Clock   // the host's clock, which the parent also reads
 	report   func(format string, args ...any)
-	group    group // 0: no group yet, or no longer one
+	group    group // 0: there is no group yet, or it has ended
 	deadline clock.Instant
-	armed    bool          // there is a deadline
-	ending   bool          // the parent is ending the group …
-	since    clock.Instant // … since then
+	armed    bool          // the watchdog has a deadline
+	ending   bool          // the parent is ending the group
+	since    clock.Instant // when the parent began to end the group
 }
 
 func (w *watch) follow(lines <-chan string) {
 	for {
-		// The loop looks once a second, because timers do not run while the host is suspended.
+		// The loop wakes once a second, because timers do not run while the host is suspended.
 		pause := time.Second
 		if left, ok := w.left(); ok {
 			pause = max(min(left, pause-w.late)+w.late, 0)
@@ -125,9 +125,9 @@ func (w *watch) hear(line string) {
 	}
 }
 
-// left returns the time for which the parent may leave the group alone: until the lock's deadline, or, if it is ending
-// the group, until KILL. A deadline that comes or passes after TERM changes nothing: the group must have its whole
-// grace period.
+// left returns the time for which the parent may leave the group alone. This time ends at the lock's deadline, or at
+// KILL if the parent is ending the group. A deadline that comes or passes after TERM changes nothing, because the group
+// must have its whole grace period.
 func (w *watch) left() (left time.Duration, ok bool) {
 	switch {
 	case w.group <= 1:
@@ -138,10 +138,10 @@ func (w *watch) left() (left time.Duration, ok bool) {
 	return w.deadline.Sub(w.now()), w.armed
 }
 
-// standIn does the work of a parent that freezes.
+// standIn does the work of a parent that is frozen.
 func (w *watch) standIn() {
 	switch {
-	case !w.group.alive(): // the group has ended, and its parent has not said so yet
+	case !w.group.alive(): // the group has ended, but the parent has not said so yet
 	case w.ending:
 		w.group.kill(w.grace, w.report)
 	default:
@@ -151,9 +151,9 @@ func (w *watch) standIn() {
 	w.group = 0 // the kernel may reuse the number
 }
 
-// orphaned ends the group of a dead parent. While the lock is valid, the grace period ends with the lock at the latest:
-// so no other holder can have begun when the command ends. If the parent has begun to end the group, only the rest of
-// that grace period remains.
+// orphaned ends the group of a dead parent. While the lock is valid, the grace period ends with the lock at the latest.
+// So no other holder can begin before the command ends. If the parent has begun to end the group, only the rest of that
+// grace period remains.
 func (w *watch) orphaned() {
 	if w.group <= 1 || !w.group.alive() {
 		return

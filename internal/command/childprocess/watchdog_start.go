@@ -12,9 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Watchdog is a process that ends a command's group if this process cannot: it was killed, or it freezes past its
-// lock's deadline. It is this same program, started with [WatchdogArg]. It has a session of its own, so no Ctrl-C and
-// no signal to our group reaches it. It reads from a pipe, and only this process has the other end:
+// Watchdog is a process that ends a command's group if this process cannot. This process cannot if it was killed, or if
+// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. It has its own
+// session, so Ctrl-C and signals to the group of this process do not reach it. It reads from a pipe, and only this
+// process has the other end:
 //
 //	group 4711      end this group; 0: no group any more …
 //	until 9000      … if the host's clock is at 9000 ns, and no later deadline has come in
@@ -27,26 +28,26 @@ import (
 type Watchdog struct {
 	grace, window time.Duration
 	report        func(format string, args ...any)
-	quit          chan struct{} // closed by dismiss
+	quit          chan struct{} // dismiss closes this channel
 	wg            sync.WaitGroup
 
 	mu      sync.Mutex
 	process *os.Process
-	pipe    *os.File // nil after dismiss, or while there is none
-	over    bool     // dismissed
+	pipe    *os.File // nil after dismiss, or while there is no watchdog
+	over    bool     // dismiss was called
 	group   group
 	until   string // the last line about the deadline
 	end     bool   // this process is ending the group
 }
 
-// WatchdogArg is the first argument of a watchdog. Two arguments of [RunWatchdog] follow. A program that calls
+// WatchdogArg is the first argument of a watchdog. Two arguments of [RunWatchdog] follow it. A program that calls
 // [StartWatchdog] must call RunWatchdog when it finds this argument.
 const WatchdogArg = "__watchdog"
 
 // StartWatchdog starts the watchdog. It does not wait until the watchdog runs, so call it early, during another wait.
 // In the end, call [Watchdog.Dismiss].
 //
-// If the parent freezes, its group is ended when the deadline has been over for three windows, or for 200 ms if that is
+// If the parent freezes, the watchdog ends the group three windows after the deadline, or 200 ms after it if that is
 // less. The nodes keep the name for more than four windows.
 //
 // report receives messages about a watchdog that died, and about its successor.
@@ -59,7 +60,8 @@ func StartWatchdog(grace, window time.Duration, report func(format string, args 
 	return d, nil
 }
 
-// start starts a process and sends it the state of its predecessor. d.mu is held, or nobody else uses d.
+// start starts a process and sends it the state of its predecessor. The caller holds d.mu, or no other goroutine uses
+// d.
 func (d *Watchdog) start() error {
 	self, err := self()
 	if err != nil {
@@ -71,8 +73,9 @@ func (d *Watchdog) start() error {
 	}
 	defer r.Close()
 	p, err := os.StartProcess(self, append([]string{os.Args[0], WatchdogArg}, arguments(d.grace, d.window)...), &os.ProcAttr{
-		Dir: "/", // otherwise it would keep a file system busy
-		// It has our stderr for its messages. It has no stdout, because a reader of ours would then wait for its end.
+		Dir: "/", // in another directory, the watchdog would keep a file system busy
+		// The watchdog gets the stderr of this process for its messages. It gets no stdout, because a reader of the
+		// stdout of this process would then wait for the watchdog's end.
 		Files: []*os.File{r, nil, os.Stderr},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -87,7 +90,7 @@ func (d *Watchdog) start() error {
 			_ = d.write(d.until)
 		}
 		if d.end {
-			_ = d.write("ending") // it counts the grace period from now on: that is longer, but ends
+			_ = d.write("ending") // the watchdog counts the grace period from now on, so it is longer, but it ends
 		}
 	}
 	return nil
@@ -100,7 +103,7 @@ func (d *Watchdog) PID() int {
 	return d.process.Pid
 }
 
-// again is the pause before the next start, if the last watchdog lived for less than that or could not be started.
+// again is the pause before the next start if the last watchdog lived for less than that or did not start.
 const again = time.Second
 
 // keep waits for the end of the process and replaces it, until dismiss.
@@ -146,7 +149,7 @@ func (d *Watchdog) dismissed() bool {
 	return d.over
 }
 
-// pause waits for t. It reports false if the watchdog was dismissed.
+// pause waits for t. It returns false if the watchdog was dismissed.
 func (d *Watchdog) pause(t time.Duration) bool {
 	select {
 	case <-d.quit:
@@ -156,7 +159,7 @@ func (d *Watchdog) pause(t time.Duration) bool {
 	}
 }
 
-// replace starts another process. It returns nil if that succeeded, or if no process is needed any more.
+// replace starts another process. It returns nil if that succeeded, or if no watchdog is needed any more.
 func (d *Watchdog) replace(died string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,7 +178,8 @@ func (d *Watchdog) replace(died string) error {
 	return nil
 }
 
-// guard names the group, and sends the watchdog its deadlines. The first one is computed from n. Group 0 ends this.
+// guard names the group, and sends the watchdog its deadlines. It computes the first deadline from n. A later call with
+// group 0 ends this.
 func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	if d == nil {
 		return
@@ -191,12 +195,12 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	d.deadline(g, at)
 	d.wg.Go(func() {
 		for last := at; ; {
-			// A lease is renewed when two thirds of it are left. A quarter of the remaining time is often enough for
-			// the watchdog, and seldom enough to cost nothing.
+			// A client renews a lease when two thirds of it are left. A quarter of the remaining time is often enough
+			// for the watchdog, and seldom enough to cost nothing.
 			if !d.pause(min(max(last.Sub(clock.Host())/4, time.Millisecond), time.Second)) {
 				return
 			}
-			// A lease computes its deadline anew at each call, so a slightly later result is the same deadline.
+			// A lease computes its deadline again at each call, so a slightly later result is the same deadline.
 			if now := note().deadline(until); now.Sub(last) >= time.Millisecond {
 				last = now
 				if !d.deadline(g, last) {
@@ -207,7 +211,7 @@ func (d *Watchdog) guard(g group, until func() time.Time, n noted) {
 	})
 }
 
-// deadline sends the watchdog a deadline of the group. It reports false if the watchdog no longer watches that group.
+// deadline sends the watchdog a deadline of the group. It returns false if the watchdog no longer watches that group.
 func (d *Watchdog) deadline(g group, at clock.Instant) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -230,16 +234,16 @@ func (d *Watchdog) ending() {
 	d.tellLocked("ending")
 }
 
-// tellLocked sends a line. d.mu is held.
+// tellLocked sends a line. The caller holds d.mu.
 func (d *Watchdog) tellLocked(line string) {
 	if d.pipe != nil {
-		_ = d.write(line) // fails if the process is gone: keep replaces it
+		_ = d.write(line) // fails if the process is gone, and then keep replaces it
 	}
 }
 
-// write writes a line. d.mu is held.
+// write writes a line. The caller holds d.mu.
 func (d *Watchdog) write(line string) error {
-	// If the watchdog freezes, the pipe fills up. The command's own TERM must not wait for that.
+	// If the watchdog freezes, the pipe fills up. The TERM for the command must not wait for the watchdog.
 	_ = d.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, err := d.pipe.WriteString(line + "\n")
 	return err
@@ -259,7 +263,7 @@ func (d *Watchdog) dismiss() {
 	close(d.quit)
 	if d.pipe != nil {
 		if d.write("bye") != nil {
-			// It is frozen, and would later take the end of the pipe for our death.
+			// The watchdog is frozen. Later it would think that the end of the pipe means the death of this process.
 			_ = d.process.Kill()
 		}
 		_ = d.pipe.Close()
@@ -267,8 +271,8 @@ func (d *Watchdog) dismiss() {
 	}
 }
 
-// Dismiss ends the watchdog and waits for its end. It does not wait for long if the watchdog hangs, because the group
-// has ended. Calling it twice, or on nil, does no harm.
+// Dismiss ends the watchdog and waits for its end. It does not wait long if the watchdog hangs, because the group has
+// ended. A second call, or a call on nil, does no harm.
 func (d *Watchdog) Dismiss() {
 	if d == nil {
 		return

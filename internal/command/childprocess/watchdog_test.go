@@ -19,7 +19,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// grown is a script that prints its own process id and that of its child. Both ignore the signals in $IGNORED.
+// grown is a script that prints its own process id and the id of its child. Both processes ignore the signals in
+// $IGNORED.
 const grown = `trap "" $IGNORED; sleep 600 & echo command $$; echo grandchild $!; wait; sleep 600`
 
 func familyOf(t *testing.T, ignored string, args ...string) (f *family, command, grandchild int) {
@@ -27,12 +28,12 @@ func familyOf(t *testing.T, ignored string, args ...string) (f *family, command,
 	f = startParent(t, append(args, "sh", "-c", strings.ReplaceAll(grown, "$IGNORED", ignored))...)
 	command = f.pid("command ")
 	grandchild = f.pid("grandchild ")
-	f.until("group ") // the watchdog knows the group
+	f.until("group ") // the watchdog knows the group now
 	endLater(t, command, grandchild)
 	return f, command, grandchild
 }
 
-// endLater fails the test if it leaves processes behind, and ends them.
+// endLater ends these processes at the end of the test. It fails the test if one of them is still running.
 func endLater(t *testing.T, pids ...int) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -64,7 +65,7 @@ func TestKilledParentsGroupDoesNotOutliveTheLock(t *testing.T) {
 	began := time.Now()
 	_ = f.cmd.Process.Kill()
 	gone(t, patience, command, grandchild)
-	// The grace period is an hour, so only the lock's end can be the reason.
+	// The grace period is an hour, so only the end of the lock can be the reason.
 	t.Logf("gone %s after the kill", time.Since(began))
 }
 
@@ -82,13 +83,13 @@ func TestFrozenParentLosesItsCommandWithTheLock(t *testing.T) {
 	f.until("finished 137")
 }
 
-// tolerant prints a line when it gets TERM, and goes on.
+// tolerant prints a line when it gets TERM, and continues.
 const tolerant = `trap "echo told to end" TERM; echo command $$; while :; do sleep 0.02; done`
 
 func TestLostLockEndsItsCommandOnce(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "-grace=1h", "-valid=2s", "-lose", "sh", "-c",
-		// It needs a second to clean up; the watchdog is late after 200 ms.
+		// The command needs a second to clean up; the watchdog would act after 200 ms.
 		`trap "echo told to end" TERM; sleep 600 & wait; for i in $(seq 50); do sleep 0.02; done; exit 3`)
 	f.until("told to end")
 	f.until("finished 3")
@@ -115,15 +116,15 @@ func TestKilledParentThatWasEndingItsCommandKeepsToTheGrace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args  []string
-		kill  string // kill it when the command prints this
+		kill  string // kill the parent when the command prints this
 		least time.Duration
 	}{
-		// Nobody else can have begun, because the remaining processes end with the lock.
+		// No other holder can have begun, because the remaining processes end with the lock.
 		"the lock is valid": {[]string{"-grace=1h", "-valid=2s", "-renew", "sh", "-c", `
 			trap "exit 0" USR1
 			(trap "echo told to end" TERM; sh -c 'echo command $PPID'; kill -USR1 $$; while :; do sleep 0.02; done) &
 			while :; do wait; done`}, "told to end", 0},
-		// The watchdog gets the deadline while it starts, so it may regard the lock as over a little later.
+		// The watchdog gets the deadline while it starts, so for the watchdog the lock may end a little later.
 		"the lock is over": {[]string{"-grace=5s", "-valid=2s", "-lose", "sh", "-c", `
 			trap "echo told to end; sleep 0.3; echo goes on" TERM
 			echo command $$; while :; do sleep 0.02; done`}, "goes on", 2 * time.Second},
@@ -155,7 +156,7 @@ func TestAWatchdogThatDiesIsReplaced(t *testing.T) {
 	t.Parallel()
 	f, command, grandchild := familyOf(t, "TERM", "-grace=300ms")
 	dog := f.pid("watchdog ")
-	for range 2 { // the second process has lived for less than a second
+	for range 2 { // the second watchdog has lived for less than a second
 		_ = syscall.Kill(dog, syscall.SIGKILL)
 		next, _, _ := strings.Cut(f.until(fmt.Sprintf("the watchdog, process %d, died (signal: killed): process ", dog)), " ")
 		dog, _ = strconv.Atoi(next)
@@ -173,13 +174,13 @@ func TestWatchdogEndsWithItsParentsWork(t *testing.T) {
 	gone(t, patience, dog)
 }
 
-// Somebody who ends all processes called holdfast must not end the watchdog first.
+// A user who ends all processes called holdfast must not end the watchdog first.
 func TestWatchdogIgnoresSignalsMeantForItsParent(t *testing.T) {
 	t.Parallel()
 	f := startParent(t, "sh", "-c", `trap "" TERM INT HUP; echo command $$; while :; do sleep 0.05; done`)
 	dog, command := f.pid("watchdog "), f.pid("command ")
 	f.until("group ")
-	if runtime.GOOS == "linux" { // the process has just been started
+	if runtime.GOOS == "linux" { // the process has just been started, so wait for its setup
 		redistest.Eventually(t, patience, "it ignores TERM", func() bool { return ignores(dog, syscall.SIGTERM) })
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -210,7 +211,7 @@ func TestDeathSignalIsThereWithoutAWatchdog(t *testing.T) {
 	gone(t, patience, command)
 }
 
-// The nodes keep the name for four windows and more. A watchdog that acts soon after the deadline leaves the command
+// The nodes keep the name for more than four windows. A watchdog that acts soon after the deadline leaves the command
 // most of that time to end.
 func TestWatchdogIsNoLaterThanThreeWindows(t *testing.T) {
 	for _, c := range []struct{ window, late time.Duration }{
@@ -224,14 +225,14 @@ func TestWatchdogIsNoLaterThanThreeWindows(t *testing.T) {
 			w := &watch{grace: grace, late: late, now: clock.Monotonic(), report: t.Logf}
 			in := make(chan string)
 			go w.follow(in)
-			in <- fmt.Sprintf("group %d", math.MaxInt32) // no such group, so nothing is ended
+			in <- fmt.Sprintf("group %d", math.MaxInt32) // there is no such group, so nothing is ended
 			in <- "until 400000000"
 			time.Sleep(400*time.Millisecond + c.late - time.Microsecond)
 			synctest.Wait()
 			if w.group == 0 {
 				t.Errorf("with a window of %s: too early", c.window)
 			}
-			in <- "means nothing" // the watchdog ignores it, but the race detector needs it
+			in <- "means nothing" // the watchdog ignores this line, but the race detector needs it
 			time.Sleep(2 * time.Microsecond)
 			synctest.Wait()
 			if w.group != 0 {
@@ -242,7 +243,7 @@ func TestWatchdogIsNoLaterThanThreeWindows(t *testing.T) {
 	}
 }
 
-// A frozen watchdog reads nothing, and its messages fill the pipe.
+// A frozen watchdog reads nothing, and the messages to it fill the pipe.
 func TestWatchdogThatStandsStillDelaysNobody(t *testing.T) {
 	t.Parallel()
 	dog, err := StartWatchdog(time.Second, time.Second, t.Logf)
@@ -256,7 +257,7 @@ func TestWatchdogThatStandsStillDelaysNobody(t *testing.T) {
 	go func() {
 		defer close(told)
 		dog.mu.Lock()
-		dog.tellLocked(strings.Repeat("x", 1<<20)) // more than a pipe can hold
+		dog.tellLocked(strings.Repeat("x", 1<<20)) // more than a pipe can contain
 		dog.mu.Unlock()
 		dog.ending()
 	}()
@@ -275,7 +276,7 @@ func TestWatchdogIsNotForPeople(t *testing.T) {
 }
 
 // BenchmarkStartWatchdog measures the time that a run spends before it can ask for its lock. The rest of the watchdog's
-// start happens meanwhile.
+// start happens during the wait for the lock.
 func BenchmarkStartWatchdog(b *testing.B) {
 	var took time.Duration
 	for b.Loop() {

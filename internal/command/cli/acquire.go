@@ -38,7 +38,7 @@ func (e selfHeld) Unwrap() error { return errSelf }
 
 // acquire takes the locks as the flags say. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
-	w := &waiter{talker: a.talker, trust: a.settings.trustHint(), through: f.through}
+	w := &waiter{talker: a.talker, through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -162,46 +162,79 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint returns what a person can do if there was no quorum, "" if the error already says it.
+// unavailableHint returns what a person can do if there was no quorum, "" if the error already says it. It is the hint of
+// the library, except where the command has flags to name.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
-	said := func(what holdfast.Reason) bool {
-		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
+	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
+		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })
+		if i < 0 {
+			return holdfast.NodeAnswer{}, false
+		}
+		return un.Nodes[i], true
 	}
-	code := func(what holdfast.Cause) bool {
-		return slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool {
-			return n.Reason == holdfast.ReasonServerError && n.Cause == what
-		})
-	}
-	tls := slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool {
-		return n.Reason == holdfast.ReasonDisconnected || n.Reason == holdfast.ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:")
-	})
-	quarantined := s.quarantineHint(un.Nodes)
-	switch {
-	case len(s.nodes) == 0 && said(holdfast.ReasonRefused):
+	if _, refused := said(holdfast.ReasonRefused); refused && len(s.nodes) == 0 {
 		return "nothing listens at " + defaultNode + ", the default. Name your nodes with --nodes or HOLDFAST_NODES,\n" +
 			"or start some for development: holdfast dev"
-	case said(holdfast.ReasonMisconfigured):
-		return "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
+	}
+	if n, differs := said(holdfast.ReasonMisconfigured); differs {
+		return sameSettings(n) + "the number of nodes, --max-ttl, --window, --durable and --cluster must be the same for all clients of these\n" +
 			"nodes. To change them, stop all clients. Wait for the old --max-ttl + --window, unless you are certain that no\n" +
 			"lock is alive. Then run: " + s.trustCommand() + "\n" +
 			"To change them while clients run, use another database number of the same servers (redis://host/1). That is\n" +
-			"another node set, and its locks do not exclude the locks of this one. See docs/operating.md"
-	case quarantined != "":
-		return quarantined
-	case code(node.WrongPass):
-		return "the user or the password in the URL is wrong, or not known to this server"
-	case code(node.NoPerm):
-		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: docs/security.md lists them"
-	case said(holdfast.ReasonRefused):
-		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
-	case code(node.NoAuth), code(node.OOM), said(holdfast.ReasonNoScripts), said(holdfast.ReasonCorrupt): // their texts say what to do
-		return ""
-	case tls:
-		return "does TLS match? redis:// is without TLS, rediss:// with it"
-	case said(holdfast.ReasonUnanswered):
+			"another node set, and its locks do not exclude the locks of this one. See\n" +
+			"https://github.com/holdfast-go/holdfast/blob/main/docs/operating.md"
+	}
+	about := &holdfast.UnavailableError{Nodes: slices.Clone(un.Nodes)}
+	if !slices.ContainsFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.VotesIn > worthAHint }) {
+		for i := range about.Nodes {
+			about.Nodes[i].VotesIn = 0
+		}
+	}
+	hint := about.Hint()
+	if _, unanswered := said(holdfast.ReasonUnanswered); hint == "" && unanswered && !explained(un.Nodes) {
 		return "holdfast nodes shows the state of each node"
 	}
-	return "" // the command holdfast nodes would only repeat the error
+	return hint // the command holdfast nodes would only repeat the error
+}
+
+// explained reports whether the words of an answer say what to do.
+func explained(nodes []holdfast.NodeAnswer) bool {
+	return slices.ContainsFunc(nodes, func(n holdfast.NodeAnswer) bool {
+		switch n.Reason {
+		case holdfast.ReasonNoScripts, holdfast.ReasonCorrupt:
+			return true
+		case holdfast.ReasonServerError:
+			return n.Cause == node.NoAuth || n.Cause == node.OOM
+		}
+		return false
+	})
+}
+
+// sameSettings returns the first lines of a hint: how this command gets the settings of the node.
+func sameSettings(n holdfast.NodeAnswer) string {
+	const list = "give this client the same list as the others, in --nodes or HOLDFAST_NODES"
+	var all []string
+	if n.Cause == holdfast.CauseStranger {
+		all = append(all, list)
+	}
+	for _, d := range n.Settings {
+		switch {
+		case d.Setting == "nodes":
+			all = []string{list}
+		case d.Setting == "cluster" && !slices.Contains(all, list):
+			all = append(all, list+", or the same --cluster")
+		case d.Setting == "durable" && d.Node == "yes":
+			all = append(all, "add --durable")
+		case d.Setting == "durable":
+			all = append(all, "leave --durable out")
+		case (d.Setting == "max-ttl" || d.Setting == "window") && d.Node != "":
+			all = append(all, "give --"+d.Setting+" "+d.Node)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, ", and ") + ".\n"
 }
 
 // trustCommand returns the command that vouches for the nodes with these settings. It does not name the nodes, because
@@ -223,38 +256,12 @@ func (s *settings) trustCommand() string {
 	return command + " (with the same nodes)"
 }
 
-// trustHint returns how to shorten a quarantine, and the resulting time. That time is
-// nodescript.Config.TrustedQuarantine.
-func (s *settings) trustHint() string {
-	return "if these nodes are new and no lock can be alive on them, holdfast nodes trust admits them after " + forPeople(9*s.windowOrDefault())
-}
-
-// quarantineHint returns how to shorten the quarantines of these nodes, or that nothing shortens them. It returns "" if
-// no node has a long quarantine.
-func (s *settings) quarantineHint(nodes []holdfast.NodeAnswer) string {
-	var place time.Duration
-	for _, n := range nodes {
-		switch {
-		case n.VotesIn <= worthAHint:
-		case !placeless(n):
-			return s.trustHint()
-		default:
-			place = max(place, n.VotesIn)
-		}
-	}
-	if place == 0 {
-		return ""
-	}
-	return "wait " + forPeople(place) + "; nothing shortens this"
-}
-
 // placeless reports whether a node waits for its place among the members. No voucher shortens that wait.
 func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == holdfast.CausePlace }
 
 // waiter prints for whom a run waits. It prints a line for each change, not for each attempt.
 type waiter struct {
 	*talker
-	trust   string                  // how to shorten a quarantine
 	give    context.CancelCauseFunc // ends the wait
 	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
 	nodes   map[string]refusalOf    // the last printed answer of each node that does not vote
@@ -289,7 +296,25 @@ func (w *waiter) refused(err error) {
 		for _, n := range un.Nodes {
 			w.refusedBy(n)
 		}
+		if !w.hint && allNew(un.Nodes) {
+			w.hint = true
+			w.note("hint: %s", (&holdfast.UnavailableError{Nodes: un.Nodes}).Hint())
+		}
 	}
+}
+
+// allNew reports whether all nodes that answered have new memory. Only then a voucher may be right.
+func allNew(nodes []holdfast.NodeAnswer) bool {
+	found := false
+	for _, n := range nodes {
+		switch {
+		case n.Cause == holdfast.CauseNew && n.VotesIn > worthAHint:
+			found = true
+		case n.Reason != holdfast.ReasonUnanswered:
+			return false
+		}
+	}
+	return found
 }
 
 // ordinal returns "3rd" for 3.
@@ -337,13 +362,9 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 	} else {
 		w.note("node %s", n)
 	}
-	if n.VotesIn > worthAHint && !placeless(n) && !w.hint {
-		w.hint = true
-		w.note("hint: %s", w.trust)
-	}
 }
 
-// worthAHint is the shortest quarantine for which the hint to vouch is printed.
+// worthAHint is the longest quarantine for which no hint is printed.
 const worthAHint = 2 * time.Second
 
 func countNodes(n int) string {

@@ -20,7 +20,7 @@ func TestAWaitThatMetAHolderDoesNotHintToVouch(t *testing.T) {
 	}}
 	for met, held := range map[string]error{"nobody": nil, "a holder": &holdfast.HeldError{Name: "x", Holders: []holdfast.Holder{{Owner: "web-3~1~2~3"}}, ExpiresIn: 9 * time.Second}} {
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), trust: "holdfast nodes trust", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		if held != nil {
 			w.refused(held)
 		}
@@ -41,20 +41,73 @@ func TestNoHintToVouchForANodeThatWaitsForItsPlace(t *testing.T) {
 	if got := s.nodesHint([]holdfast.NodeAnswer{place, place}); got != "wait 6.7s; nothing shortens this" {
 		t.Errorf("the hint is %q", got)
 	}
-	if got := s.nodesHint([]holdfast.NodeAnswer{place, unused}); !strings.Contains(got, "nodes trust") {
+	if got := s.nodesHint([]holdfast.NodeAnswer{place, unused}); strings.Contains(got, "nodes trust") || !strings.HasPrefix(got, "wait 9s") {
 		t.Errorf("for a node that was never used, too, the hint is %q", got)
 	}
 	for _, n := range []holdfast.NodeAnswer{place, unused} {
 		un := &holdfast.UnavailableError{Nodes: []holdfast.NodeAnswer{n}}
-		if vouch := strings.Contains(un.Hint(), "trust"); vouch != (n.Cause == holdfast.CauseNew) || !strings.Contains(un.Hint(), "vote within") {
+		if vouch := strings.Contains(un.Hint(), "trust"); vouch != (n.Cause == holdfast.CauseNew) || !strings.Contains(un.Hint(), "wait ") {
 			t.Errorf("the library's hint for %s is %q", n, un.Hint())
 		}
 		var out bytes.Buffer
-		w := &waiter{talker: newTalker(&out), trust: "nodes trust", give: func(error) {}}
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
 		w.refused(un)
 		w.lines.Wait(async.Forever)
 		if vouch := strings.Contains(out.String(), "nodes trust"); vouch != (n.Cause == holdfast.CauseNew) {
 			t.Errorf("a wait for %s says %q", n, out.String())
+		}
+	}
+}
+
+// A voucher is wrong where somebody may hold a lock. The hint names it only if all nodes are new.
+func TestTheHintToVouchFitsTheCause(t *testing.T) {
+	because := func(c holdfast.Cause) holdfast.NodeAnswer {
+		return holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonQuarantined, Cause: c, VotesIn: 9 * time.Second}
+	}
+	unused, votes, down := because(holdfast.CauseNew), holdfast.NodeAnswer{Reason: holdfast.ReasonVotes}, holdfast.NodeAnswer{Reason: holdfast.ReasonRefused}
+	for _, c := range []struct {
+		nodes []holdfast.NodeAnswer
+		trust bool
+	}{
+		{[]holdfast.NodeAnswer{unused}, true},
+		{[]holdfast.NodeAnswer{unused, unused, unused}, true},
+		{[]holdfast.NodeAnswer{unused, unused, {}}, true},
+		{[]holdfast.NodeAnswer{unused, unused, votes}, false},
+		{[]holdfast.NodeAnswer{unused, unused, down}, false},
+		{[]holdfast.NodeAnswer{unused, unused, because(holdfast.CauseRestarted)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseRestarted)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseGuard)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseCopied)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseEvicted)}, false},
+		{[]holdfast.NodeAnswer{because(holdfast.CauseVouched)}, false},
+	} {
+		un := &holdfast.UnavailableError{Name: "x", Nodes: c.nodes}
+		var out bytes.Buffer
+		w := &waiter{talker: newTalker(&out), give: func(error) {}}
+		w.refused(un)
+		w.lines.Wait(async.Forever)
+		for what, said := range map[string]string{"library": un.Hint(), "command": (&settings{nodes: nodeList{"redis://a"}}).nodesHint(c.nodes), "wait": out.String()} {
+			if strings.Contains(said, "trust") != c.trust || what != "wait" && !strings.HasPrefix(said, "wait 9s") {
+				t.Errorf("%v: the %s says %q; want a voucher %v", c.nodes, what, said, c.trust)
+			}
+			if c.trust && !strings.Contains(said, "a lock may be alive until then") {
+				t.Errorf("%v: the %s names a voucher without its danger: %q", c.nodes, what, said)
+			}
+		}
+	}
+}
+
+// Other settings are named first, by what this client must change.
+func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
+	for begin, differ := range map[string][]holdfast.Difference{
+		"give this client the same list": {{Setting: "nodes", Node: "3", Client: "2"}, {Setting: "cluster", Node: "a", Client: "b"}},
+		"add --durable":                  {{Setting: "durable", Node: "yes", Client: "no"}},
+		"leave --durable out":            {{Setting: "durable", Node: "no", Client: "yes"}},
+		"give --max-ttl 10s":             {{Setting: "max-ttl", Node: "10s", Client: "5s"}},
+	} {
+		n := holdfast.NodeAnswer{Node: "a", Reason: holdfast.ReasonMisconfigured, Cause: holdfast.CauseSettings, Settings: differ}
+		if got := (&settings{}).nodesHint([]holdfast.NodeAnswer{n}); !strings.HasPrefix(got, begin) {
+			t.Errorf("%v: %q; want %q first", differ, got, begin)
 		}
 	}
 }

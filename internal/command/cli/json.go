@@ -19,7 +19,7 @@ import (
 type lockJSON struct {
 	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
-	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered
+	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
 	Foreign     *bool          `json:"foreign"`
 	Left        *bool          `json:"left"`    // the owner has ended its lease; the name stays taken
 	Offered     *bool          `json:"offered"` // nobody has the name yet: it is reserved for owner, the first waiter
@@ -46,8 +46,8 @@ type holderJSON struct {
 
 type lockNodeJSON struct {
 	Node    string  `json:"node"`
-	Reason  string  `json:"reason"` // a code: free, held, offered, or why there is no answer
-	Held    *bool   `json:"held"`   // null if the node did not answer
+	Reason  string  `json:"reason"` // a code: free, held, offered, free-no-vote, or why there is no answer
+	Held    *bool   `json:"held"`   // null if the node did not answer, or may have forgotten
 	Foreign *bool   `json:"foreign"`
 	Owner   *string `json:"owner"`
 	Fence   *int64  `json:"fence"`
@@ -79,9 +79,10 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 	for _, n := range s.Nodes {
 		held := n.Held()
 		v := lockNodeJSON{Node: n.Node, Reason: n.Reason.String(), Fence: number(n.Fence), Until: instant(n.Until)}
-		if n.Err != nil {
+		switch {
+		case n.Err != nil:
 			v.Error = text(failed(n))
-		} else {
+		case n.Reason != holdfast.ReasonFreeNoVote:
 			v.Held, v.Foreign = &held, &n.Foreign
 		}
 		if held {

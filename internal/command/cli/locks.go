@@ -105,12 +105,22 @@ func unique(names []string) (list []string) {
 // named matches the variables that say which locks the innermost run has.
 var named = regexp.MustCompile(`^HOLDFAST_(NAME|FENCE)(_[0-9]+)?$|^HOLDFAST_OWNER$`)
 
-// unnamed returns the environment without those variables of an outer run.
-func unnamed() []string {
-	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return named.MatchString(name)
-	})
+// inherited returns the environment of this process without those variables of an outer run.
+//
+// Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
+// The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
+// the default node.
+func inherited(passNodes bool) (env []string) {
+	for _, kv := range os.Environ() {
+		switch name, value, _ := strings.Cut(kv, "="); {
+		case named.MatchString(name):
+		case name == nodesVariable && !passNodes && secret(value):
+			env = append(env, nodesVariable+"=")
+		default:
+			env = append(env, kv)
+		}
+	}
+	return env
 }
 
 // naming returns those variables for locks: NAME, and then the names of --also.

@@ -24,18 +24,21 @@ all these locks or none, and COMMAND ends as soon as one of them is lost. Runs
 that name the same locks in different orders do not wait for each other for
 ever. At most 256 names can be given.
 
-It gives up with 69 if no quorum of the nodes answers for a second. After it has
-found that somebody has the lock, it gives up after --ttl instead, if that is
-longer. --wait does not change this. run waits for the end of quarantines, and
-with --through-outages for the end of all outages.
+If no quorum of the nodes answers, run gives up with 69 after a second. If it
+has found before that somebody has the lock, it gives up after --ttl instead, if
+that is longer. --wait can end the wait sooner, and not make it longer. With
+--wait 0 run tries once. run waits for the end of quarantines, and with
+--through-outages for the end of all outages: then only --wait ends the wait.
 
 A holdfast run inside COMMAND may ask for the same lock. It then runs its own
 command at once, under the lock and with the token of the outer run. Its --ttl,
 --at-least and --grace have no effect. With --no-reentry it exits with 75
-instead, also if --skip-ok is given. If it has other names too, it takes only
-those that the outer run does not have. The inner run then waits while it holds
-the outer locks. Two such runs can wait for each other for ever, unless all
-take their locks in one order.
+instead, also if --skip-ok is given. It also exits with 75 outside the process
+group of the outer run's COMMAND (setsid, timeout without --foreground, set -m):
+nobody would end its command with the lock. Two inner runs at the same time run
+together. If an inner run has other names too, it takes only those that the
+outer run does not have. It then waits while it holds the outer locks. Two such
+runs can wait for each other for ever, unless all take their locks in one order.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
@@ -52,6 +55,7 @@ in its environment:
   HOLDFAST_OWNERS  the owners of all locks under which COMMAND runs, the
                    innermost last
   HOLDFAST_FENCES  their fencing tokens, in the same order
+  HOLDFAST_GROUP   the process group of COMMAND
 
 If HOLDFAST_NODES contains a user or a password, it is empty for COMMAND,
 because logs and crash reports show the environment of a command. If COMMAND
@@ -191,12 +195,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	if h.held == nil { // outer runs have all locks
 		client.Close()
 		dog.Dismiss()
-		select {
-		case got := <-sig.ch:
-			return nil, signalled(got)
-		default:
-		}
-		return nil, a.reenter(h.all, path, command)
+		return nil, a.reenter(h.all, path, command, f.passNodes, sig)
 	}
 	acquired := time.Now()
 	c, err := childprocess.Start(childprocess.Command{
@@ -309,22 +308,16 @@ const nodesVariable = "HOLDFAST_NODES"
 
 // environment returns the environment of the command. It replaces the variables of an outer run: the innermost lock
 // wins.
-//
-// Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
-// The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
-// the default node.
 func environment(h *holding, passNodes bool) []string {
-	var env []string
-	for _, kv := range unnamed() {
-		switch k, v, _ := strings.Cut(kv, "="); {
-		case k == "HOLDFAST_OWNERS", k == "HOLDFAST_FENCES":
-		case k == nodesVariable && !passNodes && secret(v):
-			env = append(env, nodesVariable+"=")
-		default:
-			env = append(env, kv)
+	env := slices.DeleteFunc(inherited(passNodes), func(kv string) bool {
+		return strings.HasPrefix(kv, "HOLDFAST_OWNERS=") || strings.HasPrefix(kv, "HOLDFAST_FENCES=")
+	})
+	owners, fences := outerOwners(), outerFences()
+	if !childprocess.InGroup() { // this run does not end with the locks around it, and neither does its command
+		for i := range fences {
+			fences[i] = noFence
 		}
 	}
-	owners, fences := outerOwners(), outerFences()
 	for _, l := range slices.Backward(h.all) { // NAME is the innermost
 		if !slices.Contains(owners, l.owner) {
 			owners, fences = append(owners, l.owner), append(fences, l.fence)
@@ -333,6 +326,9 @@ func environment(h *holding, passNodes bool) []string {
 	env = append(env, naming(h.all)...)
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
+
+// noFence stands for the token of a lock that does not end the command.
+const noFence = "-"
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
 // of them, but never too few.

@@ -58,7 +58,7 @@ func setUp(env *testscript.Env) error {
 	// Short times keep quarantines short. The settings of other programs must not reach the script.
 	env.Setenv("HOLDFAST_MAX_TTL", "2s")
 	env.Setenv("HOLDFAST_WINDOW", "100ms")
-	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES"} {
+	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
 		env.Setenv(v, "")
 	}
 	env.Defer(func() {

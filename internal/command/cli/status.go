@@ -21,7 +21,13 @@ func (a *app) status() *cobra.Command {
 		Use:   "status NAME",
 		Short: "Show the holder of a lock",
 		Long: `status shows the holder of the lock NAME: since when and until when it holds the
-lock, its fencing token, and the answer of each node. It changes nothing.`,
+lock, its fencing token, and the answer of each node. It changes no lock.
+
+A node that does not vote may have forgotten the holder, for example after a
+restart. So status says "free" only if a majority of the nodes vote and know no
+holder. If too few nodes answer or vote, it says "not known" and exits with 69.
+If votes are missing, it asks for them as holdfast nodes does: this starts the
+quarantine of a new node.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
@@ -35,6 +41,7 @@ lock, its fencing token, and the answer of each node. It changes nothing.`,
 				return err
 			}
 			defer client.Close()
+			a.hold() // the answers say the same as the library's warnings
 			return a.showStatus(cmd.OutOrStdout(), client, args[0], asJSON)
 		},
 	}
@@ -68,7 +75,7 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	}
 	switch {
 	case unsure:
-		fmt.Fprintf(w, "%s\tnot known, because too few nodes answered\n", printable(s.Name))
+		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable(s.Name), lacking(s.Nodes))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
 	case h.Offered:
@@ -95,6 +102,16 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 	return printed(w.Flush())
 }
 
+// lacking returns what too few of the nodes do.
+func lacking(nodes []holdfast.NodeAnswer) string {
+	for _, n := range nodes {
+		if n.Reason == holdfast.ReasonFreeNoVote {
+			return "vote"
+		}
+	}
+	return "answered"
+}
+
 // printed adds to a write error that the output could not be printed.
 func printed(err error) error {
 	if err != nil {
@@ -118,7 +135,7 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 	case n.Err != nil:
 		return "no answer: " + reason(n.Err)
 	case !n.Held():
-		return "free"
+		return n.Said()
 	case n.Reason == holdfast.ReasonOffered:
 		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
 	case n.Owner == s.Holder().Owner && n.Fence == s.Holder().Fence:

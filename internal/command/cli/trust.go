@@ -89,7 +89,11 @@ func (a *app) vouch(out io.Writer, client *holdfast.Client, ask func(nodes int) 
 			fmt.Fprintf(out, "%s votes in %s: %s\n", n.Node, forPeople(n.VotesIn), n.Why())
 		default:
 			stuck = true
-			fmt.Fprintf(out, "%s cannot be vouched for: %s\n", n.Node, n.Said())
+			first := ""
+			if n.Reason == holdfast.ReasonRefused {
+				first = "; start the server first"
+			}
+			fmt.Fprintf(out, "%s cannot be vouched for: %s%s\n", n.Node, n.Said(), first)
 		}
 	}
 	if len(waiting)+len(places) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
 )
 
-// cast is the set of all processes of the demo. end kills all of them in every case.
+// cast is the set of all processes of the demo. end always kills all of them.
 type cast struct {
 	self string
 
@@ -30,8 +30,8 @@ type cast struct {
 type actor struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	stderr bytes.Buffer  // valid once gone is closed
-	gone   chan struct{} // closed when the process has ended and its output was read
+	stderr bytes.Buffer  // valid after gone is closed
+	gone   chan struct{} // this channel closes when the process has ended and its output was read
 }
 
 // spawn starts this program with args. It calls heard for each line that the process prints.
@@ -60,7 +60,7 @@ func (c *cast) spawn(heard func(line string), args ...string) (*actor, error) {
 		for s := bufio.NewScanner(out); s.Scan(); {
 			heard(s.Text())
 		}
-		_ = a.cmd.Wait() // most of them end by a signal
+		_ = a.cmd.Wait() // most of the processes end by a signal
 	}()
 	return a, nil
 }
@@ -128,11 +128,12 @@ func (c *cast) end() {
 	}
 }
 
-// patience limits the wait for an event that should take only a moment.
+// patience limits waits that are usually short.
 const patience = 10 * time.Second
 
 // freeAddr returns a free loopback address for a node that is killed and comes back on the same address. The port is
-// below the range that kernels give to outgoing connections. Otherwise such a connection might have it meanwhile.
+// below the range that kernels give to outgoing connections. Otherwise an outgoing connection might get the port while
+// the node is down.
 func freeAddr() string {
 	for {
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))

@@ -18,7 +18,7 @@ import (
 // ErrBroken means that a promise was broken.
 var ErrBroken = errors.New("a promise was broken")
 
-// Durations of the two halves.
+// These are the durations of the two halves.
 const (
 	withoutLock = 2 * time.Second
 	withLock    = 17 * time.Second
@@ -37,14 +37,14 @@ type demo struct {
 	mu        sync.Mutex
 	nodes     [nodes]*actor
 	workers   [workers]*actor
-	journal   *journal         // for events that the workers cannot write
-	recovered bool             // a restarted node votes, and not too early
+	journal   *journal         // receives events that the workers cannot write
+	recovered bool             // a restarted node has voted
 	early     []string         // nodes that voted too early
-	notBefore [nodes]time.Time // instant from which a restarted node may vote
+	notBefore [nodes]time.Time // the instant from which a restarted node may vote
 }
 
-// Run performs the demo and prints it to out: as a live picture if live is set, in plain lines otherwise. The error
-// matches [ErrBroken] if a promise was broken. When Run returns, also after the end of ctx, no process of the demo is
+// Run performs the demo and prints it to out: as a moving picture if live is set, in plain lines otherwise. The error
+// matches [ErrBroken] if a promise was broken. When Run returns, even after the end of ctx, no process of the demo is
 // left.
 func Run(ctx context.Context, out *os.File, live bool) error {
 	if !supported {
@@ -91,7 +91,7 @@ func perform(ctx context.Context, path string, out *os.File, live bool) error {
 	return nil
 }
 
-// unlocked is the first half, without a lock.
+// unlocked performs the first half, without a lock.
 func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 	dir := filepath.Join(d.dir, "without")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -114,7 +114,7 @@ func (d *demo) unlocked(ctx context.Context) (contrast, error) {
 	return compare(dir)
 }
 
-// locked is the second half, under the lock.
+// locked performs the second half, under the lock.
 func (d *demo) locked(ctx context.Context, out io.Writer, live bool) (*verdict, error) {
 	dir := filepath.Join(d.dir, "with")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -182,7 +182,7 @@ func (d *demo) role(worker int, dir string) role {
 	return r
 }
 
-// hire starts a worker, or the successor of a killed one.
+// hire starts a worker, or the successor of a killed worker.
 func (d *demo) hire(worker int, dir string) error {
 	a, err := d.cast.worker(d.role(worker, dir), func(line string) { d.state.heard(worker, line) })
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *demo) hire(worker int, dir string) error {
 	return nil
 }
 
-// keyboard returns standard input if that is a terminal, else nil.
+// keyboard returns standard input if it is a terminal, else nil.
 func keyboard() io.Reader {
 	if term.IsTerminal(os.Stdin.Fd()) {
 		return os.Stdin

@@ -38,7 +38,7 @@ func TestTheDemoKeepsItsPromisesInHalfAMinute(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	for _, want := range []string{
-		`\d+ increments made, \d+ found: [1-9]\d* lost`, // without a lock
+		`\d+ increments made, \d+ found: [1-9]\d* lost`, // the result of the half without a lock
 		`node 2 killed`, `node 4 killed`, `node 2 votes again`, `worker \d killed while it held the lock`,
 		`worker \d frozen`, `worker \d looked at its lease: lost`, `refused by the file: token`,
 		`kept +increments +[1-9]\d* made`, `kept +one at a time +\d+ stays, 0 overlaps`, `kept +tokens`,
@@ -50,7 +50,7 @@ func TestTheDemoKeepsItsPromisesInHalfAMinute(t *testing.T) {
 	}
 }
 
-// However the demo ends, no process of it is left.
+// When the demo ends, for any reason, no process of it is left.
 func TestNoProcessOutlivesTheDemo(t *testing.T) {
 	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
@@ -61,7 +61,8 @@ func TestNoProcessOutlivesTheDemo(t *testing.T) {
 				return
 			}
 			cmd := exec.Command(os.Args[0], "demo", program(t))
-			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // for the files that a killed demo leaves
+			// The directory for the files that a killed demo leaves.
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -7,24 +7,24 @@ import (
 	"path/filepath"
 )
 
-// journal is an append-only file. Every worker writes to it when it enters and leaves the critical section, by a clock
-// that all processes share. The workers write it without the lock. The verdict comes from it.
+// journal is an append-only file. Every worker notes in it when it enters and leaves the critical section, by a clock
+// that all processes share. The workers write to it without the lock. The verdict comes from the journal.
 type journal struct{ file *os.File }
 
-// Kinds of records.
+// These are the kinds of records.
 const (
-	entered  = "entered"  // inside from this instant on
-	wrote    = "wrote"    // left, and the increment is in the file
-	noticed  = "noticed"  // left without a write, because the lease was over
-	refused  = "refused"  // left, and the file refused the write
-	failed   = "failed"   // left without writing for another reason
-	killed   = "killed"   // the demo killed it inside
-	froze    = "froze"    // the demo froze it inside
-	rejected = "rejected" // a write with an old token, sent on purpose, was refused
-	accepted = "accepted" // the same write was accepted: a promise is broken
+	entered  = "entered"  // the worker is inside from this instant on
+	wrote    = "wrote"    // the worker left, and the increment is in the file
+	noticed  = "noticed"  // the worker left without a write, because the lease had ended
+	refused  = "refused"  // the worker left, and the file refused the write
+	failed   = "failed"   // the worker left without a write for another reason
+	killed   = "killed"   // the demo killed the worker inside
+	froze    = "froze"    // the demo froze the worker inside
+	rejected = "rejected" // the file refused a write with an old token that the worker sent on purpose
+	accepted = "accepted" // the file accepted such a write, so a promise is broken
 )
 
-// record is one line: the event, its instant in ns, the worker, its token, and the time that it waited before.
+// record is one line: the event, its instant in ns, the worker, its token, and the time for which it waited before.
 type record struct {
 	what   string
 	at     int64

@@ -12,11 +12,11 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// ErrInterrupted means that somebody pressed Ctrl-C.
+// ErrInterrupted means that the user pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
 // onTerminal returns a view with a moving picture, and the story above it. Ctrl-C calls cancel, because the terminal
-// sends no signal for it while the picture is shown. in is nil if there is no keyboard.
+// sends no signal for Ctrl-C while the picture is shown. in is nil if there is no keyboard.
 func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opts ...tea.ProgramOption) view {
 	v := &liveView{out: out, done: make(chan struct{})}
 	v.program = tea.NewProgram(picture{cancel: cancel},
@@ -27,12 +27,12 @@ func onTerminal(out io.Writer, in io.Reader, cancel context.CancelCauseFunc, opt
 type liveView struct {
 	out     io.Writer
 	program *tea.Program
-	done    chan struct{} // closed when the picture has ended
+	done    chan struct{} // this channel closes when the picture has ended
 }
 
 func (v *liveView) line(text string) {
 	select {
-	case <-v.done: // the terminal turned out not to be usable
+	case <-v.done: // the picture has ended, for example because the terminal is not usable
 		fmt.Fprintln(v.out, text)
 	default:
 		v.program.Println(text)
@@ -54,7 +54,7 @@ func (v *liveView) end() {
 	<-v.done
 }
 
-// picture is the model for bubbletea.
+// picture is the picture as a model for bubbletea.
 type picture struct {
 	cancel context.CancelCauseFunc
 	state  *state

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The test binary is also the demo itself, for a test that kills it.
+// The test binary is also the demo itself, because a test kills the demo.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "demo" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT)
@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command builds the holdfast for nodes and workers, without the race detector. Thirteen processes with the detector
-// need more than two cores, and the lock's window is real time.
+// command builds the holdfast program for nodes and workers, without the race detector. Thirteen processes with the
+// detector need more than two cores, and the lock's window is real time.
 var command = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "demo-test-")
 	if err != nil {

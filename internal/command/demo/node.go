@@ -8,10 +8,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/embedded"
 )
 
-// NodeArg is the first argument of a node process. Its address follows, and "again" if it replaces a killed node.
+// NodeArg is the first argument of a node process. The address of the node follows, and "again" if the process replaces
+// a killed node.
 const NodeArg = "__demo-node"
 
-// RunNode is the whole work of a node process. It returns when standard input ends.
+// RunNode does the whole work of a node process. It returns when standard input ends.
 func RunNode(args []string) int {
 	var opts []embedded.Option
 	if len(args) == 2 && args[1] == "again" {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// view shows the second half.
+// view shows the second half of the demo.
 type view interface {
 	line(text string) // shows a line of the story
 	show(*state)      // shows the state from now on

@@ -30,7 +30,7 @@ func (d *demo) plot(ctx context.Context, dir string) error {
 		{6 * time.Second, func() error { return d.up(1) }},
 		{6 * time.Second, func() error { return d.up(3) }},
 		{8 * time.Second, func() error { return d.await(ctx, 1, 3) }},
-		// From now on every lock needs the two nodes that came back.
+		// From this time on every lock needs the two nodes that came back.
 		{9 * time.Second, func() error { return d.down(0) }},
 		{9 * time.Second, func() error { return d.down(4) }},
 		{10500 * time.Millisecond, func() error { return d.freezeHolder(ctx) }},
@@ -74,7 +74,7 @@ func (d *demo) up(i int) error {
 	return nil
 }
 
-// holder waits until a worker has read under the lock. The worker may leave at any time after that.
+// holder waits until a worker has read the number under the lock. The worker may leave at any time after that.
 func (d *demo) holder(ctx context.Context) (int, *actor, error) {
 	select {
 	case i := <-d.state.entry:
@@ -108,14 +108,14 @@ func (d *demo) killHolder(ctx context.Context, dir string) error {
 	return d.hire(i, dir)
 }
 
-// killInside kills workers until one was inside when it died.
+// killInside kills workers until one of them was inside when it died.
 func (d *demo) killInside(ctx context.Context, dir string) (worker int, token int64, err error) {
 	for range 50 {
 		i, a, err := d.holder(ctx)
 		if err != nil {
 			return 0, 0, err
 		}
-		a.kill() // after that all its output has been heard
+		a.kill() // when kill returns, the demo has heard all output of the worker
 		if token, ok := d.state.working(i); ok {
 			return i, token, nil
 		}
@@ -126,8 +126,8 @@ func (d *demo) killInside(ctx context.Context, dir string) (worker int, token in
 	return 0, 0, errors.New("no holder could be killed in time")
 }
 
-// freezeHolder stops a worker between its read and its write. It lets the others go on when the worker's lease is over,
-// and then wakes the worker.
+// freezeHolder stops a worker between its read and its write. It wakes the worker again when the worker's lease has
+// ended and other workers have continued.
 func (d *demo) freezeHolder(ctx context.Context) error {
 	var i int
 	var a *actor
@@ -141,7 +141,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 			return err
 		}
 		at := monotonic()
-		time.Sleep(50 * time.Millisecond) // after that its output has been heard
+		time.Sleep(50 * time.Millisecond) // after this pause, the demo has heard the output of the worker
 		var ok bool
 		if token, ok = d.state.working(i); ok {
 			if err := d.journal.note(record{what: froze, at: at, worker: i, token: token}); err != nil {
@@ -149,7 +149,7 @@ func (d *demo) freezeHolder(ctx context.Context) error {
 			}
 			break
 		}
-		if err := thaw(a.cmd.Process); err != nil { // it had begun to write
+		if err := thaw(a.cmd.Process); err != nil { // the worker had begun to write
 			return err
 		}
 		if tries == 50 {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The size of the demo.
+// These numbers are the size of the demo.
 const (
 	nodes   = 5
 	workers = 8
 )
 
-// state is the present state for people. The verdict does not use it.
+// state is the present state that people see. The verdict does not use it.
 type state struct {
 	began time.Time
 	tell  func(line string) // receives each line of the story
@@ -26,8 +26,8 @@ type state struct {
 	last       int // the last holder
 	increments int
 	handOffs   int
-	read       [workers]bool // the worker is between its read and its write
-	entry      chan int      // receives a worker that has read, if a fault waits for one
+	read       [workers]bool // whether the worker is between its read and its write
+	entry      chan int      // receives a worker that has read the number, if a fault waits for one
 }
 
 func newState(began time.Time, tell func(string)) *state {
@@ -71,7 +71,7 @@ func (s *state) working(i int) (token int64, ok bool) {
 	return s.token, s.holder == i && s.read[i]
 }
 
-// Activities of a worker.
+// These are the activities of a worker.
 const (
 	waits  = "waits"
 	inside = "inside"
@@ -87,7 +87,7 @@ func (s *state) heard(worker int, line string) {
 		s.mu.Unlock()
 		select {
 		case s.entry <- worker:
-		default: // no fault waits for it
+		default: // no fault waits for a worker
 		}
 	case line == "writes":
 		s.mu.Lock()
@@ -128,7 +128,7 @@ func scan(line, format string, into ...any) bool {
 	return err == nil && n == len(into)
 }
 
-// short returns the end of a token, in which the tokens of one demo differ.
+// short returns the last digits of a token, in which the tokens of one demo differ.
 func short(token int64) string { return fmt.Sprintf("%09d", token%1e9) }
 
 // snapshot is the state at one instant.

@@ -38,11 +38,12 @@ type stay struct {
 	token    int64
 }
 
-// stays pairs entries with exits. The stay of a killed worker ends when it is killed. The stay of a frozen worker ends
-// when it is frozen: it does nothing from then on, and its actions after the freeze are judged separately.
+// stays pairs entries with exits. The stay of a killed worker ends when the demo kills it. The stay of a frozen worker
+// ends when the demo freezes it. A frozen worker does nothing from then on, and the verdict judges its actions after
+// the freeze separately.
 func stays(list []record) []stay {
 	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
-	open := map[int]int{} // stay by worker
+	open := map[int]int{} // the index of the stay, by worker
 	var out []stay
 	for _, r := range list {
 		if r.what == entered {
@@ -66,7 +67,7 @@ func overlaps(list []stay) (n int) {
 			n++
 		}
 		if s.to < 0 {
-			s.to = s.from // its end was never written: nothing is known
+			s.to = s.from // the journal has no end of this stay, so nothing is known
 		}
 		last = max(last, s.to)
 	}
@@ -78,7 +79,7 @@ type promise struct {
 	name string
 	says string
 	kept bool
-	only bool // only a figure: there is no promise about it
+	only bool // the line is only a figure: there is no promise about it
 }
 
 type verdict struct{ promises []promise }
@@ -107,7 +108,7 @@ func (v *verdict) print(out io.Writer) {
 }
 
 // judge compares the events with the promises. early lists nodes that voted before they were allowed to. recovered says
-// that restarted nodes voted at all.
+// that restarted nodes voted again.
 func judge(dir string, early []string, recovered bool) (*verdict, error) {
 	list, err := readJournal(dir)
 	if err != nil {
@@ -138,7 +139,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 		}
 	}
 	v := &verdict{}
-	// A killed worker may have written, and died before it could write a record.
+	// A killed worker may have written the number, and died before it could write a record.
 	made, perhaps := count[wrote], count[killed]
 	says := fmt.Sprintf("%d made, %d found", made, found)
 	if found > made && found <= made+perhaps {
@@ -159,7 +160,7 @@ func verdictOn(list []record, found int64, early []string, recovered bool) *verd
 	return v
 }
 
-// afterKill returns the time from a holder's death to the next entry, or 0 if there was none.
+// afterKill returns the time from a holder's death to the next entry, or 0 if there was no next entry.
 func afterKill(list []record) time.Duration {
 	for i, r := range list {
 		if r.what != killed {

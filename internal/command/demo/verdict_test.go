@@ -96,7 +96,7 @@ func TestStoreRefusesTokensBelowTheHighestItSaw(t *testing.T) {
 		refused bool
 	}{
 		{false, 5, false}, {true, 5, false}, {true, 4, true}, {false, 4, true},
-		// A newer token that has only read makes the older one too old for a write.
+		// A read with a newer token is enough to make an older token too old for a write.
 		{false, 9, false}, {true, 5, true}, {true, 9, false},
 	} {
 		var err error

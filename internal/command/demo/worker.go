@@ -15,17 +15,17 @@ import (
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
 
-// WorkerArg is the first argument of a worker process. A role as JSON follows.
+// WorkerArg is the first argument of a worker process. A role in JSON follows.
 const WorkerArg = "__demo-worker"
 
-// role has the settings of a worker.
+// role contains the settings of a worker.
 type role struct {
 	Worker int
 	Dir    string
 	Nodes  []string // empty: the worker uses no lock
 }
 
-// Settings of the demo's lock.
+// These are the settings of the demo's lock.
 const (
 	lockName = "demo"
 	ttl      = 2 * time.Second
@@ -40,7 +40,7 @@ func config(urls []string) (holdfast.Config, error) {
 	}, err
 }
 
-// RunWorker is the whole work of a worker process. It returns when standard input ends.
+// RunWorker does the whole work of a worker process. It returns when standard input ends.
 func RunWorker(args []string) int {
 	var r role
 	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &r) != nil {
@@ -107,7 +107,7 @@ func (w *worker) round(ctx context.Context) error {
 	case ctx.Err() != nil && lease == nil:
 		return nil
 	case errors.Is(err, holdfast.ErrUnavailable):
-		return nil // too many nodes are down: try again
+		return nil // too many nodes are down, so try again
 	case err != nil:
 		return err
 	}
@@ -142,7 +142,7 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 	w.tell("read")
 	time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond)) // simulates work
 	w.tell("writes")
-	// First line of defence: a worker that was frozen for long checks the clock before it writes.
+	// The first line of defence is a check of the clock before the write, in case the worker was frozen for long.
 	if lease != nil && (lease.Context().Err() != nil || !time.Now().Before(lease.Deadline())) {
 		w.tell("noticed")
 		if err := note(noticed); err != nil {
@@ -150,7 +150,7 @@ func (w *worker) increment(lease *holdfast.Lease, waited time.Duration) error {
 		}
 		return w.prove(number+1, token, note)
 	}
-	// The worker can be frozen again between that check and the write, for any time. The last line of defence is the
+	// The worker can be frozen again between that check and the write, for any time. So the last line of defence is the
 	// token, which the file compares.
 	err = w.store.write(number+1, token)
 	switch {
@@ -171,8 +171,8 @@ func (w *worker) tell(line string) {
 	}
 }
 
-// prove sends the write that a worker without a check of the clock would have sent, after another worker was inside.
-// The file must refuse it.
+// prove sends a write after another worker was inside. A worker without a check of the clock would have sent this
+// write. The file must refuse it.
 func (w *worker) prove(number, token int64, note func(string) error) error {
 	highest, err := w.store.highest()
 	if err != nil || highest <= token {

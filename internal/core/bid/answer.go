@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Answered takes a node's answer to the stamp of round tag.
+// Answered takes a node's answer to the stamp of the round tag.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
 	out := m.votes.Answer(node, tag, ans)
@@ -24,15 +24,16 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 	case m.state != open:
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
-		m.ask(One(node)) // this grant is for an earlier stamp: only the current stamp counts
+		m.ask(One(node)) // this grant is for an earlier stamp, and only the current stamp counts
 	case ans.Verdict == nodescript.Held && ans.Owner == m.Owner:
-		// The waiters before us in the queue were gone, so the node reserved the name for the owner of this question.
+		// The waiters before this owner in the queue were gone, so the node reserved the name for this owner.
 		m.waited = true
 		m.handed(node)
 	case out == quorum.Open && ans.Verdict == nodescript.Granted && m.spare.nodes != 0:
 		m.askSpared()
 	case out == quorum.Again:
-		// A round that follows a question to all nodes counts as one.
+		// The new round asks the same nodes. If the last question went to all nodes, the new round counts as a round
+		// with all nodes too.
 		m.draw(round{to: m.which(m.votes.Asked), chase: true, whole: m.whole})
 	case out == quorum.Won:
 		m.become(won)
@@ -49,11 +50,11 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answer, joined bool) {
 	switch {
 	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
-		// The bid's release may have reached the node before this acquire. The node may even have reserved the name
-		// for this owner since then. So the release is sent again.
+		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for
+		// this owner since then. So the bid sends the release again.
 		m.release(One(node), now)
 	case m.taken && m.stands.Has(node) && ans.Verdict != nodescript.Granted:
-		m.quit(node, now) // also if an earlier question joined the queue and this one was not sent
+		m.quit(node, now) // the bid quits even if an earlier question joined the queue and this one was not sent
 	}
 	if m.taken && ans.Verdict != nodescript.Granted {
 		m.drop(One(node))
@@ -61,11 +62,11 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 	m.emit(Action{Do: Wake}) // an attempt may wait for the reason of its failure
 }
 
-// answeredMissing takes an answer to a decided round. It was missing when Next looked at the other answers.
+// answeredMissing takes an answer to a decided round. The answer was missing when Next looked at the other answers.
 func (m *Machine) answeredMissing(now clock.Instant, tag int) {
 	switch current := m.state == idle && m.whole && tag == m.tag; {
 	case current && m.alone():
-		m.become(failed) // a minority has answered that the name is held, and the other nodes have not answered
+		m.become(failed) // a minority has answered that the name is held, and all other nodes are given up
 	case current && m.split(now):
 		m.emit(Action{Do: Wake})
 	}

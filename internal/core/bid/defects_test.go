@@ -2,8 +2,8 @@ package bid
 
 import "testing"
 
-// Each story is a defect of docs/defects.md that a decision of a bid had, named by its number there and by its test in
-// package waiting.
+// Each story is a defect of docs/defects.md that came from a decision of a bid. Its name gives the number in that
+// document and the test in package waiting.
 var defects = []struct{ name, story string }{
 	{"2, TestGrantsOfAnEarlierStampDoNotCount in package quorum", `
 		ask             : queue 012 s1
@@ -202,7 +202,7 @@ var defects = []struct{ name, story string }{
 		again 1s        : withdraw queue 012 s2`},
 }
 
-// A defect that was mended stays mended.
+// A defect that was mended must not come back.
 func TestDefectsOfABid(t *testing.T) {
 	for _, d := range defects {
 		t.Run(d.name, func(t *testing.T) { tell(t, d.story) })

@@ -1,7 +1,7 @@
 // Package bid decides what one bid does: which nodes it asks, what their answers and hand-offs mean, and what it gives
 // back. A bid is the attempt of one owner to get a name. The package does no I/O, reads no clock, draws no random
-// number and starts no goroutine. Its input is events, its output is actions. So goroutines drive a bid in production
-// (package waiting), a table drives it in a test, and one seeded loop drives many of them in package bids of
+// number and starts no goroutine. Its input is events, and its output is actions. So goroutines drive a bid in
+// production (package waiting), a table drives it in a test, and a loop with a seed drives many bids in package bids of
 // internal/check.
 //
 // The states of a bid:
@@ -24,9 +24,9 @@
 //	JoinFirst, Passed
 //
 // A new round begins in the state open, failed or idle. It sends a new stamp, and only grants of this stamp count. Each
-// round begins in two steps: the action Draw, and then the event Stamped with the stamp or with the reason why there is
-// none. A late answer of a decided round can make an idle bid fail again: see answeredMissing. A bid that is over still
-// takes the answers that are missing, and gives back what they report.
+// round begins in two steps: the action Draw, and then the event Stamped. That event has the stamp, or the reason why
+// no stamp could be drawn. A late answer of a decided round can make an idle bid fail again: see answeredMissing. A bid
+// that is over still takes the missing answers, and gives back the grants that they report.
 //
 //	machine.go   the state of a bid
 //	action.go    what a bid has its caller do

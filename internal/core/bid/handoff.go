@@ -7,21 +7,22 @@ import (
 // Passed is a lease that its owner has ended in favour of a waiter of the same process.
 type Passed struct {
 	Owner   string
-	Highest int64         // the highest stamp sent under Owner
-	Over    clock.Instant // instant at which the lease has expired on the nodes
-	Passes  int           // passes in a row by which the lease came
+	Highest int64         // the highest stamp that was sent under Owner
+	Over    clock.Instant // the instant at which the lease has expired on the nodes
+	Passes  int           // the number of passes in a row that brought the lease
 }
 
-// Passed begins a round that takes the lease over from an owner of this process. It needs one round trip. A release, a
-// hand-off and an acquire would need three. It returns no actions if the bid does not take the lease. Otherwise
-// [Machine.Passing] tells, after the stamp was drawn, whether the bid takes it. If it does, this bid must release the
-// remains of from.
+// Passed begins a round that takes the lease over from an owner of this process. It needs one round trip, and a
+// release, a hand-off and an acquire would need three. Passed returns no actions if the bid does not take the lease.
+// Otherwise [Machine.Passing] reports, after the stamp was drawn, whether the bid takes it. If the bid takes the lease,
+// it must release the remains of from.
 func (m *Machine) Passed(from Passed) []Action {
 	m.start()
 	if m.settled() || m.Passing() {
 		return nil
 	}
-	// passes is also set for a pass that fails: it may leave a partial grant, and the lock then comes by a hand-off.
+	// passes is set even for a pass that fails. Such a pass may leave a partial grant, and the lock then comes by a
+	// hand-off.
 	m.from, m.passes = from, from.Passes+1
 	m.draw(round{to: Every, whole: true, pass: true})
 	return m.out
@@ -30,7 +31,7 @@ func (m *Machine) Passed(from Passed) []Action {
 // Passing reports whether a lease is being passed to this bid.
 func (m *Machine) Passing() bool { return m.from.Owner != "" }
 
-// drop releases the passed lease on nodes where this bid did not take it over.
+// drop releases the passed lease on the nodes where this bid did not take it over.
 func (m *Machine) drop(to Nodes) {
 	if m.Passing() {
 		m.emit(Action{Do: Release, To: to, Owner: m.from.Owner, Stamp: m.from.Highest, At: m.from.Over.Add(m.Window)})
@@ -38,7 +39,7 @@ func (m *Machine) drop(to Nodes) {
 }
 
 // Handed takes a hand-off: a node has reserved the name for this owner. One release causes hand-offs of all nodes
-// within a moment. The first one draws a stamp, and the other nodes are asked with the same stamp.
+// within a moment. The bid draws a stamp for the first hand-off, and asks the other nodes with the same stamp.
 func (m *Machine) Handed(now clock.Instant, node int) []Action {
 	m.start()
 	if m.settled() {
@@ -54,7 +55,8 @@ func (m *Machine) Handed(now clock.Instant, node int) []Action {
 	return m.out
 }
 
-// handed begins a round with the nodes that may have reserved or granted the name, now that node has.
+// handed begins a round because node has reserved the name. The round asks the nodes that may have reserved or granted
+// the name.
 func (m *Machine) handed(node int) {
 	m.claimed = m.claimed.With(node)
 	m.draw(round{to: m.mine(), wake: true})

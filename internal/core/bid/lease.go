@@ -9,18 +9,18 @@ import (
 // Lease is a lease that a bid has won.
 type Lease struct {
 	Owner    string
-	Token    int64         // the fencing token: µs of stamp time
-	Sent     clock.Instant // instant at which Token was drawn: the validity counts from here
+	Token    int64         // the fencing token, in µs of stamp time
+	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
 	Deadline clock.Instant
 	Others   bool  // a node had another waiter in its queue
-	By       Nodes // nodes that granted it before it was won
-	Passes   int   // passes in a row since the nodes handed the name to this process
+	By       Nodes // the nodes that granted the lease before it was won
+	Passes   int   // the number of passes in a row since the nodes handed the name to this process
 	Waited   bool  // the name came by a hand-off
-	Missing  bool  // answers are missing: the bid goes on to take them
+	Missing  bool  // answers are missing, so the bid still takes them
 }
 
-// take ends a bid that was won and returns its lease. It reports false if the bid is not won or the lease's deadline is
-// over.
+// take ends a bid that was won and returns its lease. It returns false if the bid is not won or the lease's deadline
+// has passed.
 func (m *Machine) take(now clock.Instant) (Lease, bool) {
 	deadline := quorum.Deadline(m.sent, m.TTL, m.Window)
 	if m.state != won || now >= deadline {
@@ -44,15 +44,17 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 	return l, true
 }
 
-// LeaseEnded notes that the lease is over. It comes before the lease is released. A question of the bid that is still
-// under way may reach a node after the release. The bid then releases the grant or the place that the question leaves.
+// LeaseEnded notes that the lease has ended. The caller calls it before it releases the lease. A question of the bid
+// that is still under way may reach a node after the release. The bid then releases the grant or the place that the
+// question leaves.
 func (m *Machine) LeaseEnded() { m.ended = true }
 
-// End ends the bid. It releases what the nodes have granted, and what they grant when a late command arrives. If the
-// release overtakes its acquire, the acquire finds a tombstone. End does nothing for a bid that is over.
+// End ends the bid. It releases the grants of the nodes, and also the grants that they make when a late command
+// arrives. If the release overtakes its acquire, the acquire finds a tombstone. End does nothing for a bid that is
+// over.
 //
 // If withdraw is true, End withdraws the current question from nodes that did not get it yet. Otherwise those nodes get
-// it, and their answers show whether somebody has the name.
+// it, and their answers show whether another owner has the name.
 func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.start()
 	if m.Over() {
@@ -74,12 +76,12 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	return m.out
 }
 
-// release gives back the grants of stamps that never won. The request is repeated until those grants have expired on
-// the nodes. If the bid has become a lease, the release ends the lease too.
+// release gives back the grants of stamps that never won. The caller repeats the request until those grants have
+// expired on the nodes. If the bid has become a lease, the release ends the lease too.
 //
-// If the bid is over, the release also removes it from the queues. Those releases are repeated for as long as a node
-// keeps a queue. Otherwise a waiter that was cut off for longer than its TTL would come back with two places in a
-// queue. A node would then reserve the name for bids that are over: for a second for each bid that the outage ended.
+// If the bid is over, the release also removes it from the queues. The caller repeats such a release for as long as a
+// node keeps a queue. Otherwise a waiter that was cut off for longer than its TTL would come back with two places in a
+// queue. A node would then reserve the name for each bid that the outage ended, for a second each.
 func (m *Machine) release(to Nodes, now clock.Instant) {
 	do := Abort
 	if m.taken {
@@ -98,9 +100,9 @@ func (m *Machine) release(to Nodes, now clock.Instant) {
 	}
 }
 
-// quit removes the owner from the queue of a node that did not grant. It repeats the request for as long as a node
-// keeps a waiter that asks nothing. Without it the node would reserve the name for this owner long after the end of the
-// lease.
+// quit removes the owner from the queue of a node that did not grant. The caller repeats the request for as long as a
+// node keeps a waiter that asks nothing. Otherwise the node would reserve the name for this owner long after the end of
+// the lease.
 func (m *Machine) quit(node int, now clock.Instant) {
 	m.emit(Action{Do: Quit, To: One(node), Owner: m.Owner, At: now.Add(nodescript.QueueKept)})
 }

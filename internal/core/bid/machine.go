@@ -8,14 +8,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Config has the constants of a bid.
+// Config contains the constants of a bid.
 type Config struct {
-	N      int           // number of nodes
-	Window time.Duration // of the node set
-	MaxTTL time.Duration // of the node set
+	N      int           // the number of nodes
+	Window time.Duration // the window of the node set
+	MaxTTL time.Duration // the longest TTL of the node set
 	Owner  string
 	TTL    time.Duration
-	Ticket int64 // 0: the bid joins no queue
+	Ticket int64 // the ticket of the wait; 0: the bid joins no queue
 }
 
 // state is the state of a bid.
@@ -25,66 +25,67 @@ const (
 	open   state = iota // the current round is not decided
 	won                 // a majority granted the current stamp
 	failed              // the current stamp has no majority
-	idle                // failed, and the waiter has dealt with the failure
+	idle                // failed, and the waiter knows of the failure
 	over                // the bid has ended
 )
 
-// Machine is one attempt of one owner to get a name. It has one or more rounds of one stamp each. A round goes to all
-// nodes. After a hand-off it goes only to the nodes that may have reserved or granted the name.
+// Machine is one attempt of one owner to get a name. It has one or more rounds of one stamp each. Usually a round goes
+// to all nodes. After a hand-off a round goes only to the nodes that may have reserved or granted the name.
 //
 // Each method that returns actions is an event. The caller carries out the actions in their order, before the next
-// event. The slice is valid until then. A Machine is not safe for concurrent use, and must not be copied.
+// event. The slice of actions is valid until the next event. A Machine is not safe for concurrent use, and must not be
+// copied.
 type Machine struct {
 	Config
 	state   state
-	pauses  int32 // pauses so far between questions to all nodes
+	pauses  int32 // the number of pauses so far between questions to all nodes
 	votes   quorum.Attempt
-	tag     int   // of the current round
-	stamp   int64 // of the current round, and so the highest stamp sent under Owner; 0: no round began
+	tag     int   // the tag of the current round
+	stamp   int64 // the stamp of the current round, the highest one sent under Owner; 0: no round began
 	sent    clock.Instant
-	claimed Nodes         // have reserved the name for Owner, and were not asked since
-	part    Nodes         // have granted the name, and did not get it back
-	stands  Nodes         // have the bid in their queues, or may have
-	halved  clock.Instant // start of a partial grant that lasts longer than a moment; 0: there is none
-	spare   spare         // nodes that the next rounds to all nodes leave out
-	again   again         // nodes that the bid hears again, and has asked for that reason
+	claimed Nodes         // the nodes that have reserved the name for Owner and were not asked since
+	part    Nodes         // the nodes that have granted the name and did not get it back
+	stands  Nodes         // the nodes that have the bid in their queues, or may have it
+	halved  clock.Instant // the start of a partial grant that lasts longer than a moment; 0: there is none
+	spare   spare         // the nodes that the next rounds to all nodes leave out
+	again   again         // the nodes that the bid asked because it hears them again
 	whole   bool          // the current round asks all nodes except spare
-	taken   bool          // the caller has the lease: later grants need no release
+	taken   bool          // the caller has the lease, so later grants need no release
 	ended   bool          // the lease has ended
 	waited  bool          // a node has reserved the name for Owner
 	err     error         // the reason why no stamp could be drawn
 	from    Passed        // the lease that is being passed to this bid; the zero value: none
-	passes  int           // number of passes in a row, including the one that brings this lease
+	passes  int           // the number of passes in a row, including the one that brings this lease
 	next    round         // the round whose stamp is being drawn
 
 	out  []Action
-	room [2]Action // so that most events allocate nothing
+	room [2]Action // memory for out, so that most events allocate nothing
 }
 
 // again is the set of nodes that a bid has asked lately because it hears them again.
 type again struct {
 	nodes Nodes
-	since clock.Instant // the set counts for one second from then on
+	since clock.Instant // the set counts for one second from this instant
 }
 
-// New returns a bid that has asked nobody yet.
+// New returns a bid that has not asked any node yet.
 func New(c Config) Machine { return Machine{Config: c, votes: quorum.NewAttempt(c.N)} }
 
-// Asking reports whether the current round is open: missing answers may still decide it.
+// Asking reports whether the current round is open, so that missing answers may still decide it.
 func (m *Machine) Asking() bool { return m.state == open && m.stamp != 0 }
 
 // Undecided reports whether a round with all nodes is open. Such a round is always decided in the end.
 func (m *Machine) Undecided() bool { return m.Asking() && m.whole }
 
-// Handing reports whether a round is open that asks only nodes with a hand-off. More hand-offs may follow, and such a
-// round stays undecided until then.
+// Handing reports whether a round is open that asks only nodes with a hand-off. Such a round may stay undecided until
+// more hand-offs come.
 func (m *Machine) Handing() bool { return m.Asking() && !m.whole }
-
-// Won reports whether a majority has granted the current stamp, and the caller does not have the lease yet.
-func (m *Machine) Won() bool { return m.state == won }
 
 // Over reports whether the bid has ended.
 func (m *Machine) Over() bool { return m.state == over }
+
+// Won reports whether the bid is won, and the caller has not taken the lease yet.
+func (m *Machine) Won() bool { return m.state == won }
 
 // Got reports whether the bid has the lease or had it.
 func (m *Machine) Got() bool { return m.taken }
@@ -95,7 +96,7 @@ func (m *Machine) Stamp() int64 { return m.stamp }
 // Part returns the nodes that have granted the name and did not get it back.
 func (m *Machine) Part() Nodes { return m.part }
 
-// mine returns the nodes that have a claim or a grant for this owner, or may have.
+// mine returns the nodes that have a claim or a grant for this owner, or may have one.
 func (m *Machine) mine() Nodes { return m.claimed | m.which(m.votes.Kept) }
 
 // which returns the nodes for which is returns true.
@@ -114,7 +115,7 @@ func (m *Machine) become(s state) {
 	m.emit(Action{Do: Wake})
 }
 
-// rest says when the round is decided and every node has answered.
+// rest emits Rest if the round is decided and every node has answered.
 func (m *Machine) rest() {
 	if m.state == open {
 		return
@@ -128,7 +129,8 @@ func (m *Machine) rest() {
 }
 
 // before reports whether owner has waited for longer than this bid. For equal tickets it compares the owners, as the
-// nodes' queues do. Owners of one client with one ticket belong to one wait, which keeps its ticket over its bids.
+// nodes' queues do. But owners of one client with one ticket belong to one wait, because a wait keeps its ticket for
+// all its bids.
 func (m *Machine) before(owner string) bool {
 	ticket, ok := nodescript.Ticket(owner)
 	if ok && ticket == m.Ticket {

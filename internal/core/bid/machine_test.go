@@ -198,7 +198,7 @@ func TestRulesOfABid(t *testing.T) {
 	}
 }
 
-// An attempt without a ticket joins no queue. It gives back only what it may have.
+// An attempt without a ticket joins no queue. So it gives back only grants that it may have.
 func TestAnAttemptWithoutATicketStandsInNoQueue(t *testing.T) {
 	newStory(t, 3, 0).tell(`
 		begin           : acquire 012 s1

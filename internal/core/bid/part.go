@@ -8,12 +8,13 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// PartEvery is the mean pause, at first, between two questions to all nodes while the bid has a partial grant. An older
-// waiter may have come to the other nodes since, and nobody gets the name until one of the two asks.
+// PartEvery is the mean pause, at first, between two questions to all nodes while the bid has a partial grant. The
+// pause is short because an older waiter may have come to the other nodes since then. In that case neither waiter gets
+// the name until one of the two asks.
 const PartEvery = 200 * time.Millisecond
 
 // learn notes whether a node's answer is a grant, so that this bid has the node. A node that did not answer does not
-// count: what it granted is unknown, and that is no reason to ask it more often.
+// count, because it is unknown whether it granted. That is no reason to ask the node more often.
 func (m *Machine) learn(node int, ans nodescript.Answer) {
 	if ans.Verdict == nodescript.Granted {
 		m.part = m.part.With(node)
@@ -25,12 +26,12 @@ func (m *Machine) learn(node int, ans nodescript.Answer) {
 	}
 }
 
-// split deals with the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
-// nodes once more, soon: the hand-offs of the other nodes may just be on their way. If they do not come, and a node
-// names an older waiter, split gives the partial grant back and the bid goes on. If two bids have a partial grant each,
-// one keeps and one gives, so they cannot swap for ever.
+// split handles the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
+// nodes once more, soon. The reason to ask soon is that hand-offs of the other nodes may just be on their way. If they
+// do not come, and a node names an older waiter, split gives the partial grant back and the bid goes on. If two bids
+// have a partial grant each, one bid keeps its grant and the other gives its grant back, so they cannot swap for ever.
 func (m *Machine) split(now clock.Instant) (soon bool) {
-	part := m.part & m.which(m.votes.Granted) // this excludes an earlier grant: another one may follow it
+	part := m.part & m.which(m.votes.Granted) // this excludes an earlier grant, because another one may follow it
 	if part == 0 {
 		return false
 	}
@@ -46,10 +47,10 @@ func (m *Machine) split(now clock.Instant) (soon bool) {
 	return false
 }
 
-// Wanted gives back a node's grant to stamp, because the holder of a lease wants to repair its lease there. The holder
-// relied on its lease a moment ago. So this bid cannot get the rest of a majority, whoever came first. If an open round
-// could still get a majority, Wanted ends it, because the missing answers may be those of nodes that hang. A round that
-// won has a majority, and Wanted changes nothing.
+// Wanted gives back a node's grant to stamp, because the holder of a lease wants to repair its lease on that node. The
+// holder relied on its lease a moment ago. So this bid cannot get the rest of a majority, no matter which of the two
+// came first. If an open round could still get a majority, Wanted ends it, because the missing answers may belong to
+// nodes that hang. If a round has won, it has a majority, and Wanted changes nothing.
 func (m *Machine) Wanted(now clock.Instant, node int, stamp int64) []Action {
 	m.start()
 	if m.settled() || m.Passing() || stamp > m.stamp {
@@ -68,8 +69,9 @@ func (m *Machine) Wanted(now clock.Instant, node int, stamp int64) []Action {
 	return m.out
 }
 
-// yields reports whether a node's answer says that an older waiter has the name. An expiring lease that nobody renews
-// does not count: it ends on each node by that node's clock, and so not everywhere at the same moment.
+// yields reports whether a node's answer says that an older waiter has the name. A lease that expires soon without a
+// renewal does not count. Such a lease ends on each node by the clock of that node, and so not on all nodes at the same
+// moment.
 func (m *Machine) yields(a nodescript.Answer) bool {
 	ends := !a.Claim && !a.Foreign && a.Left <= m.Window
 	return a.Verdict == nodescript.Held && !ends && m.before(a.Owner)

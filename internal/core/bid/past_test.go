@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A hand-off to a bid that is over is declined, unless somebody may still use it: defects 37, 39, 40 and 44, and
+// A client declines a hand-off to a bid that is over, unless a waiter may still use it: defects 37, 39, 40 and 44, and
 // TestWhatIsHandedToNobodyIsDeclined.
 func TestTheFateOfAHandOffToABidThatIsOver(t *testing.T) {
 	const claim = time.Second
@@ -35,7 +35,7 @@ func TestTheFateOfAHandOffToABidThatIsOver(t *testing.T) {
 	}
 }
 
-// What was won longer than a claim ago takes no memory.
+// An owner that won longer than a claim ago takes no memory.
 func TestThePastForgets(t *testing.T) {
 	p := NewPast("client", time.Second)
 	for i := range 100 {
@@ -59,7 +59,7 @@ func TestWhatIsHandedBetweenTwoBidsIsKept(t *testing.T) {
 			t.Error("it is not kept for the wait")
 		}
 	}
-	p.WaitGoesOn(100) // another bid has ended
+	p.WaitGoesOn(100) // another bid of the wait has ended
 	if all := p.Take(100); len(all) != 2 || all[0].Node != 1 {
 		t.Errorf("the next bid gets %v", all)
 	}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// The length of a pause depends on nothing but the numbers drawn.
+// The length of a pause depends only on the numbers drawn.
 func TestTheLengthOfAPause(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
 		name        string
 		pause       Pause
-		least, most time.Duration // with the smallest and with the greatest numbers
+		least, most time.Duration // the length with the smallest and with the greatest numbers
 		draws       int
 	}{
 		{"plain", Pause{Most: time.Second}, 1000 * ms, 1000 * ms, 0},

@@ -14,26 +14,27 @@ import (
 // Kind is the meaning of a failed attempt.
 type Kind uint8
 
-// Kinds.
+// These are the kinds.
 const (
-	Unavailable Kind = iota // too few nodes answered: nothing is known
+	Unavailable Kind = iota // too few nodes answered, so nothing is known
 	Held                    // another owner has the name
-	Contended               // nobody has the name: attempts split the votes or overtook each other
+	Contended               // no owner has the name: attempts split the votes or overtook each other
 )
 
 // Refusal is the reason why an attempt failed.
 type Refusal struct {
 	Kind    Kind
-	Answers []nodescript.Answer // by node
-	Err     error               // the reason why no stamp could be drawn, else nil
+	Answers []nodescript.Answer // the nodes' answers, by node
+	Err     error               // the reason why no stamp could be drawn; nil: one was drawn
 
-	Asked clock.Instant // instant of the question; 0: unknown
-	Doubt bool          // another owner has the name only if missing answers say so too
+	Asked clock.Instant // the instant of the question; 0: unknown
+	Doubt bool          // it is certain that another owner has the name only if missing answers say so too
 	Few   bool          // fewer nodes than a majority had answered
 	Cut   bool          // the wait ended before enough nodes had answered to know anything
 }
 
-// Refuse interprets the answers of a failed attempt. ended says that the wait ended before the answers decided anything.
+// Refuse interprets the answers of a failed attempt. ended says that the wait ended before the answers decided
+// anything.
 func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	r := &Refusal{Answers: append([]nodescript.Answer(nil), answers...), Err: err}
 	need := quorum.Majority(len(answers))
@@ -64,7 +65,7 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 	case most > 0 && most+unknown >= need:
 		r.Kind, r.Doubt = Held, most+unknown-unanswered < need
 	case held > 0 && foreign(answers):
-		// A foreign key says nothing about a quorum: its owner holds whatever it set.
+		// A foreign key is held even without a quorum, because its owner holds every node on which it set the key.
 		r.Kind = Held
 	default:
 		r.Kind = Contended
@@ -81,14 +82,15 @@ func (m *Machine) Refused(cut bool) *Refusal {
 	return r
 }
 
-// alone reports whether only a minority has answered a round with all nodes, and all other nodes are given up.
+// alone reports whether only a minority has answered a round with all nodes, and the client has given up all other
+// nodes.
 func (m *Machine) alone() bool {
 	few, all := m.few()
 	return few && all
 }
 
-// few reports whether fewer nodes than a majority have answered the current round. all reports whether all other nodes
-// are given up.
+// few reports whether fewer nodes than a majority have answered the current round. all reports whether the client has
+// given up all other nodes.
 func (m *Machine) few() (few, all bool) {
 	answered, all := 0, true
 	for i := range m.N {
@@ -102,7 +104,7 @@ func (m *Machine) few() (few, all bool) {
 	return answered < quorum.Majority(m.N), all
 }
 
-// late marks r as the refusal of an attempt whose majority of grants came after the end of its lease.
+// late marks r as the refusal of an attempt that got a majority of grants only after the end of its lease.
 func (r *Refusal) late() {
 	r.Kind = Unavailable
 	for i := range r.Answers {
@@ -140,7 +142,7 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
-// Age is how long ago the nodes were asked, 0 if that is not known.
+// Age returns the time since the nodes were asked, 0 if that is not known.
 func (r *Refusal) Age(now clock.Instant) time.Duration {
 	if r.Asked == 0 {
 		return 0
@@ -148,8 +150,8 @@ func (r *Refusal) Age(now clock.Instant) time.Duration {
 	return max(now.Sub(r.Asked), 0)
 }
 
-// Rank returns how many waiters are before this waiter in the queues. It is the median of the nodes that have the
-// waiter in their queue, or -1 if no node has it.
+// Rank returns the number of waiters before this waiter in the queues. It is the median over the nodes that have the
+// waiter in their queue, -1 if no node has it.
 func (r *Refusal) Rank() int {
 	var ranks []int
 	for _, a := range r.Answers {
@@ -163,8 +165,8 @@ func (r *Refusal) Rank() int {
 	return nth(ranks, (len(ranks)+1)/2)
 }
 
-// VotesIn returns the time after which enough quarantined nodes vote again to complete a majority. It reports false if
-// the end of the quarantines does not help.
+// VotesIn returns the time after which enough quarantined nodes vote again to complete a majority. It returns false if
+// the end of the quarantines does not complete one.
 func (r *Refusal) VotesIn() (time.Duration, bool) {
 	var unsettled quorum.Unsettled
 	if errors.As(r.Err, &unsettled) && unsettled.Left > 0 {

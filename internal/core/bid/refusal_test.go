@@ -40,7 +40,7 @@ func TestTheAgeOfARefusal(t *testing.T) {
 	}
 }
 
-// A majority of grants that came too late is told from a quorum that did not answer.
+// A majority of grants that came too late must be distinguishable from a quorum that did not answer.
 func TestGrantsThatCameTooLateAreMarked(t *testing.T) {
 	s := tell(t, `
 		begin           : queue 012 s1
@@ -52,7 +52,7 @@ func TestGrantsThatCameTooLateAreMarked(t *testing.T) {
 	}
 }
 
-// Quarantines that end make a quorum, if enough of them do.
+// Quarantines that end make a quorum, if enough of them end.
 func TestARefusalTellsWhenEnoughNodesVote(t *testing.T) {
 	quarantined := func(left time.Duration) nodescript.Answer {
 		return nodescript.Answer{Verdict: nodescript.Quarantined, Left: left}

@@ -7,22 +7,23 @@ import (
 )
 
 // AskEvery is the longest pause between two questions to all nodes. Such a question finds dead holders, lost hand-offs,
-// and locks that foreign clients gave back. The pause has no jitter: with a longer pause a waiter would sleep on, with
-// a shorter one it would ask more than once a second. Only the second pause is random, because many waiters that came
-// at the same moment would otherwise stay in step. The first is not random, because most waits end before it does.
+// and locks that foreign clients gave back. The pause has no jitter. With a longer pause a waiter would sleep on, and
+// with a shorter pause it would ask more than once a second. Only the second pause is random, because otherwise many
+// waiters that came at the same moment would stay in step. The first pause is not random, because most waits end before
+// it does.
 const AskEvery = time.Second
 
-// round is a round that begins as soon as its stamp is drawn.
+// round describes a round that begins as soon as its stamp is drawn.
 type round struct {
 	to    Nodes
 	chase bool // the only reason for the round is that nodes have seen a higher token
 	whole bool // the round counts as a round with all nodes
 	pass  bool // the round takes over a passed lease
 	keep  bool // later rounds do not withdraw the question
-	wake  bool // the waiter wants to know
+	wake  bool // wake the waiter when the round begins
 }
 
-// Begin begins the first round. It does nothing if a pass to this owner began one before.
+// Begin begins the first round. It does nothing if a pass to this owner has already begun a round.
 func (m *Machine) Begin(now clock.Instant) []Action {
 	m.start()
 	if m.stamp == 0 {
@@ -38,8 +39,8 @@ func (m *Machine) AskAll(now clock.Instant) []Action {
 	return m.out
 }
 
-// Join begins a round with all nodes, so that the bid joins their queues. It does nothing if a round is open: either
-// that round joins the queues, or a pass to this owner began it.
+// Join begins a round with all nodes, so that the bid joins their queues. It does nothing if a round is open, because
+// that round either joins the queues or began with a pass to this owner.
 func (m *Machine) Join(now clock.Instant) []Action {
 	m.start()
 	if !m.Asking() {
@@ -51,9 +52,9 @@ func (m *Machine) Join(now clock.Instant) []Action {
 // AskAgain begins another round with all nodes, except in three cases:
 //
 //   - A round with all nodes is open. Nodes may need longer to answer, or to time out, than a waiter pauses. If each
-//     question ended the round before, no round would ever be decided.
-//   - A node that granted the name owes an answer, and the last question is younger than AskEvery. Otherwise the bid
-//     would never know whether it still has its partial grant.
+//     question ended the round before it, no round would ever be decided.
+//   - A node that granted the name has not answered the last question, which is younger than AskEvery. Otherwise the
+//     bid would never know whether it still has its partial grant.
 //   - The waiter asks more often than AskEvery, because a polling client must get its turn. Only a minority has
 //     answered, and the last question is younger than AskEvery. Otherwise the bid would never learn that the other
 //     nodes do not answer.
@@ -70,8 +71,8 @@ func (m *Machine) AskAgain(now clock.Instant, every time.Duration) []Action {
 	return m.out
 }
 
-// HeardAgain begins a round because a node is heard again. It does so at most once a second for one node: the bid asks
-// once a second anyway, and a subscription that flaps is no reason to ask more often.
+// HeardAgain begins a round because the client hears a node again. It does so at most once a second for one node. The
+// bid asks once a second anyway, and a subscription that flaps is no reason to ask more often.
 func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 	m.start()
 	if now.Sub(m.again.since) >= AskEvery {
@@ -85,9 +86,9 @@ func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 }
 
 // JoinFirst joins the nodes' queues with a question that a release follows in the same piece. A release alone would
-// hand the name to a later waiter. A question that is already under way is not enough: the release may overtake it on a
-// second connection. Later hand-offs of other nodes do not withdraw this question, although they make it unnecessary.
-// JoinFirst reports false if the bid is over or won.
+// hand the name to a later waiter. A question that is already under way is not enough, because the release may overtake
+// it on a second connection. Later hand-offs of other nodes do not withdraw this question, although they make it
+// unnecessary. JoinFirst returns false if the bid is over or won.
 func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	m.start()
 	if m.settled() {
@@ -109,14 +110,14 @@ func (m *Machine) askAll(now clock.Instant) {
 // settled reports whether the bid is over or won.
 func (m *Machine) settled() bool { return m.state == over || m.state == won }
 
-// draw begins a round: its stamp comes by Stamped.
+// draw begins a round. The stamp of the round comes by Stamped.
 func (m *Machine) draw(r round) {
 	m.next = r
 	m.emit(Action{Do: Draw})
 }
 
-// Stamped takes the stamp of the round that begins, and the instant at which it was drawn. err says why no stamp could
-// be drawn: the round then fails at once.
+// Stamped takes the stamp of the round that begins, and the instant at which it was drawn. If no stamp could be drawn,
+// err is the reason, and the round fails at once.
 func (m *Machine) Stamped(stamp int64, sent clock.Instant, err error) []Action {
 	m.start()
 	r := m.next

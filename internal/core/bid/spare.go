@@ -2,16 +2,16 @@ package bid
 
 import "github.com/holdfast-go/holdfast/internal/core/clock"
 
-// spare is the set of nodes that a waiter gave back and leaves alone, because the others are held. Those nodes lack the
-// holder's lease, and its next renewal repairs it there. If many waiters asked them every second, the renewal would
-// hardly find them free. So for half of MaxTTL the waiter asks them only if another node has become free. That time is
-// longer than the time to the next renewal.
+// spare is the set of nodes that a waiter gave back and leaves alone, because the other nodes are held. The spared
+// nodes lack the holder's lease, and the holder's next renewal repairs it there. If many waiters asked these nodes
+// every second, the renewal would hardly find them free. So for half of MaxTTL the waiter asks them only if another
+// node has become free. That time is longer than the time to the next renewal.
 //
-// A node that was given back for the first time is not spared. If several waiters rush for a free lock, each gets some
-// nodes. The waiter's place in their queues then keeps the order.
+// A node that the waiter gave back for the first time is not spared. If several waiters rush for a free lock, each
+// waiter gets some nodes. The waiter's place in the queues of these nodes then keeps the order.
 type spare struct {
 	nodes Nodes
-	once  Nodes // nodes that were given back before
+	once  Nodes // the nodes that the waiter gave back before
 	until clock.Instant
 }
 
@@ -19,7 +19,7 @@ func (s *spare) gaveBack(n Nodes, until clock.Instant) {
 	s.nodes, s.once, s.until = s.nodes|n&s.once, s.once|n, until
 }
 
-// leave returns all nodes except the spared ones.
+// leave returns all nodes except the spared nodes.
 func (s *spare) leave(now clock.Instant) Nodes {
 	if now >= s.until {
 		s.nodes = 0
@@ -27,8 +27,8 @@ func (s *spare) leave(now clock.Instant) Nodes {
 	return Every &^ s.nodes
 }
 
-// askSpared sends the current stamp to the nodes that its round has left out. Another node granted the stamp, so the
-// lease that the renewal would repair there may be over.
+// askSpared sends the current stamp to the nodes that its round has left out. It does so because another node granted
+// the stamp, so the lease that the renewal would repair may have ended.
 func (m *Machine) askSpared() {
 	left := m.spare.nodes &^ m.which(m.votes.Asked)
 	m.spare.nodes = 0

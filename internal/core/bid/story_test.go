@@ -43,19 +43,19 @@ type story struct {
 	m    Machine
 	now  clock.Instant
 	last int64 // the last stamp
-	none bool  // the next stamp cannot be drawn
+	none bool  // no next stamp can be drawn
 }
 
 const start = clock.Instant(time.Hour)
 
-// owners are the owners in stories. The bid itself is mine.
+// owners contains the owners in stories. The owner of the bid itself is mine.
 var owners = map[string]string{
 	"mine":    owner("mine", "client", 100),
-	"past":    owner("past", "client", 100), // of an earlier bid of the same wait
+	"past":    owner("past", "client", 100), // the owner of an earlier bid of the same wait
 	"older":   owner("older", "other", 50),
 	"younger": owner("younger", "other", 150),
-	"before":  owner("before", "other", 100), // the same ticket, and a smaller name
-	"zafter":  owner("zafter", "other", 100), // the same ticket, and a greater name
+	"before":  owner("before", "other", 100), // an owner with the same ticket and a smaller name
+	"zafter":  owner("zafter", "other", 100), // an owner with the same ticket and a greater name
 	"dead":    owner("dead", "other", 10),
 	"foreign": "by hand",
 }
@@ -93,7 +93,7 @@ func (s *story) tell(lines string) {
 	}
 }
 
-// event has one event happen, and returns the actions as text.
+// event makes one event happen. It returns the actions as text.
 func (s *story) event(words []string) []string {
 	if after, ok := strings.CutPrefix(words[0], "+"); ok {
 		s.now = s.now.Add(s.duration(after))
@@ -155,7 +155,7 @@ func (s *story) event(words []string) []string {
 	return nil
 }
 
-// answers has nodes answer.
+// answers makes nodes answer.
 func (s *story) answers(words []string) (did []string) {
 	nodes, tag, _ := strings.Cut(words[0], "#")
 	round := s.m.tag
@@ -202,7 +202,7 @@ func (s *story) answers(words []string) (did []string) {
 	return did
 }
 
-// did returns actions as text, and draws the stamp that they ask for.
+// did returns actions as text. It also draws the stamp for the action Draw.
 func (s *story) did(actions []Action) (did []string) {
 	draw := false
 	for _, a := range actions {
@@ -244,7 +244,7 @@ var kinds = map[Do]string{
 	Abort: "abort", Release: "release", Quit: "quit", Wake: "wake", Rest: "rest",
 }
 
-// whose returns the owner of an action if it is not the bid's own.
+// whose returns the owner of an action, "" if it is the bid's own owner.
 func (s *story) whose(owner string) string {
 	if owner == s.m.Owner {
 		return ""
@@ -261,7 +261,7 @@ func (s *story) nodes(n Nodes) (text string) {
 	return text
 }
 
-// won returns a lease as text: the stamp, the nodes, the deadline, and then what is not usual.
+// won returns a lease as text: the stamp, the nodes, the deadline, and then each unusual field.
 func (s *story) won(l Lease) []string {
 	words := []string{"won", fmt.Sprintf("s%d", l.Token), s.nodes(l.By), l.Deadline.Sub(start).String()}
 	if l.Others {
@@ -301,7 +301,7 @@ func (s *story) refused(r *Refusal) string {
 	return text + " "
 }
 
-// pause returns a pause as text: the longest one, and then what else applies.
+// pause returns a pause as text: the longest pause, and then the other fields that apply.
 func pause(p Pause) string {
 	switch {
 	case p.About > 0:
@@ -318,7 +318,7 @@ func pause(p Pause) string {
 	return p.Most.String()
 }
 
-// is returns what the bid says of itself.
+// is returns the answers of the bid's own methods as text.
 func (s *story) is() (words []string) {
 	for name, is := range map[string]bool{
 		"1asking": s.m.Asking(), "2undecided": s.m.Undecided(), "3handing": s.m.Handing(), "4passing": s.m.Passing(), "5over": s.m.Over(), "6got": s.m.Got(),

@@ -6,17 +6,17 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// Turn is what a waiter does after it was woken.
+// Turn tells a waiter what to do after it was woken.
 type Turn struct {
 	Won     bool
-	Lease   Lease    // if the bid is won
-	Refusal *Refusal // of a round with all nodes; nil: none is known
-	Pause   Pause    // before the next question to all nodes
+	Lease   Lease    // the lease, if the bid is won
+	Refusal *Refusal // the refusal of a round with all nodes; nil: none is known
+	Pause   Pause    // the pause before the next question to all nodes
 }
 
-// Next returns the lease if the bid is won. Otherwise it returns the pause before the next question to all nodes: a
-// short one while hand-offs come in, else the time to the end of the holder's lease, and at most every. retry is the
-// pause of a waiter to which nobody hands the name over. Next looks at the bid once for all of this: see
+// Next returns the lease if the bid is won. Otherwise it returns the pause before the next question to all nodes. The
+// pause is short while hand-offs come in. Otherwise it lasts until the end of the holder's lease, and at most for
+// every. retry is the pause of a waiter that gets no hand-off. Next looks at the bid only once for all of this: see
 // [Machine.Outcome].
 func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []Action) {
 	m.start()
@@ -44,7 +44,7 @@ func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []A
 	_, foreign, left := r.Holder()
 	m.pauses++
 	p := Pause{Most: every, Random: m.pauses == 2, Retry: retry, Left: left}
-	p.Alone = foreign || r.Kind == Contended // nobody hands a foreign lock over
+	p.Alone = foreign || r.Kind == Contended // the holder of a foreign lock sends no hand-off
 	switch {
 	case soon:
 		p.About = Gather
@@ -54,9 +54,9 @@ func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []A
 	return Turn{Refusal: r, Pause: p}, m.out
 }
 
-// Outcome returns the lease, or the reason why there is none: the refusal is nil if the bid is won. cut says that the
-// wait ended before the decision. Outcome looks at the bid once for both: with two looks the bid could be won in
-// between, and the caller would give up the lock as one that came too late.
+// Outcome returns the lease, or the reason why there is no lease. The refusal is nil if the bid is won. cut says that
+// the wait ended before the decision. Outcome looks at the bid only once for both results. With two looks the bid could
+// be won in between, and the caller would give up the lock as one that came too late.
 func (m *Machine) Outcome(now clock.Instant, cut bool) (Lease, *Refusal, []Action) {
 	m.start()
 	if l, ok := m.take(now); ok {

@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// hostile is the data that a client may store if it may write the keys of one name.
+// hostile is the data that a hostile client may store if it may write the keys of one name.
 type hostile struct{ record, plain, waits string }
 
-// forged returns records whose text looks like the answers of other calls.
+// forged returns records whose text looks like the answers to other calls.
 func forged() (all []hostile) {
 	head := func(owner string) nodescript.Record {
 		t := now()
@@ -36,7 +36,7 @@ func forged() (all []hostile) {
 			}
 		}
 	}
-	for i := range 4 { // no valid time, in each place that has a time
+	for i := range 4 { // each place of a record that has a time gets an invalid time
 		for _, bad := range []string{"zzzzzzzzzzzzzzzz", "!!!!!!!!!!!!!!!!", "0x00000000000001", "  17900000000000", "             nan", "\x00\xff\r\n------------"} {
 			text := head("o~c~1-1").String()
 			at := i * 16
@@ -54,7 +54,7 @@ func forged() (all []hostile) {
 	return append(all, hostile{record: "x"}, hostile{record: strings.Repeat("7", 64)}, hostile{record: head("").String()[:49] + "x"})
 }
 
-// victim is a server with names that another client holds, and names that are free.
+// victim is a server. Another client holds some names on it, and some names are free.
 type victim struct {
 	*wire
 	tb testing.TB
@@ -89,8 +89,8 @@ func (v *victim) together(calls ...nodescript.Call) []nodescript.Answer {
 	return all
 }
 
-// suffers stores the data of a hostile client under one name, and asks for that name among others in every way.
-// Whatever the answer for that name is, the answers for the others must not change.
+// suffers stores the data of a hostile client under one name. It then asks for that name in every way, together with
+// other names. Any answer for that name is allowed, but the answers for the other names must not change.
 func (v *victim) suffers(h hostile) {
 	name := func(n string) nodescript.Lock { return nodescript.Lock{Name: n} }
 	at := func(n string, owner string) {
@@ -99,7 +99,7 @@ func (v *victim) suffers(h hostile) {
 		v.Set(ctx, nodescript.RecordKey(n), r.String(), ttl)
 		v.Set(ctx, n, owner, ttl)
 	}
-	for place := range 3 { // before, between and behind the others
+	for place := range 3 { // before, between and behind the other names
 		for _, what := range []string{"acquire", "wait", "extend", "release"} {
 			keys := []string{"bad", nodescript.RecordKey("bad"), nodescript.RecordKey("bad") + ":queue", "free", nodescript.RecordKey("free")}
 			v.Del(ctx, keys...)
@@ -161,7 +161,7 @@ func (v *victim) suffers(h hostile) {
 	}
 }
 
-// looksShort checks that a look at a name returns little, whatever its data is.
+// looksShort checks that a look at a name returns few bytes, no matter what is stored there.
 func (v *victim) looksShort() {
 	r := v.eval(nodescript.InspectText(), nodescript.InspectCall(nodescript.Lock{Name: "bad"}))
 	if len(r.Value) > 1000 || r.Err != nil {
@@ -170,7 +170,7 @@ func (v *victim) looksShort() {
 	_, _ = nodescript.ParseView(r)
 }
 
-// No record, whatever its content, affects the answer for another name.
+// The record of one name must not affect the answer for another name, no matter what the record contains.
 func TestNoRecordAnswersForAnotherName(t *testing.T) {
 	t.Parallel()
 	for what, addr := range map[string]string{"embedded": start(t, Restarted()).Addr(), "redis-server": redistest.Start(t).Addr()} {

@@ -11,8 +11,8 @@ import (
 // version is the server version that people see in `holdfast nodes`. The node behaves like that server.
 const version = "7.0.15 (embedded)"
 
-// answerInfo answers INFO before miniredis does. The INFO of miniredis has none of the fields that admission reads. The
-// server calls answerInfo for each command, also for commands in a script.
+// answerInfo answers INFO before miniredis does, because the INFO of miniredis has none of the fields that admission
+// reads. The server calls answerInfo for each command, and also for commands in a script.
 func (n *Node) answerInfo(c *server.Peer, cmd string, _ ...string) bool {
 	if cmd != "INFO" {
 		return false
@@ -26,9 +26,9 @@ func (n *Node) info() string {
 		"# Server", "redis_version:" + version, "redis_mode:standalone", "run_id:" + n.run, "uptime_in_seconds:" + strconv.FormatInt(int64(time.Since(n.started)/time.Second), 10),
 		"# Memory", "maxmemory:0", "maxmemory_policy:noeviction",
 		"# Persistence", "loading:0", "aof_enabled:0",
-		// INFO is one of the processed commands.
+		// The count of processed commands includes this INFO.
 		"# Stats", "evicted_keys:0", "total_commands_processed:" + strconv.FormatInt(n.asked.Add(1), 10),
-		// A replication id changes when the data comes from another server. Here that never happens.
+		// A replication id changes when the data comes from another server. This never happens here.
 		"# Replication", "role:master", "master_replid:" + n.run, "master_replid2:" + strings.Repeat("0", 40),
 		"# Cluster", "cluster_enabled:0", "",
 	}, "\r\n")

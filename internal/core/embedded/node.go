@@ -32,23 +32,23 @@ type config struct {
 	restarted bool
 }
 
-// Restarted declares that the node replaces one that may have granted locks. It then sits out its quarantine, as a
-// server does that lost its memory.
+// Restarted declares that the node replaces a node that may have granted locks. The new node then waits out its
+// quarantine, as a server that lost its memory does.
 func Restarted() Option { return func(c *config) { c.restarted = true } }
 
 // ErrPortTaken means that another process listens on the port.
 var ErrPortTaken = errors.New("address already in use")
 
 // Start starts a node on addr, such as "127.0.0.1:7001". Port 0 selects a free port. Without [Restarted] the node votes
-// as soon as a client asks it: it is new, so nobody can have locked anything on it.
+// as soon as a client asks it. This is safe because the node is new, so no client can have a lock on it.
 func Start(addr string, opts ...Option) (*Node, error) {
 	var c config
 	for _, o := range opts {
 		o(&c)
 	}
 	n := &Node{server: miniredis.NewMiniRedis(), run: newRunID(), started: time.Now()}
-	// Keys expire by the clock, when a command looks at them. The alternative is a ticker that calls FastForward. It
-	// would cost wake-ups while nothing happens, and would expire keys early by up to its period.
+	// Keys expire by the clock, when a command looks at them. The alternative is a ticker that calls FastForward. The
+	// ticker would cost wake-ups while the node is idle, and would expire keys early by up to its period.
 	n.server.ClockTTL(true)
 	if !c.restarted {
 		for field, value := range nodescript.Served(n.run, 0) {
@@ -79,9 +79,8 @@ func (n *Node) listen(addr string) error {
 	return err
 }
 
-// anyPort returns a random port below the range from which kernels choose. A port of that range could go to an outgoing
-// connection after the node has stopped. That could even be a connection of a client that dials this very port, which
-// would then be connected to itself.
+// anyPort returns a random port below the range from which kernels choose. After the node has stopped, the kernel could
+// give a port of that range to an outgoing connection. A client that dials this port could even be connected to itself.
 func anyPort() int { return 20000 + mathrand.IntN(12000) }
 
 // Addr returns the node's address as host:port.
@@ -98,7 +97,7 @@ func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 	for _, key := range n.server.Keys() {
 		text, err := n.server.Get(key)
 		if err != nil {
-			continue // not a string, and so no record
+			continue // the key is no string, so it is no record
 		}
 		r, err := nodescript.ParseRecord(text)
 		switch {
@@ -118,9 +117,9 @@ func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 // Close ends the node and its connections. The node's data is lost.
 func (n *Node) Close() { n.server.Close() }
 
-// newRunID returns 40 hexadecimal digits. redis-server draws the same at every start.
+// newRunID returns 40 random hexadecimal digits. redis-server draws such an id at every start.
 func newRunID() string {
 	var b [20]byte
-	_, _ = rand.Read(b[:]) // cannot fail
+	_, _ = rand.Read(b[:]) // this cannot fail
 	return hex.EncodeToString(b[:])
 }

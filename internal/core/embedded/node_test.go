@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// window is how late a call may be. It is wide, because machines are busy.
+	// window is the largest delay of a call. It is long, because machines are busy.
 	window = 3 * time.Second
 	ttl    = 4 * time.Second
 )
@@ -64,13 +64,13 @@ func (w *wire) hello() (nodescript.Hello, error) {
 	return nodescript.ParseHello(w.eval(nodescript.HelloText(), node.Call{}))
 }
 
-// admit runs admit, and then SCRIPT LOAD, as a driver does. After a challenge it runs both again.
+// admit runs admit, and then SCRIPT LOAD, as a driver does. After a challenge it runs both commands again.
 func (w *wire) admit(c nodescript.Config, stamp int64) nodescript.Answer {
 	a := w.ask(c, stamp, "")
 	if a.Verdict == nodescript.Challenged {
 		a = w.ask(c, stamp, a.Names)
 	}
-	a.Names = "" // no two nodes answer the same challenge
+	a.Names = "" // no two nodes write the same challenge
 	return a
 }
 
@@ -142,7 +142,7 @@ func TestFreshNodeVotesAndRestartedOneDoesNot(t *testing.T) {
 	}
 }
 
-// Time may not advance between two losses, but the counter in INFO does.
+// The clock may not advance between two losses, but the counter in INFO does.
 func TestEveryLossIsAnotherChallenge(t *testing.T) {
 	t.Parallel()
 	w, seen := dial(t, start(t).Addr()), map[string]bool{}
@@ -193,8 +193,8 @@ func TestKeysExpireByTheClock(t *testing.T) {
 	}
 }
 
-// BenchmarkAcquireRelease measures the cost of a lock on an embedded node, also with many keys: every access checks the
-// expiry of all of them.
+// BenchmarkAcquireRelease measures the cost of a lock on an embedded node, even with many keys. The number of keys
+// matters because every access checks the expiry of all keys.
 func BenchmarkAcquireRelease(b *testing.B) {
 	for _, keys := range []int{0, 100, 2000} {
 		b.Run(fmt.Sprintf("keys=%d", keys), func(b *testing.B) {

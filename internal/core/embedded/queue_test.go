@@ -13,7 +13,7 @@ import (
 
 var recordKey = nodescript.RecordKey(lock.Name)
 
-// sameQueue compares the waiters, and how long queue and record are kept.
+// sameQueue compares the waiters on both servers, and the remaining lives of the queue and of the record.
 func (p *pair) sameQueue(what string) {
 	p.t.Helper()
 	queue := recordKey + ":queue"
@@ -30,8 +30,8 @@ func (p *pair) sameQueue(what string) {
 	}
 }
 
-// handedOn makes both servers hand the name to owner, and fails unless both keep a claim for it. A claim lasts for a
-// second by a node's own clock, so the test does not compare it exactly.
+// handedOn makes both servers hand the name to owner. It fails the test unless both servers keep a claim for owner. A
+// claim lasts for a second by a node's own clock, so the test does not compare its end exactly.
 func (p *pair) handedOn(what string, c nodescript.Call, ok func(nodescript.Answer) bool, owner string, waiting bool, seen int64) {
 	p.t.Helper()
 	began := time.Now()
@@ -52,7 +52,7 @@ func (p *pair) handedOn(what string, c nodescript.Call, ok func(nodescript.Answe
 	p.sameQueue(what)
 }
 
-// answers fails unless both servers give this answer. It does not compare records with a claim.
+// answers fails the test unless both servers give this answer. It does not compare records with a claim.
 func (p *pair) answers(what string, c nodescript.Call, ok func(nodescript.Answer) bool) {
 	p.t.Helper()
 	for i, w := range p.both {

@@ -29,10 +29,11 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// slack is how far apart the same call may be on the two servers, beside the time that the test itself takes.
+// slack is the allowed difference between the results of the same call on the two servers, beside the time that the
+// test itself takes.
 const slack = 300 * time.Millisecond
 
-// each runs f on both servers, and fails if they disagree by more than their clocks may.
+// each runs f on both servers. It fails the test if they disagree by more than their clocks may differ.
 func (p *pair) each(what string, want nodescript.Verdict, f func(w *wire) nodescript.Answer) {
 	p.t.Helper()
 	began := time.Now()
@@ -52,8 +53,8 @@ func (p *pair) each(what string, want nodescript.Verdict, f func(w *wire) nodesc
 	p.same(what)
 }
 
-// same compares the stored data of both servers. Stamps come from the client, so records are exactly equal. The
-// exception is a tombstone that was limited to a node's own clock.
+// same compares the stored data of both servers. Stamps come from the client, so the records must be exactly equal. The
+// only exception is a tombstone that was limited to a node's own clock.
 func (p *pair) same(what string) {
 	p.t.Helper()
 	began := time.Now()
@@ -169,7 +170,7 @@ func TestScriptsRunAsOnRedis(t *testing.T) {
 		if node.Code(a.Err) != node.NoScript {
 			t.Errorf("acquire after SCRIPT FLUSH: %v", a.Err)
 		}
-		a.Err = nil // the wording differs
+		a.Err = nil // the words differ
 		return a
 	})
 }

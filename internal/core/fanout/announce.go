@@ -12,7 +12,7 @@ import (
 )
 
 // noteRefusal calls Config.VoteChanged when a node stops voting, when the reason changes, and when the node votes
-// again. v.mu is held.
+// again. The caller holds v.mu.
 func (v *voter) noteRefusal(ok bool) bool {
 	now := v.fan.Now()
 	if ok {
@@ -37,17 +37,18 @@ func (v *voter) noteRefusal(ok bool) bool {
 }
 
 // spell is a time in which the client does not know the nodes' clocks well enough for the node to vote. Each new client
-// has one, of some milliseconds, until it has met a majority.
+// has a spell of some milliseconds, until it has met a majority.
 type spell struct{ since, last clock.Instant }
 
 const (
-	// worthTelling is how long such a spell lasts before anybody is told.
+	// worthTelling is the length of a spell from which the client announces it.
 	worthTelling = time.Second
-	// spellPause is a pause after which it is another spell: a refused node is asked again after a second or so.
+	// spellPause is the pause after which a refusal begins another spell. The client asks a refused node again after
+	// about a second, so a shorter pause belongs to the same spell.
 	spellPause = 3 * time.Second
 )
 
-// brief reports whether a refusal belongs to a spell that has not lasted long.
+// brief reports whether a refusal belongs to a spell that is still short.
 func (s *spell) brief(now clock.Instant, a nodescript.Answer) bool {
 	var unsettled quorum.Unsettled
 	if a.Cause != nodescript.Inexact && !errors.As(a.Err, &unsettled) {
@@ -70,7 +71,7 @@ func (v *voter) announce(a nodescript.Answer) {
 	}
 }
 
-// refused is a refusal without its times. Two refusals for the same reason are equal.
+// refused is a refusal without its times, so that two refusals for the same reason are equal.
 type refused struct {
 	verdict nodescript.Verdict
 	cause   nodescript.Cause

@@ -9,14 +9,17 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// seldom is how many messages must have come alone before a caller carries the next one. In a crowd the first caller
-// would otherwise leave with its message alone, each time that the node is idle, and the crowd needs full pipelines.
+// seldom is the number of messages that must have come alone before a caller carries the next message. Without this
+// limit, the first caller of a crowd would leave with only its own message each time the node is idle. A crowd needs
+// full pipelines.
 const seldom = 4
 
-// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards to. While
-// to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
+// carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards the field
+// to. While to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
 	to       Receiver        // of the messages that a caller will carry; nil: no caller prepares to
+	away     Receiver        // of the messages whose call is under way; nil: none. The sender's mutex guards it
+	cancel   func()          // cuts off that call. The sender's mutex guards it
 	ctx      context.Context // of the caller
 	stop     func() bool     // ends the watch of ctx; nil: ctx never ends
 	batch    []*Message
@@ -24,16 +27,17 @@ type carrier struct {
 	pipeline pipeline
 }
 
-// Carry runs send, which may lock. Then it may carry the messages that send gave to the node, on the caller's
-// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. It does so only if there
-// is one node, the node votes, nothing else waits or is under way, and the last messages came alone too. In all other
-// cases the workers carry the messages.
+// Carry runs send, which may lock a mutex. Then it may carry the messages that send gave to the node, on the caller's
+// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only if
+// there is one node, the node votes, no other message waits or is under way, and the last messages came alone too. In
+// all other cases the workers carry the messages.
 //
-// Only messages with the receiver to are carried. Carry returns when they have their answers, or when ctx ends. The
-// call is cut off then, and the answers say so. A release or quit that was cut off is repeated at once by a worker. The
-// caller must hold no lock that an answer needs.
+// Carry carries only messages with the receiver to. It returns when the messages have their answers, or when ctx ends.
+// The end of ctx cuts off the call, and the answers say so. A worker then repeats a release or quit at once. The caller
+// must hold no mutex that the delivery of an answer needs.
 //
-// Several nodes get no such path. One goroutine would ask them one after the other.
+// With several nodes the workers always carry the messages, because one goroutine would ask the nodes one after the
+// other.
 func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	if s := f.senders[0]; len(f.senders) == 1 && ctx.Err() == nil && s.reserve(to) {
 		defer s.carry(ctx)
@@ -41,14 +45,28 @@ func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 	send()
 }
 
-// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals go on. The client
-// calls it when it closes.
+// EndWaits cuts off the calls of callers that carry a question for a lock. Releases and renewals continue. The client
+// calls EndWaits when it closes.
 func (f *Fanout) EndWaits() { f.end() }
+
+// Interrupt cuts off the call that a caller carries for the receiver to. The caller then returns from Carry. It does
+// nothing if there is no such call. The receiver calls it when another answer has decided what the caller waits for.
+func (f *Fanout) Interrupt(to Receiver) {
+	if len(f.senders) > 1 {
+		return
+	}
+	s := f.senders[0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.carrier.away == to {
+		s.carrier.cancel()
+	}
+}
 
 // reserve keeps workers from messages to the receiver to, because the caller will carry them. It reports false if the
 // node does not vote or is not idle.
 func (s *sender) reserve(to Receiver) bool {
-	if s.alone.Load() < seldom { // no lock is needed to see that, so Carry costs a crowd nothing
+	if s.alone.Load() < seldom { // this check needs no mutex, so Carry costs a crowd nothing
 		return false
 	}
 	if step, due := s.voter.next(); step != quorum.Send || due {
@@ -64,14 +82,14 @@ func (s *sender) reserve(to Receiver) bool {
 	return true
 }
 
-// reserved reports whether a caller will carry all messages of the queue. As soon as there is another message, a worker
-// takes them all. s.mu is held.
+// reserved reports whether a caller will carry all messages in the queue. If the queue contains any other message, a
+// worker takes all messages. The caller holds s.mu.
 func (s *sender) reserved() bool {
 	to := s.carrier.to
 	return to != nil && !slices.ContainsFunc(s.queue, func(m *Message) bool { return m.To != to })
 }
 
-// carry ends a reservation and sends the reserved messages. If the node is not idle any more, it leaves them to a
+// carry ends a reservation and sends the reserved messages. If the node is no longer idle, it leaves the messages to a
 // worker.
 func (s *sender) carry(ctx context.Context) {
 	defer s.fan.wait.Done()
@@ -108,7 +126,7 @@ func (s *sender) carry(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away--
-	if s.closed && len(s.queue) > 0 { // the workers may have ended: they found an empty queue
+	if s.closed && len(s.queue) > 0 { // the workers may have ended, because they found an empty queue
 		s.fan.wait.Go(s.work)
 	}
 }
@@ -121,26 +139,37 @@ func (f *Fanout) bound(c *carrier, batch []*Message) context.Context {
 	return f.ctx
 }
 
-// watch calls cancel if the caller's context ends. A nil carrier has no caller.
-func (c *carrier) watch(cancel context.CancelFunc) {
-	if c != nil && c.ctx.Done() != nil {
+// watch calls cancel if the caller's context ends, or at Interrupt. A nil carrier has no caller.
+func (c *carrier) watch(s *sender, to Receiver, cancel context.CancelFunc) {
+	if c == nil {
+		return
+	}
+	if c.ctx.Done() != nil {
 		c.stop = context.AfterFunc(c.ctx, cancel)
 	}
+	s.mu.Lock()
+	c.away, c.cancel = to, cancel
+	s.mu.Unlock()
 }
 
-// cut ends the watch. It reports whether the caller or EndWaits ended ctx, the context of the call.
-func (c *carrier) cut(ctx context.Context) bool {
+// cut ends the watch. It reports whether the caller, Interrupt or EndWaits ended ctx, the context of the call.
+func (c *carrier) cut(s *sender, ctx context.Context) bool {
 	if c == nil {
 		return false
 	}
+	s.mu.Lock()
+	c.away, c.cancel = nil, nil
+	s.mu.Unlock()
 	return c.stop != nil && !c.stop() || ctx.Err() == context.Canceled
 }
 
 // cutOff answers a message whose call was cut off. That says nothing about the node. But a node that hangs must not
-// look healthy because all its callers are impatient, so the node is met again.
+// look healthy because all its callers are impatient, so the node is asked whether it still votes, and the next callers
+// leave their messages to the workers. Calls go on meanwhile: nobody loses a lease because somebody is impatient.
 func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
-		s.voter.doubt()
+		s.alone.Store(0)
+		s.fan.wait.Go(func() { s.voter.askVote() })
 	}
 	m.answer(s.index, a)
 	if m.Persist != 0 {

@@ -17,12 +17,12 @@ func newLoneFleet(t *testing.T) *fleet {
 	f := newFleetOf(t, 1)
 	for range seldom {
 		f.answers(nodescript.QuitCall(lockX, "nobody"))
-		synctest.Wait() // until the worker is back
+		synctest.Wait() // wait until the worker is idle
 	}
 	return f
 }
 
-// carry carries m and returns the answer of the first node. It reports false if Carry returned first.
+// carry carries m and returns the answer of the first node. It returns false if Carry returned before the answer came.
 func (f *fleet) carry(ctx context.Context, m *Message) (nodescript.Answer, bool) {
 	r := newCollector(f.N())
 	m.To = r
@@ -64,7 +64,7 @@ func TestALoneCallerCarriesItsCallItself(t *testing.T) {
 	})
 }
 
-// A caller waits for its context and no longer. A release that was cut off is repeated.
+// A caller waits until its context ends and no longer. A worker repeats a release that was cut off.
 func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
 	for _, gives := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,8 @@ func TestTheEndOfItsContextEndsACallersWaitDuringItsCall(t *testing.T) {
 	}
 }
 
-// A node that hangs is met again after an impatient caller. Otherwise it would look healthy for ever.
+// A node that hangs is asked after an impatient caller whether it votes. Otherwise it would look healthy for ever. Until
+// it is known, workers carry the calls.
 func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)
@@ -105,13 +106,18 @@ func TestANodeWhoseCallersAreImpatientIsMetAgain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		f.carry(ctx, &Message{Call: f.acquire(t, "owner")})
+		began := time.Now()
+		if _, answered := f.carry(t.Context(), &Message{Call: f.acquire(t, "other")}); answered || time.Since(began) > 0 {
+			t.Error("the next caller carried its call there")
+		}
+		time.Sleep(2 * f.Timeout())
 		if f.voters[0].votes() {
-			t.Error("the node counts as one that votes, and the next caller would carry its call there")
+			t.Error("the node counts as one that votes")
 		}
 	})
 }
 
-// The client closes: a wait for a lock ends at once, and a release goes on.
+// When the client closes, a wait for a lock ends at once, and a release continues.
 func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
 	for _, gives := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -133,8 +139,8 @@ func TestTheEndOfWaitsCutsOffQuestionsOnly(t *testing.T) {
 	}
 }
 
-// Close during a carried call waits as long as for a worker's, and everything gets its answer: also what the answer to
-// the carried call causes.
+// Close waits for a carried call as long as for a worker's call. Every message gets its answer. This includes messages
+// that the answer to the carried call causes.
 func TestCloseWaitsForACarriedCallAndForItsConsequences(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"long enough": time.Second, "too short": 10 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -169,14 +175,14 @@ func TestCloseWaitsForACarriedCallAndForItsConsequences(t *testing.T) {
 	}
 }
 
-// answers is a receiver with one answer.
+// answers returns a receiver that calls to with an answer.
 func answers(to func(nodescript.Answer)) Receiver { return &receiver{to} }
 
 type receiver struct{ to func(nodescript.Answer) }
 
 func (r *receiver) Answered(_, _ int, a nodescript.Answer) { r.to(a) }
 
-// A crowd beside a lone caller travels together, and its messages wait for nobody's context.
+// The messages of a crowd beside a lone caller travel together, and do not depend on the context of a caller.
 func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)
@@ -208,7 +214,7 @@ func TestACrowdBesideALoneCallerTravelsTogether(t *testing.T) {
 	})
 }
 
-// After a crowd the workers carry the next messages, because the crowd may go on.
+// After a crowd the workers carry the next messages, because the crowd may continue.
 func TestNobodyCarriesInACrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)
@@ -230,8 +236,8 @@ func TestNobodyCarriesInACrowd(t *testing.T) {
 	})
 }
 
-// Another's message comes between the reservation and the call. A worker takes both, so no context of one caller can
-// cut off the call of another.
+// A message of another caller comes between the reservation and the call. A worker takes both messages, so the context
+// of one caller cannot cut off the call of another caller.
 func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)
@@ -252,7 +258,7 @@ func TestACallerCarriesOnlyItsOwnMessages(t *testing.T) {
 	})
 }
 
-// The server has lost its scripts. The caller leaves its message to a worker, which meets the server anew.
+// The server has lost its scripts. The caller leaves its message to a worker, which greets the server again.
 func TestACarriedCallSurvivesTheLossOfTheScripts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newLoneFleet(t)

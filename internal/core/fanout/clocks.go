@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Stamp draws a stamp for an acquire. It also returns the instant at which it was drawn.
+// Stamp draws a stamp for an acquire. It also returns the instant of the drawing.
 func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -20,15 +20,16 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 	return stamp, now, err
 }
 
-// refused has the clocks read if no stamp could be drawn, at most once in rereadEvery. f.mu is held.
+// refused reads the clocks in the background if no stamp could be drawn, at most once in rereadEvery. The caller holds
+// f.mu.
 func (f *Fanout) refused(err error, now clock.Instant) {
 	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
 		f.readSoon() // they may be right again
 	}
 }
 
-// admission returns a stamp for an admission, and how far the node's clock may be from it. If the clocks are not known
-// well enough, for example after the host was suspended, admission reads them first.
+// admission returns a stamp for an admission, and the largest distance of the node's clock from it. If the clocks are
+// not known well enough, for example after the host was suspended, admission reads the clocks first.
 func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	for tries := 0; ; tries++ {
 		f.mu.Lock()
@@ -46,8 +47,9 @@ func (f *Fanout) admission() (stamp int64, within time.Duration, err error) {
 	}
 }
 
-// keepTime has the clocks read now and then, also while the client has no work. Otherwise the first stamps of later
-// work could be wrong, and the client might not follow the correction for MaxTTL + W. Nobody waits for keepTime.
+// keepTime starts a reading of the clocks now and then, even while the client has no work. Otherwise the first stamps
+// of later work could be wrong, and the client might not follow the correction for MaxTTL + W. No caller waits for
+// keepTime.
 func (f *Fanout) keepTime() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,14 +65,14 @@ func (f *Fanout) keepTime() {
 }
 
 const (
-	// missedEvery is the pause before the clocks are read again if too few nodes answered.
+	// missedEvery is the pause before the next reading of the clocks if too few nodes answered.
 	missedEvery = 10 * time.Second
 	// lookEvery is the longest pause between two checks whether the clocks must be read. It is short because a timer
 	// does not run while the host is suspended.
 	lookEvery = time.Minute
 )
 
-// readSoon has the clocks read, except if that is under way. f.mu is held.
+// readSoon reads the clocks in the background, unless a reading is under way. The caller holds f.mu.
 func (f *Fanout) readSoon() {
 	if !f.reading && !f.closed {
 		f.reading, f.wasRead = true, make(chan struct{})
@@ -84,8 +86,8 @@ func (f *Fanout) readSoon() {
 	}
 }
 
-// catchUp has the clocks read and waits for that, if they were last read so long ago that no stamp can be drawn. That
-// happens after the host was suspended or the nodes were away.
+// catchUp reads the clocks and waits for the result if the last reading is too old to draw a stamp. The last reading is
+// too old after the host was suspended or the nodes were away.
 func (f *Fanout) catchUp(ctx context.Context) {
 	f.mu.Lock()
 	if f.closed || !f.time.Overdue(f.Now()) {
@@ -101,8 +103,9 @@ func (f *Fanout) catchUp(ctx context.Context) {
 	}
 }
 
-// rereadEvery is how often the client reads the clocks while a move of them settles and a caller wants a stamp. No
-// other message shows meanwhile that the clocks are right again, which may happen long before the move settles.
+// rereadEvery is the pause between two readings of the clocks while a move of the clocks settles and a caller wants a
+// stamp. No other message shows during that time that the clocks are right again. The clocks may be right long before
+// the move settles.
 const rereadEvery = time.Second
 
 // StampHeld draws a stamp for a renewal.
@@ -127,14 +130,15 @@ func (f *Fanout) Raise(seen int64) {
 	f.time.Raise(seen, f.Now())
 }
 
-// Offset returns how far a node's clock is from the majority's, as last read. It reports false if that is unknown.
+// Offset returns the distance of a node's clock from the majority's clock at the last reading. It returns false if the
+// distance is unknown.
 func (f *Fanout) Offset(node int) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.time.Offset(node)
 }
 
-// read takes readings of nodes' clocks.
+// read gives readings of nodes' clocks to the time base.
 func (f *Fanout) read(readings ...quorum.Reading) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,7 +155,7 @@ func (f *Fanout) read(readings ...quorum.Reading) {
 	}
 }
 
-// readAll reads the clocks of all nodes that answer soon enough. A later answer would say too little about a clock.
+// readAll reads the clocks of all nodes that answer soon enough. A late answer is too inexact to tell a node's time.
 func (f *Fanout) readAll() {
 	readings := make([]quorum.Reading, f.N())
 	var wait sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// stuck is a node that stops answering when the test says so.
+// stuck is a node that stops answering when the test sets now.
 type stuck struct {
 	node.Node
 	now   atomic.Bool
@@ -33,8 +33,8 @@ func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...stri
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// While a move of the clocks settles, no other message shows that they are right again. A client that met them in a bad
-// moment waited for MaxTTL + W, and then had to wait once more.
+// While a move of the clocks settles, no other message shows that the clocks are right again. Once a client met the
+// clocks in a bad moment and waited for MaxTTL + W. Then it had to wait as long once more.
 func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
@@ -45,7 +45,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 			run := fmt.Sprint("run", i)
 			nodes = append(nodes, nodemodel.New(run, now, nodemodel.Info{Run: run, Role: "master"}, set))
 		}
-		hangs := &stuck{Node: nodes[2]} // it must not delay the others' answers
+		hangs := &stuck{Node: nodes[2]} // this node must not delay the answers of the others
 		nodes[2] = hangs
 		f := New(Config{Nodes: nodes, Set: set, Timeout: 10 * time.Second, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler)})
 		defer f.Close(t.Context())
@@ -60,7 +60,7 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 		if _, _, err := f.Stamp(); err == nil {
 			t.Fatal("a move by a minute was followed at once")
 		}
-		time.Sleep(2 * rereadEvery) // still wrong
+		time.Sleep(2 * rereadEvery) // the clocks are still wrong
 		if _, _, err := f.Stamp(); err == nil {
 			t.Fatal("a move by a minute was followed")
 		}
@@ -76,8 +76,8 @@ func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	})
 }
 
-// Clocks part while a client has no work. If it learned that only with its next stamp, it could not follow for MaxTTL +
-// W. A client that only tries now and then would never get a lock again.
+// Clocks drift apart while a client has no work. If the client learned of this only with its next stamp, it could not
+// follow the clocks for MaxTTL + W. A client that only tries now and then would never get a lock again.
 func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
@@ -96,7 +96,7 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		hangs.now.Store(true)
-		for range 24 * 60 { // a day, in which the clocks part by 4 s
+		for range 24 * 60 { // in one day the clocks drift apart by 4 s
 			time.Sleep(time.Minute)
 			apart.Add(3000)
 		}
@@ -113,12 +113,13 @@ func TestAnIdleClientGoesWithTheClocks(t *testing.T) {
 	})
 }
 
-// While a host sleeps, its timers do not run, so nobody reads the clocks, and they may part by more than a window. A
-// stamp drawn before the next reading kept the client from following them for MaxTTL + W.
+// While a host sleeps, its timers do not run, so the client does not read the clocks, and the clocks may drift apart by
+// more than a window. A stamp that was drawn before the next reading kept the client from following the clocks for
+// MaxTTL + W.
 func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
-		var slept, apart atomic.Int64 // µs
+		var slept, apart atomic.Int64 // in µs
 		now := func() int64 {
 			return time.Now().Add(30*365*24*time.Hour).UnixMicro() + slept.Load() + apart.Load()
 		}
@@ -152,7 +153,7 @@ func TestAHostThatSleptForLongReadsTheClocksBeforeAStamp(t *testing.T) {
 	})
 }
 
-// late is a node whose answers take the given times, one after the other.
+// late is a node whose answers take the times in takes, one after the other.
 type late struct {
 	node.Node
 	takes []time.Duration
@@ -171,8 +172,8 @@ func (n *late) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// The quickest answer about a node's clock counts, and not the last one. One answer is enough if no other comes in
-// time.
+// The quickest answer about a node's clock counts, not the last answer. One answer is enough if no other answer comes
+// in time.
 func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 	const ms = time.Millisecond
 	for _, takes := range [][]time.Duration{{30 * ms, 10 * ms, 20 * ms}, {10 * ms, time.Hour}, {20 * ms, 10 * ms, time.Hour}} {
@@ -195,9 +196,10 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 }
 
 // A client's clock that is being set right runs 400 µs a second ahead of the nodes' clocks for hours, while the client
-// works. That is no move of the nodes' clocks. After a move it would get no lock for MaxTTL + W.
+// works. The client must not take this for a move of the nodes' clocks, because after a move it would get no lock for
+// MaxTTL + W.
 func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
-	for _, rate := range []time.Duration{-1000, 400, 1000} { // µs a second
+	for _, rate := range []time.Duration{-1000, 400, 1000} { // in µs a second
 		t.Run(fmt.Sprint(int64(rate)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}

@@ -19,7 +19,7 @@ func newCollector(n int) *collector {
 	return &collector{answers: make([]nodescript.Answer, n), done: make(chan struct{})}
 }
 
-// get returns the answers when all have come, enough is closed, or ctx ends.
+// get returns the answers as soon as all have come, enough is closed, or ctx has ended.
 func (c *collector) get(ctx context.Context, enough <-chan struct{}) []nodescript.Answer {
 	select {
 	case <-c.done:

@@ -30,9 +30,9 @@
 //
 //	clocks.go         the nodes' clocks: read them, draw stamps
 //
-// A sender asks its voter and no other part of admission. A voter knows no queue.
+// A sender asks its voter, but no other part of admission. A voter does not know the queues.
 //
-// Other libraries use one goroutine per node and call. That is simpler, but it costs most of their throughput. Here two
-// workers per node, or three for a single node, drain a queue into pipelines. Messages that wait while one pipeline is
-// under way go with the next one. Only a lone caller of a single node does without a worker.
+// Other libraries use one goroutine per node and call. That is simpler, but it costs most of the throughput. Here two
+// workers per node, or three for a single node, send the messages of a queue in pipelines. While a pipeline is under
+// way, later messages wait and go with the next pipeline. Only a lone caller of a single node needs no worker.
 package fanout

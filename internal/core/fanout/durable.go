@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lax returns why a server is less durable than its clients declare, and the value of appendfsync if that is the
-// reason. INFO does not say how the server writes its AOF, and a script may not ask. lax ignores a server without an
-// AOF, because admission finds that it is forgetful.
+// lax returns the reason if a server is less durable than its clients declare. It also returns the value of appendfsync
+// if that setting is the reason. lax asks for the settings because INFO does not say how the server writes its AOF, and
+// a script may not ask. It ignores a server without an AOF, because admission finds that such a server forgets.
 func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := v.node.(node.Configured)
 	if !can || !v.fan.config.Set.Durable {
@@ -37,7 +37,7 @@ func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, er
 	return nodescript.NoCause, "", nil
 }
 
-// unchecked logs once that a server does not tell its settings.
+// unchecked logs, only once, that a server does not tell its settings.
 func (v *voter) unchecked(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

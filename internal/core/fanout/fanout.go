@@ -13,17 +13,17 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Config has the settings of a Fanout. All of them except VoteChanged are required.
+// Config contains the settings of a Fanout. All settings except VoteChanged are required.
 type Config struct {
 	Nodes   []node.Node
 	Set     nodescript.Config
-	Timeout time.Duration // for one batch at one node
+	Timeout time.Duration // the time limit for one batch at one node
 	Clock   clock.Clock
 	Random  func() uint64
 	Logger  *slog.Logger
 
 	// VoteChanged is called when a node stops voting, when the reason changes, and when the node votes again. In the
-	// last case a is Done. offset is how far the node's clock is from the majority's, or 0 if that is unknown.
+	// last case a is Done. offset is the distance of the node's clock from the majority's clock, 0 if it is unknown.
 	// VoteChanged must not block. It may be nil.
 	VoteChanged func(node int, a nodescript.Answer, offset time.Duration)
 }
@@ -37,18 +37,18 @@ type Fanout struct {
 	cancel  context.CancelFunc
 	waits   context.Context // ends first in Close: see EndWaits
 	end     context.CancelFunc
-	hear    context.Context // ends earlier in Close: subscriptions have nothing to give back
+	hear    context.Context // ends early in Close, because subscriptions have nothing to give back
 	deaf    context.CancelFunc
 	wait    sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	time    *quorum.Timebase
-	settled chan struct{} // closed when a stamp can be drawn for the first time
-	reading bool          // the clocks are being read
-	wasRead chan struct{} // closed when that reading is done
+	settled chan struct{} // this channel closes when a stamp can be drawn for the first time
+	reading bool          // a reading of the clocks is under way
+	wasRead chan struct{} // this channel closes at the end of that reading
 	reread  clock.Instant // the end of the last reading
-	reader  *time.Timer   // starts readings while there is no work; nil until the clocks are known
+	reader  *time.Timer   // starts readings while the client has no work; nil until the clocks are known
 	homes   homes
 	members *members
 }
@@ -75,7 +75,7 @@ func New(c Config) *Fanout {
 	return f
 }
 
-// workers returns how many pipelines to a node are usually under way.
+// workers returns the number of pipelines to a node that may be under way without spares.
 func (f *Fanout) workers() int {
 	if len(f.senders) == 1 {
 		return workersOfOne
@@ -97,14 +97,14 @@ func (f *Fanout) Draw(d time.Duration) time.Duration {
 // Set returns the node set's configuration.
 func (f *Fanout) Set() nodescript.Config { return f.config.Set }
 
-// Timeout returns how long one node may take to answer.
+// Timeout returns the time in which a node must answer.
 func (f *Fanout) Timeout() time.Duration { return f.config.Timeout }
 
 // Addr returns the address of a node.
 func (f *Fanout) Addr(node int) string { return f.config.Nodes[node].Addr() }
 
-// SendBy returns the last instant at which it makes sense to send a stamp that was drawn at sent. Later the stamp would
-// leave the window, or nobody would wait for the answer.
+// SendBy returns the last instant at which it is useful to send a stamp that was drawn at sent. After that instant the
+// stamp would leave the window on its way, or no caller would wait for the answer.
 func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
 }
@@ -118,8 +118,8 @@ func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	}
 }
 
-// Together runs send. The messages that send gives to a node go there in one piece, with the releases last. On two
-// connections the second message could overtake the first.
+// Together runs send. The messages that send gives to a node go to the node in one piece, with the releases last. On
+// two connections the second message could overtake the first.
 func (f *Fanout) Together(send func()) {
 	for _, s := range f.senders {
 		s.hold(1)
@@ -135,11 +135,11 @@ func (f *Fanout) Together(send func()) {
 // SendTo gives m to one node.
 func (f *Fanout) SendTo(node int, m *Message) { f.senders[node].put(m) }
 
-// AskVotes greets every node and asks for its vote. It sends nothing else. It returns each node's answer when all have
-// answered or ctx ends. Done means that the node votes, Unanswered that its answer is missing.
+// AskVotes greets every node and asks for its vote. It sends no other message. It returns each node's answer as soon as
+// all have answered or ctx ends. Done means that the node votes. Unanswered means that the answer is missing.
 //
-// AskVotes accepts an earlier refusal for as long as a lock does. It does ask a node that voted for the last call, because
-// the node may be gone since. Calls to that node go on meanwhile.
+// AskVotes accepts an earlier refusal for as long as a lock does. But it asks a node again that voted for the last
+// call, because the node may be gone since then. Calls to that node continue during the question.
 func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 	r := newCollector(f.N())
 	f.mu.Lock()
@@ -155,7 +155,7 @@ func (f *Fanout) AskVotes(ctx context.Context) []nodescript.Answer {
 }
 
 // Settle waits until stamps can be drawn, or until the clocks were read once more. If all nodes have answered and still
-// no stamp can be drawn, it returns the answers. Otherwise it returns nil, or the answers so far if ctx ended.
+// no stamp can be drawn, Settle returns the answers. Otherwise it returns nil, or the answers so far if ctx ended.
 func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	select {
 	case <-f.settled:
@@ -174,12 +174,12 @@ func (f *Fanout) Settle(ctx context.Context) []nodescript.Answer {
 	}
 }
 
-// Met returns a channel that is closed when a stamp can be drawn for the first time.
+// Met returns a channel that closes when a stamp can be drawn for the first time.
 func (f *Fanout) Met() <-chan struct{} { return f.settled }
 
-// Greeted returns the instant at which the greeting of a majority was over. It returns the present instant while a
-// majority answers and its greeting goes on, which takes four or more round trips. It returns 0 if fewer nodes have
-// answered so far.
+// Greeted returns the instant at which the greeting of a majority ended. While a majority answers and its greeting
+// continues, which takes four or more round trips, Greeted returns the present instant. It returns 0 if fewer nodes
+// have answered so far.
 func (f *Fanout) Greeted() clock.Instant {
 	now := f.Now()
 	var when []clock.Instant
@@ -200,7 +200,7 @@ func (f *Fanout) Greeted() clock.Instant {
 	return when[quorum.Majority(f.N())-1]
 }
 
-// Close ends the workers and closes the nodes. Until ctx ends, the workers still try to send the queued messages.
+// Close ends the workers and closes the nodes. The workers continue to send the queued messages until ctx ends.
 func (f *Fanout) Close(ctx context.Context) {
 	f.mu.Lock()
 	f.closed = true

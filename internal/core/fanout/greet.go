@@ -12,11 +12,11 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// hello asks the node for its incarnation and its clock.
+// hello asks a node for its incarnation and its clock.
 func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.Hello, quorum.Reading, error) {
 	// The first answer includes the time to connect. A clock reading is uncertain by half of the round trip, and so are
-	// the tickets of waiters. After a long round trip hello therefore asks again, if the timeout leaves enough time: a
-	// call that is cut off costs its connection.
+	// the tickets of waiters. So after a long round trip hello asks again, if the timeout leaves enough time. Without
+	// enough time the call would be cut off, and the client would lose the connection.
 	var best quorum.Reading
 	var h nodescript.Hello
 	within, cancel := context.WithTimeout(ctx, timeout)
@@ -28,7 +28,7 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 		received := v.fan.Now()
 		switch {
 		case tries > 0 && node.Timeout(err):
-			return h, best, nil // the node has answered in time once
+			return h, best, nil // the node answered an earlier question in time
 		case node.Timeout(err):
 			return again, quorum.Reading{}, Overdue{v.fan.config.Timeout, err}
 		case err != nil:
@@ -49,8 +49,8 @@ func (v *voter) hello(ctx context.Context, timeout time.Duration) (nodescript.He
 	}
 }
 
-// Overdue is the error of a node that did not answer a greeting in time. A node that is far away may cause it too,
-// while the driver connects.
+// Overdue is the error of a node that did not answer a greeting in time. A node that is far away may cause this error
+// too, while the driver connects.
 type Overdue struct {
 	Timeout time.Duration
 	err     error
@@ -83,7 +83,7 @@ func (v *voter) greet() bool {
 }
 
 // admit asks the node to vote, with a stamp that a majority of clocks confirms. It waits for that majority, because the
-// other nodes are being greeted at the same time. If the node lost its memory, it answers with a challenge. admit then
+// client greets the other nodes at the same time. If the node lost its memory, it answers with a challenge. admit then
 // returns true, and the caller asks again with a stamp drawn after that answer.
 func (v *voter) admit() bool {
 	timeout := time.NewTimer(v.fan.config.Timeout)
@@ -119,8 +119,8 @@ func (v *voter) admit() bool {
 	return v.noteRefusal(again || a.Verdict == nodescript.Done)
 }
 
-// evalAdmit has the node run admit, and load the scripts if it does not have them. Loading takes a second round trip
-// and the same time again. The caller must draw stamp after the node answered with challenge.
+// evalAdmit makes the node run admit, and load the scripts if the node does not have them. Loading takes a second round
+// trip, so the call gets twice the time. The caller must draw stamp after the node answered with challenge.
 func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64, within time.Duration, challenge string) (a nodescript.Answer, received clock.Instant) {
 	set := v.fan.config.Set
 	call := nodescript.AdmitCall(stamp, within, challenge, strconv.FormatUint(v.fan.config.Random(), 36))
@@ -143,23 +143,23 @@ func (v *voter) evalAdmit(scripts *nodescript.Scripts, loaded bool, stamp int64,
 			a.Cause, a.Evidence = nodescript.Inexact, &nodescript.Evidence{Off: off}
 		}
 	}
-	if a.Time != 0 && loaded { // otherwise hello has read the clock, in one round trip
+	if a.Time != 0 && loaded { // if loaded is false, admit took more round trips, and hello has read the clock in one
 		v.fan.read(quorum.Reading{Node: v.index, Time: a.Time, Sent: sent, Received: received})
 	}
 	return a, received
 }
 
-// load has the node load the scripts without an admission, because releases need no vote. It reports whether the
-// incarnation that the scripts were made for now has them.
+// load makes the node load the scripts without an admission, because releases need no vote. It reports whether the
+// incarnation for which the client made the scripts now has them.
 func (v *voter) load(scripts *nodescript.Scripts) bool {
-	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.config.Timeout) // for two round trips
+	ctx, cancel := context.WithTimeout(v.fan.ctx, 2*v.fan.config.Timeout) // the call needs two round trips
 	defer cancel()
 	a := nodescript.ParseAdmit(v.fan.config.Set, v.node.Eval(ctx, scripts.Admit, nodescript.LoadCall(), scripts.Load()...))
 	return a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 }
 
-// refresh renews the node's guard and reads its clock. A failure shows in the calls that follow, so refresh reports
-// none.
+// refresh renews the node's guard and reads its clock. It returns no error, because the calls that follow show a
+// failure.
 func (v *voter) refresh() {
 	v.mu.Lock()
 	v.standing.Refreshed(v.fan.Now())

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A call that comes when a pipeline has just left waits for a moment. Then it goes with an idle worker, and does not
-// wait for the first pipeline's answers.
+// A call that comes just after a pipeline has left waits for a moment. Then an idle worker sends it, so that it does
+// not wait for the first pipeline's answers.
 func TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers(t *testing.T) {
 	const takes = 60 * time.Millisecond
 	for _, after := range []time.Duration{1, linger / 2, linger, 2 * linger, takes / 2} {
@@ -32,7 +32,7 @@ func TestACallThatComesRightAfterAnotherWaitsForNoneOfItsAnswers(t *testing.T) {
 	}
 }
 
-// Calls that come within the linger go in one piece.
+// Calls that come within the linger go in one pipeline.
 func TestWhatGathersWhileAPipelineHasJustLeftGoesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = time.Second / 2

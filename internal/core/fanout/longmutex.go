@@ -1,7 +1,7 @@
 package fanout
 
-// longMutex is a mutex that a goroutine holds over round trips. It is a channel and not a [sync.Mutex], so that time in
-// a bubble of testing/synctest goes on while a goroutine waits for it.
+// longMutex is a mutex that a goroutine holds during round trips. It is a channel, not a [sync.Mutex], so that time in
+// a bubble of testing/synctest continues while a goroutine waits for the mutex.
 type longMutex chan struct{}
 
 func newLongMutex() longMutex { return make(longMutex, 1) }
@@ -12,7 +12,7 @@ func (m longMutex) Lock() { m <- struct{}{} }
 // Unlock frees the mutex.
 func (m longMutex) Unlock() { <-m }
 
-// TryLock takes the mutex if it is free, and reports whether it did.
+// TryLock takes the mutex if it is free. It reports whether it took the mutex.
 func (m longMutex) TryLock() bool {
 	select {
 	case m <- struct{}{}:

@@ -12,48 +12,49 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// members are the servers behind this client's list, and the nodes' knowledge of them. Clients whose lists share only
-// some nodes could have disjoint majorities. So each client reports to every node which servers it meets. A node keeps
-// as many members as the set has nodes. It calls any other server a stranger, and clients do not count a stranger's
-// vote. Two clients that reported to one common node then count the votes of the same N servers. Any two majorities of
-// them have one server in common.
+// members contains the servers behind this client's list, and the nodes' knowledge of these servers. Clients whose
+// lists share only some nodes could have disjoint majorities. So each client reports to every node which servers it
+// meets. A node keeps as many members as the set has nodes. It calls any other server a stranger, and clients do not
+// count a stranger's vote. Two clients that reported to one common node then count the votes of the same N servers. Any
+// two majorities of these servers have one server in common.
 //
-// A report counts for a limited time. A client at work repeats it before that time ends. A server that nobody reports
-// loses its place. No lock or unlock waits for a repeated report.
+// A report counts for a limited time. A client at work repeats it before that time ends. A server that no client
+// reports loses its place. No lock or unlock waits for a repeated report.
 type members struct {
 	round   longMutex     // held while a report is under way
-	met     chan struct{} // receives a value when another server was met; it has room for one
+	met     chan struct{} // receives a value when the client meets another server; it has room for one
 	servers []membership
 	known   []word      // by node: its last answer to a report
 	timer   *time.Timer // starts the next report; nil: there was no report yet. Fanout.mu guards all fields but round
 }
 
-// membership is the knowledge of the server behind one node of the list.
+// membership is the client's knowledge of the server behind one node of the list.
 type membership struct {
-	id      string        // "": the server was not met, or has no id yet
-	changes int           // number of changes of id
-	blank   bool          // the server was met, and had no id
+	id      string        // "": the client has not met the server, or the server has no id yet
+	changes int           // how often id changed
+	blank   bool          // the client met the server, and the server had no id
 	seen    clock.Instant // the server was alive at this instant
-	against []objection   // by the node that calls the server a stranger
-	trusted atomic.Int64  // a clock.Instant: the vote counts until then
-	counted bool          // the vote was counted under this id
+	against []objection   // by node: its objection to the server
+	trusted atomic.Int64  // a clock.Instant: the vote counts until this instant
+	counted bool          // the client counted the vote of the server under this id
 }
 
 // objection is a node's answer that a server is a stranger.
 type objection struct {
 	until clock.Instant
-	gone  bool // nobody sees the member alive that has the place: the server gets the place at until
+	gone  bool // the member that has the place seems gone, so the server gets the place at until
 }
 
-// word is a node's answer to a report. sent is the instant of the report: an older answer that comes later is ignored.
+// word is a node's answer to a report. sent is the instant of the report. The client ignores an answer to an older
+// report that comes later.
 type word struct {
 	sent    clock.Instant
 	members []nodescript.Peer
 }
 
-// restWhen returns the time without work after which the client stops to repeat its reports. It is at least MaxTTL: a
-// held lease is renewed more often than that, so reports go on while there may be one. The reason: a node that was away
-// must hear of its holder's list before it accepts another list.
+// restWhen returns the time without work after which the client stops repeating its reports. The time is at least
+// MaxTTL. A client renews a held lease more often than that, so reports continue while the client may hold a lease.
+// This is necessary because a node that was away must hear of its holder's list before it accepts another list.
 func (f *Fanout) restWhen() time.Duration { return max(time.Minute, f.config.Set.MaxTTL) }
 
 func (f *Fanout) newMembers() *members {
@@ -64,7 +65,7 @@ func (f *Fanout) newMembers() *members {
 	return m
 }
 
-// wakeMet wakes a client that waits for another server to be met. The fan-out's lock is held.
+// wakeMet wakes a goroutine that waits until the client meets another server. The caller holds Fanout.mu.
 func (m *members) wakeMet() {
 	select {
 	case m.met <- struct{}{}:
@@ -72,10 +73,11 @@ func (m *members) wakeMet() {
 	}
 }
 
-// lists reports whether node lists can share a part of their members. With one node two lists are equal or disjoint.
+// lists reports whether two node lists can share only a part of their members. With one node, two lists are equal or
+// disjoint.
 func (f *Fanout) lists() bool { return f.N() > 1 }
 
-// sawAlive notes which server was met behind a node. asked is the instant of the question.
+// sawAlive notes which server the client met behind a node. asked is the instant of the question.
 func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,8 +91,8 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	m.seen = max(m.seen, asked)
 }
 
-// becomes notes another server behind the node. What was said of the server before does not count for it. Fanout.mu is
-// held.
+// becomes notes another server behind the node. Objections to the server before do not apply to the new server. The
+// caller holds Fanout.mu.
 func (m *membership) becomes(id string) {
 	m.id, m.blank, m.counted = id, false, false
 	m.changes++
@@ -98,16 +100,16 @@ func (m *membership) becomes(id string) {
 	m.trusted.Store(0)
 }
 
-// untrusted reports whether a server's vote does not count until the next report about it.
+// untrusted reports whether a server's vote does not count until the next report about the server.
 func (f *Fanout) untrusted(node int) bool {
 	return f.lists() && int64(f.Now()) >= f.members.servers[node].trusted.Load()
 }
 
-// member makes the nodes know the server behind a node as a member. It returns Done if the server's vote counts.
-// Otherwise it returns the reason: Misconfigured; Quarantined, until its place is free; Failed, if no majority took a
-// report.
+// member tries to make the server behind a node a member for the nodes. It returns Done if the server's vote counts.
+// Otherwise it returns the reason. Misconfigured: a node has other members. Quarantined: the server waits until its
+// place is free. Failed: no majority took a report.
 func (f *Fanout) member(node int) nodescript.Answer {
-	if f.untrusted(node) { // otherwise nobody waits for reports of others
+	if f.untrusted(node) { // if the vote counts already, no caller waits for a report
 		f.reportUntilTrusted(node)
 	}
 	f.mu.Lock()
@@ -133,11 +135,11 @@ func (f *Fanout) member(node int) nodescript.Answer {
 	return nodescript.Answer{Verdict: nodescript.Done}
 }
 
-// reportUntilTrusted reports until a node's vote counts, or until more reports do not help.
+// reportUntilTrusted sends reports until a node's vote counts, or until more reports do not help.
 func (f *Fanout) reportUntilTrusted(node int) {
 	f.members.round.Lock()
 	defer f.members.round.Unlock()
-	for began := f.Now(); f.untrusted(node); { // the report of another node may have named it too
+	for began := f.Now(); f.untrusted(node); { // a report for another node may also have named this node's server
 		if again := f.report(); !again || f.Now().Sub(began) > f.config.Timeout {
 			return
 		}
@@ -149,13 +151,13 @@ func (f *Fanout) reportUntilTrusted(node int) {
 	}
 }
 
-// opposed returns a node that calls the server a stranger, or -1 if none does. Fanout.mu is held.
+// opposed returns a node that calls the server a stranger, -1 if no node does. The caller holds Fanout.mu.
 func (m *membership) opposed(now clock.Instant) int {
 	return slices.IndexFunc(m.against, func(o objection) bool { return now < o.until })
 }
 
-// bothLists returns the members that a node knows and the servers behind this client's list, without the times of their
-// last sight. f.mu is held.
+// bothLists returns the members that a node knows and the servers behind this client's list, without the times at which
+// clients last saw them. The caller holds f.mu.
 func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	e := &nodescript.Evidence{Value: f.Addr(by), Kept: f.config.Set.MemberKept()}
 	for _, m := range f.members.known[by].members {
@@ -167,11 +169,11 @@ func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	return e
 }
 
-// report tells every node which servers are behind the list, and takes the answers. It returns when all nodes have
-// answered. As a node may hang, it also returns when a majority has answered and the others had enough time.
+// report tells every node which servers are behind the list, and processes the answers. It returns when all nodes have
+// answered. A node may hang, so report also returns when a majority has answered and the other nodes had enough time.
 //
-// It returns true if no additional vote counts after it, because a node answered but did not keep the report. That node
-// is being met, and needs the report again. members.round is held.
+// again is true if a vote could not begin to count because a node answered but did not keep the report. The client
+// meets that node now, and the node needs the report again. The caller holds members.round.
 func (f *Fanout) report() (again bool) {
 	f.mu.Lock()
 	sent := f.Now()
@@ -182,8 +184,8 @@ func (f *Fanout) report() (again bool) {
 	var list []nodescript.Peer
 	listed := make([]nodescript.Peer, f.N())
 	changes := make([]int, f.N())
-	until := make([]clock.Instant, f.N()) // until then the servers are trusted
-	wait := f.config.Set.Window / 8       // for the answers that come after a majority's
+	until := make([]clock.Instant, f.N()) // the servers are trusted until these instants
+	wait := f.config.Set.Window / 8       // the time for answers that come after a majority's answers
 	begins := false                       // a vote that does not count yet may count after this report
 	for i := range f.members.servers {
 		if m := &f.members.servers[i]; m.id != "" {
@@ -194,15 +196,16 @@ func (f *Fanout) report() (again bool) {
 			begins = begins || f.untrusted(i)
 		}
 	}
-	// A vote that begins to count makes a majority with other votes at once, and a client relies on it for a whole TTL.
-	// So no objection may come later. Every node therefore gets the time of the longest round trip of a vote, or until
-	// its call ends. This includes nodes that were not seen lately, because all nodes look like that after a rest.
+	// A vote that begins to count may complete a majority at once, and a client relies on that majority for a whole
+	// TTL. So no objection may come later. Therefore every node gets the time of the longest round trip of a vote, or
+	// until its call ends. This includes nodes that the client has not seen lately, because after a rest it has not
+	// seen any node lately.
 	if begins {
-		// The timer ends later than the instant in which calls time out.
+		// The timer ends later than the instant at which calls time out.
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16
 	}
 	answers := make(chan answered, f.N())
-	expected := 0 // answers of the nodes that were not silent lately
+	expected := 0 // the number of answers from nodes that were not silent lately
 	silent := make([]bool, f.N())
 	for i, v := range f.voters {
 		call := nodescript.PeersCall(f.config.Set, f.time.StampAt(sent), f.members.servers[i].id, list)
@@ -242,9 +245,9 @@ func (f *Fanout) report() (again bool) {
 	defer f.mu.Unlock()
 	for i, t := range listed {
 		if again && f.untrusted(i) {
-			continue // the node that kept nothing may yet get another list
+			continue // the node that did not keep the report may still get another list
 		}
-		// A server that left and came back meanwhile may have lost objections that came in between.
+		// A server may have left and come back during the report. Then objections from that time may be lost.
 		if m := &f.members.servers[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(f.Now()) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
@@ -260,7 +263,8 @@ type answered struct {
 	unkept bool // the node answered, but does not keep the report
 }
 
-// reportTo sends a report to one node and takes its answer, also a late one. id is the id under which the node was met.
+// reportTo sends a report to one node and processes its answer, even a late answer. id is the id under which the client
+// met the node.
 func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unkept bool) {
 	ctx, cancel := context.WithTimeout(f.hear, f.config.Timeout)
 	defer cancel()
@@ -271,22 +275,23 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 	}
 	f.mu.Lock()
 	me := &f.members.servers[i]
-	met := id == p.ID                 // compared with the report's id, because the node may have been met since
+	met := id == p.ID                 // compare the report's id, because the client may have met the node since
 	if me.id != p.ID && me.id != "" { // a server that is gone is not reported again
 		me.becomes("")
 		f.mu.Unlock()
-		v.doubt()                          // it lost its memory, or the address leads to another server
-		f.wait.Go(func() { v.admitted() }) // other votes begin to count only after it keeps a report
+		v.doubt()                          // the server lost its memory, or the address leads to another server
+		f.wait.Go(func() { v.admitted() }) // other votes begin to count only after the new server keeps a report
 		return false, true
 	}
 	defer f.mu.Unlock()
 	if met {
 		me.seen = max(me.seen, sent)
-	} else if me.id == "" && me.blank && !p.Late { // it got its id when it was admitted, and keeps only what comes with that
+		// Admission gave the server its id; the server keeps only reports that come with this id.
+	} else if me.id == "" && me.blank && !p.Late {
 		me.becomes(p.ID)
 		me.seen = sent
 		f.members.wakeMet()
-	} else if me.id == "" { // it was away, and keeps reports only after it was met
+	} else if me.id == "" { // the server was away, and keeps reports only after the client met it
 		f.wait.Go(func() { v.admitted() })
 	}
 	if sent >= f.members.known[i].sent {
@@ -302,13 +307,14 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 			}
 		}
 	}
-	// A node that was not greeted yet keeps no report, but its objections count. The same is true for a node that the
-	// report reached late: it gets the next report in time, or not either. A node that cannot be greeted, for example
-	// because it refuses INFO, must not stop the votes of the others.
+	// A node that the client has not greeted yet keeps no report, but its objections count. The same is true for a node
+	// that got the report late. The client does not repeat the report for a late node, because the next report may be
+	// as late. A node that the client cannot greet, for example because it refuses INFO, must not stop the votes of the
+	// other nodes.
 	return met && !p.Late, !met && !v.unmet.Load()
 }
 
-// objection returns the meaning of a node's answer for a stranger.
+// objection converts a node's answer about a stranger.
 func (f *Fanout) objection(p nodescript.Peers) objection {
 	set, oldest := f.config.Set, p.Time
 	for _, m := range p.Members {
@@ -321,7 +327,7 @@ func (f *Fanout) objection(p nodescript.Peers) objection {
 	return objection{f.Now().Add(max(set.MemberKept()-unseen, time.Millisecond)), true}
 }
 
-// reportAgain schedules the next report. f.mu is held.
+// reportAgain schedules the next report. The caller holds f.mu.
 func (f *Fanout) reportAgain(in time.Duration) {
 	switch {
 	case f.closed:
@@ -332,7 +338,7 @@ func (f *Fanout) reportAgain(in time.Duration) {
 	}
 }
 
-// reportSoon sends a report in the background. It does nothing if the client has had no work for restWhen.
+// reportSoon sends a report in the background. It does nothing if the client has had no work for the time restWhen.
 func (f *Fanout) reportSoon() {
 	now, last := f.Now(), clock.Instant(0)
 	for _, s := range f.senders {
@@ -345,9 +351,9 @@ func (f *Fanout) reportSoon() {
 	if f.closed || now.Sub(last) > f.restWhen() {
 		return
 	}
-	f.reportAgain(f.config.Set.ReportEvery() / 4) // for the case that this report fails
+	f.reportAgain(f.config.Set.ReportEvery() / 4) // this timer matters if the report fails
 	f.wait.Go(func() {
-		if f.members.round.TryLock() { // otherwise a report is under way
+		if f.members.round.TryLock() { // if the mutex is not free, a report is under way
 			f.report()
 			f.members.round.Unlock()
 		}

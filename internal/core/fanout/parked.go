@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// unparkEvery is the pause before the parked messages are tried again, all in one pipeline.
+	// unparkEvery is the pause before the sender tries the parked messages again, all in one pipeline.
 	unparkEvery = 200 * time.Millisecond
-	// mostParked limits the memory that a dead node costs. A lease or place whose release is dropped ends by itself,
-	// after its TTL or a minute.
+	// mostParked limits the memory that a dead node costs. If a release is dropped, its lease ends by itself after the
+	// TTL, and a place in a queue ends after a minute.
 	mostParked = 16384
 )
 
-// parked keeps the releases and quits that could not be delivered to a node. It keeps each until the lease or place
-// that it gives back is over on the node anyway.
+// parked keeps the releases and quits that a node could not get. It keeps each message until the lease or place that
+// the message gives back has ended on the node anyway.
 type parked struct {
 	mu       sync.Mutex
 	messages []*Message

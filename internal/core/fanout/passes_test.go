@@ -16,16 +16,16 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// fleet is some nodes that vote. A test can move their clocks together, and can make them refuse a greeting.
+// fleet is a set of nodes that vote. A test can move their clocks together, and can make the nodes refuse a greeting.
 type fleet struct {
 	*Fanout
 	set    nodescript.Config
-	ahead  atomic.Int64 // of all clocks, µs
+	ahead  atomic.Int64 // how far all clocks are ahead, in µs
 	models []*nodemodel.Node
-	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // answer to EVAL; nil: normal
-	asked  atomic.Int64                                                 // calls by digest
-	piped  atomic.Int64                                                 // pipelines of those
-	takes  atomic.Int64                                                 // ns for a call by digest
+	eval   atomic.Pointer[func(ctx context.Context, admits bool) error] // the answer to EVAL; nil: the usual answer
+	asked  atomic.Int64                                                 // the number of calls by digest
+	piped  atomic.Int64                                                 // the number of pipelines with calls by digest
+	takes  atomic.Int64                                                 // the time that a call by digest takes, in ns
 }
 
 // met is a node of a fleet.
@@ -111,7 +111,7 @@ func (f *fleet) lock(t *testing.T) (owner string, stamp int64) {
 
 var lockX = nodescript.Lock{Name: "x"}
 
-// moved moves the clocks of the fleet ahead by a minute, and lets the client learn that.
+// moved moves the clocks of the fleet ahead by a minute, and lets the client learn of the move.
 func (f *fleet) moved(t *testing.T) {
 	f.ahead.Store(time.Minute.Microseconds())
 	for range 2 {
@@ -128,7 +128,7 @@ func (f *fleet) answer(err error) {
 	f.eval.Store(&how)
 }
 
-// Releases and quits need no vote. Every node that answers gets them, whatever it answers.
+// Releases and quits need no vote. Every node that answers gets them, no matter what it answers.
 func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 	for name, shut := range map[string]func(t *testing.T, f *fleet){
 		"clocks moved": func(t *testing.T, f *fleet) { f.moved(t) },
@@ -137,7 +137,8 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 			for _, s := range f.voters {
 				s.broke(errors.New("connection lost"))
 			}
-			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window)) // a new greeting
+			// The call causes a new greeting.
+			f.answers(nodescript.ExtendCall(lockX, "somebody", 1, 1, 1, time.Second, f.set.Window))
 		},
 		"clocks moved, scripts gone": func(t *testing.T, f *fleet) {
 			f.moved(t)
@@ -176,7 +177,8 @@ func TestAReleasePassesTheDoorOfEveryNodeThatAnswers(t *testing.T) {
 	}
 }
 
-// A release to a node that was not reached a moment ago would only cost another try, and the releasing caller's time.
+// A release to a node that was not reached a moment ago would only cost another try, and the time of the caller that
+// releases.
 func TestAReleaseIsNotSentToANodeThatWasNotReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
@@ -199,7 +201,7 @@ func TestAReleaseIsNotSentToANodeThatWasNotReached(t *testing.T) {
 	})
 }
 
-// Somebody looks at the nodes in a bad moment. Calls still go to them as if nobody had looked.
+// A caller looks at the nodes in a bad moment. Calls still go to the nodes as if there were no look.
 func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 	refused := func(err error) func(*fleet) func() {
 		return func(f *fleet) func() { f.answer(err); return func() { f.eval.Store(nil) } }
@@ -238,8 +240,8 @@ func TestALookAtANodeThatVotesKeepsNothingFromIt(t *testing.T) {
 	}
 }
 
-// If Doubt is called while a node is asked, the node is met anew, whatever it answers: the break may have come after
-// the answer.
+// If Doubt is called while the client asks a node, the client meets the node again, no matter what the node answers.
+// The connection may have broken after the answer.
 func TestADoubtOutlivesTheAnswerThatItMeets(t *testing.T) {
 	for name, asked := range map[string]func(s *voter){
 		"by the way": func(s *voter) { s.askVote() },

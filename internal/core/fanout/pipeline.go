@@ -5,13 +5,13 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pipeline is the set of calls that go to a node in one piece. Messages of one kind share one call of their script,
-// because a call is most of a message's cost for the server.
+// pipeline is the set of calls that go to a node together. Messages of one kind share one call of their script, because
+// a call is most of a message's cost for the server.
 type pipeline struct {
-	parts []part // the first used ones are in use
+	parts []part // only the first parts, as many as used says, are in use
 	used  int
 	calls []node.Call
-	order []int // index of the part of each call
+	order []int // for each call, the index of its part
 }
 
 // part is one call and its messages.
@@ -36,7 +36,7 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
-// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue when the
+// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue before the
 // node hands the name on. Also, no call of an owner comes after its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {

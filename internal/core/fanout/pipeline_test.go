@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Each message gets the answer to its own call, whatever else was in the pipeline. A cleared pipeline has nothing of
-// its earlier messages.
+// Each message gets the answer to its own call, no matter which other messages are in the pipeline. A cleared pipeline
+// contains nothing of its earlier messages.
 func TestAPipelineHandsOutEachAnswer(t *testing.T) {
 	scripts := nodescript.NewScripts(nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second}, "run")
 	var p pipeline
@@ -38,10 +38,10 @@ func TestAPipelineHandsOutEachAnswer(t *testing.T) {
 			t.Error("a release comes before something else")
 		}
 		quits := len(messages) / 3
-		if most := quits + 6; len(calls) > most { // two calls of private locks, at most four of others
+		if most := quits + 6; len(calls) > most { // two calls of private locks, at most four calls of other locks
 			t.Errorf("%d messages make %d calls; want at most %d", len(messages), len(calls), most)
 		}
-		// The node answers each call with its key, as if an owner had that name.
+		// The node answers each call with its key, as if an owner had the name.
 		replies := make([]node.Reply, len(calls))
 		for i, c := range calls {
 			op := nodescript.Acquire

@@ -11,17 +11,17 @@ import (
 
 // These constants decide how many pipelines to a node are under way at the same time.
 //
-// A single node decides alone, so a message that waits for it waits the whole time. Three pipelines keep the node and
-// the client busy at once. Of several nodes each answers while the client talks to the others, and a larger batch costs
-// less per message. There a second pipeline starts only if the first has been under way for linger, which is the round
-// trip of a fast network. A timer then starts it.
+// A single node decides alone, so a message that waits for this node delays its whole operation. Three pipelines keep
+// the node and the client busy at once. With several nodes, each node answers while the client talks to the others, and
+// a larger batch costs less per message. So with several nodes a second pipeline starts only if the first has been
+// under way for linger, which is the round trip of a fast network. A timer then starts the second pipeline.
 const (
 	workersOfOne  = 3
 	workersOfMany = 2
 	linger        = 250 * time.Microsecond
 )
 
-// sender is the way of all calls to one node: the queue of its messages and the workers that send them in pipelines.
+// sender carries all calls to one node: it has the queue of messages and the workers that send them in pipelines.
 type sender struct {
 	fan   *Fanout
 	index int
@@ -31,19 +31,19 @@ type sender struct {
 	mu          sync.Mutex
 	more        sync.Cond
 	queue       []*Message
-	held        int           // callers that will give more messages: see Together
-	away        int           // pipelines under way, of workers and of a carrier
-	since       clock.Instant // instant at which the first of them left
-	worked      clock.Instant // instant at which the last of them left
-	oldest      clock.Instant // instant at which the queue began to fill
-	trip        time.Duration // time that the node took for the last pipeline that it answered
-	spares      int           // pipelines of spares under way, beside those of workers
-	spareTimer  *time.Timer   // starts a spare; nil before it is needed
+	held        int           // the number of callers that will give more messages: see Together
+	away        int           // the number of pipelines under way, of workers and of a carrier
+	since       clock.Instant // the instant at which the first of these pipelines left
+	worked      clock.Instant // the instant at which the last of these pipelines left
+	oldest      clock.Instant // the instant at which the queue began to fill
+	trip        time.Duration // the time that the node took for the last pipeline that it answered
+	spares      int           // the number of spares' pipelines under way, beside the workers' pipelines
+	spareTimer  *time.Timer   // starts a spare; nil before the first use
 	spareSet    bool          // spareTimer is running
-	lingerTimer *time.Timer   // wakes a worker when linger is over; nil before it is needed
+	lingerTimer *time.Timer   // wakes a worker at the end of linger; nil before the first use
 	lingerSet   bool          // lingerTimer is running
 	closed      bool
-	alone       atomic.Int32 // messages in a row that came while nothing else waited or was under way; at most seldom
+	alone       atomic.Int32 // the number of messages in a row that came to an idle sender; at most seldom
 	carrier     carrier      // a caller that carries its messages itself
 
 	parked parked
@@ -58,9 +58,9 @@ func newSender(f *Fanout, i int, n node.Node, v *voter) *sender {
 // put adds a message to the queue.
 func (s *sender) put(m *Message) {
 	s.mu.Lock()
-	if s.closed && s.away == 0 { // messages that answers still cause are sent
+	if s.closed && s.away == 0 { // messages that answers cause while the sender closes are still sent
 		s.mu.Unlock()
-		go m.answer(s.index, failed(node.ErrClosed)) // on a goroutine of its own, because the sender may hold a lock
+		go m.answer(s.index, failed(node.ErrClosed)) // on its own goroutine, because the caller may hold a mutex
 		return
 	}
 	if len(s.queue) == 0 {
@@ -78,7 +78,8 @@ func (s *sender) put(m *Message) {
 	}
 }
 
-// hold changes the number of senders that will give more messages. While it is not 0, workers leave the queue alone.
+// hold changes the number of callers that will give more messages. While the number is not 0, workers leave the queue
+// alone.
 func (s *sender) hold(n int) {
 	s.mu.Lock()
 	s.held += n
@@ -94,8 +95,8 @@ func (s *sender) hold(n int) {
 	}
 }
 
-// wakes reports whether an idle worker must take a new message. If the pipelines under way are too young to decide
-// that, a timer decides later. s.mu is held.
+// wakes reports whether an idle worker must take a new message. If the pipelines under way have just left, a timer
+// decides later. The caller holds s.mu.
 func (s *sender) wakes() bool {
 	if s.away == 0 || s.fan.N() == 1 {
 		return true
@@ -117,7 +118,7 @@ func (s *sender) wakes() bool {
 	return false
 }
 
-// lingerOver wakes an idle worker for messages that nobody has taken.
+// lingerOver wakes an idle worker for messages that no worker has taken.
 func (s *sender) lingerOver() {
 	s.mu.Lock()
 	s.lingerSet = false
@@ -136,6 +137,6 @@ func (s *sender) close() {
 	s.parked.stop()
 }
 
-// apart keeps the timers of two nodes from firing in the same instant: in a simulation the runtime would choose their
-// order at random. A step is longer than the few nanoseconds by which a fast or slow clock rounds.
+// apart keeps the timers of two nodes from firing at the same instant. Otherwise the runtime would choose their order
+// at random in a simulation. A step is longer than the few nanoseconds by which a fast or slow clock rounds.
 func apart(node int) time.Duration { return time.Duration(1+node) * 16 * time.Nanosecond }

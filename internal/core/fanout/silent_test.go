@@ -17,16 +17,16 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lapse is a node that answers some calls wrong, and records its calls.
+// lapse is a node that answers some calls wrongly, and records its calls.
 type lapse struct {
 	node.Node
 
 	mu   sync.Mutex
-	how  func(ctx context.Context) error // nil: it answers
+	how  func(ctx context.Context) error // nil: the node answers as usual
 	what []string
 }
 
-// notes records a call, and returns the way to answer it.
+// notes records a call. It returns the function that decides the answer.
 func (n *lapse) notes(what string) func(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -34,7 +34,7 @@ func (n *lapse) notes(what string) func(ctx context.Context) error {
 	return n.how
 }
 
-// from sets the way to answer from now on.
+// from sets the function that decides the answers from now on.
 func (n *lapse) from(how func(ctx context.Context) error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,8 +59,8 @@ func (n *lapse) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// After a moment without an answer another server may be behind an address. A server that was a replica meanwhile has
-// another server's memory, although its run id and its scripts are the same.
+// After a moment without an answer another server may be behind an address. A server that was a replica in that moment
+// has another server's memory, although its run id and its scripts are the same.
 func TestANodeThatFailedIsGreetedBeforeItIsAskedAgain(t *testing.T) {
 	for _, c := range []struct {
 		what string

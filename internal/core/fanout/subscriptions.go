@@ -8,27 +8,27 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// relistenFirst and relistenMost are the first and the longest pause before a broken subscription is made again. The
-// pause doubles each time. It starts anew after a subscription that worked for relistenMost. Without that condition a
-// subscription that flaps would be made fifty times a second.
+// relistenFirst and relistenMost are the first and the longest pause before the client makes a broken subscription
+// again. The pause doubles each time. It starts again at relistenFirst after a subscription that worked for
+// relistenMost. Without that condition, the client would repeat a subscription that flaps fifty times a second.
 const (
 	relistenFirst = 20 * time.Millisecond
 	relistenMost  = time.Second
 )
 
-// standsIn is how many node timeouts Listen waits for the confirmation of a subscription. The request may be lost
-// without an error, and a driver is more patient than a waiter. A subscription has a connection of its own, and so
-// needs several round trips. If the time is too short, each try has twice as long as the one before. The limit is
-// standsMost, or four times the first time if that is longer. A subscription that works tells how long the next one may
-// take.
+// standsIn is the number of node timeouts for which Listen waits for the confirmation of a subscription. The request
+// may be lost without an error, and a driver is more patient than a waiter. A subscription has its own connection, and
+// so needs several round trips. If the time is too short, each try gets twice the time of the try before. The limit is
+// standsMost, or four times the first time if that is longer. The time that a working subscription needed decides the
+// time for the next one.
 const (
 	standsIn   = 2
 	standsMost = 5 * time.Second
 )
 
-// Listen keeps a subscription to channel on every node until Close. It uses one connection per node, whatever the
-// number of locks. It calls heard for every message. It calls up with true when a subscription works, and with false
-// when it breaks. Neither may block.
+// Listen keeps a subscription to channel on every node until Close. It uses one connection per node, no matter how many
+// locks there are. It calls heard for every message. It calls up with true when a subscription works, and with false
+// when the subscription breaks. The two functions must not block.
 func (f *Fanout) Listen(channel string, heard func(node int, message string), up func(node int, is bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,8 @@ func (f *Fanout) Listen(channel string, heard func(node int, message string), up
 				stood, began, since := false, f.Now(), clock.Instant(0)
 				ctx, cancel := context.WithCancel(f.hear)
 				late := time.AfterFunc(patience, cancel)
-				err := n.Listen(ctx, channel, func(message string) { // whatever the reason: it subscribes again
+				// Listen subscribes again, no matter what ended the subscription.
+				err := n.Listen(ctx, channel, func(message string) {
 					if message == "" {
 						late.Stop()
 						since = f.Now()

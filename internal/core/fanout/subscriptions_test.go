@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slowToListen is a node whose subscriptions need the given times until they work, one after the other. The last time
-// counts for all later ones too.
+// slowToListen is a node whose subscriptions need the times in takes until they work, one after the other. Later
+// subscriptions need the last of these times.
 type slowToListen struct {
 	*nodemodel.Node
 	takes []time.Duration
@@ -26,7 +26,7 @@ type slowToListen struct {
 	hurt  context.CancelFunc // ends the working subscription
 }
 
-// made returns how often a subscription was tried so far.
+// made returns the number of tries of a subscription so far.
 func (n *slowToListen) made() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +54,8 @@ func (n *slowToListen) Listen(ctx context.Context, channel string, on func(strin
 	}
 }
 
-// listening returns a fan-out that subscribes on a node. up receives when the subscription begins and ends to work.
+// listening returns a fan-out that subscribes on a node. up receives true when the subscription works, and false when
+// it breaks.
 func listening(t *testing.T, n *slowToListen, timeout time.Duration) (up chan bool) {
 	set := nodescript.Config{N: 1, MaxTTL: 10 * time.Second, Window: time.Second / 4, Cluster: "test"}
 	now := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
@@ -105,7 +106,7 @@ func TestASubscriptionThatDoesNotStandIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A client that knows how long a node takes does not lose a connection to that after each break.
+// A client that knows how long a node takes does not lose a connection to learn that again after each break.
 func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{5 * time.Second / 2}}
@@ -125,7 +126,7 @@ func TestASubscriptionHasTheTimeThatTheOneBeforeTook(t *testing.T) {
 	})
 }
 
-// A subscription that works only for a moment at a time is made again less and less often.
+// The client repeats a subscription that works only for moments less and less often.
 func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &slowToListen{takes: []time.Duration{0}}
@@ -145,7 +146,7 @@ func TestASubscriptionThatFlapsIsMadeAgainLessAndLessOften(t *testing.T) {
 		if n.made() > 20 {
 			t.Errorf("in 10 s it was made %d times; want 20 at most", n.made())
 		}
-		// A subscription that has worked for a while is made again at once.
+		// The client repeats a subscription at once if it has worked for a while.
 		n.stands(t, up, 2*time.Second)
 		time.Sleep(5 * time.Second)
 		n.breaks()

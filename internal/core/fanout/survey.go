@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// survey asks each node directly, outside the queues. It returns when all have answered or ctx has ended.
+// survey asks each node directly, outside the queues. It returns as soon as all have answered or ctx has ended.
 func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int, n node.Node)) {
 	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
 	defer cancel()
@@ -19,7 +19,7 @@ func (f *Fanout) survey(ctx context.Context, ask func(ctx context.Context, i int
 	wait.Wait()
 }
 
-// Inspect returns what each node stores about a lock, or the error of the node.
+// Inspect returns for each node what it stores about a lock, or the node's error.
 func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.View, []error) {
 	views, errs := make([]nodescript.View, f.N()), make([]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
@@ -29,9 +29,9 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 }
 
 // Trust leaves an operator's voucher on each node that does not vote. The voucher names the loss of memory that the
-// node reports now. It is void for later losses. meant decides for each loss whether the operator vouches for it: if
-// not, the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that the next greeting uses the
-// voucher.
+// node reports now. It is void for later losses. Trust calls meant for each loss. If meant returns false, the operator
+// does not vouch for the loss, and the node's error is [nodescript.ErrVoid]. Trust also ends earlier refusals, so that
+// the next greeting uses the voucher.
 func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bool) []error {
 	errs := make([]error, f.N())
 	for _, v := range f.voters {
@@ -46,7 +46,7 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 		names := v.standing.Challenge()
 		v.mu.Unlock()
 		if names == "" {
-			return // it votes, or was not met
+			return // the node votes, or the client has not met it
 		}
 		if !meant(i, names) {
 			errs[i] = nodescript.ErrVoid
@@ -58,8 +58,8 @@ func (f *Fanout) Trust(ctx context.Context, meant func(node int, loss string) bo
 	return errs
 }
 
-// Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or was not
-// met.
+// Loss returns the name of a node's loss of memory, as a voucher quotes it. It returns "" if the node votes or the
+// client has not met it.
 func (f *Fanout) Loss(i int) string {
 	v := f.voters[i]
 	v.mu.Lock()
@@ -67,8 +67,8 @@ func (f *Fanout) Loss(i int) string {
 	return v.standing.Challenge()
 }
 
-// Incarnation returns the run id and the version of the server behind a node, as last met. Both are "" if it was never
-// met.
+// Incarnation returns the run id and the version of the server that the client last met behind a node. Both are "" if
+// the client never met the node.
 func (f *Fanout) Incarnation(i int) (run, version string) {
 	v := f.voters[i]
 	v.mu.Lock()
@@ -76,7 +76,7 @@ func (f *Fanout) Incarnation(i int) (run, version string) {
 	return v.standing.Run(), v.standing.Version()
 }
 
-// Quarantine returns a node's last answer about its quarantine. It reports false if that quarantine is over.
+// Quarantine returns a node's last answer about its quarantine. It returns false if that quarantine has ended.
 func (f *Fanout) Quarantine(i int) (a nodescript.Answer, ok bool) {
 	v := f.voters[i]
 	v.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// pieces records how many calls each pipeline to a node had.
+// pieces records the number of calls in each pipeline to a node.
 type pieces struct {
 	node.Node
 	mu   sync.Mutex
@@ -29,8 +29,8 @@ func (p *pieces) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return p.Node.EvalSHA(ctx, calls)
 }
 
-// A waiter joins the queues before the release that follows hands the lock on. Two workers would take one message each,
-// to two connections.
+// A waiter joins the queues before the next release hands the lock on. Without Together, two workers would take one
+// message each, and send them on two connections.
 func TestWhatIsSentTogetherGoesInOnePiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: 80 * time.Millisecond, Window: 10 * time.Millisecond, Cluster: "test"}
@@ -49,7 +49,7 @@ func TestWhatIsSentTogetherGoesInOnePiece(t *testing.T) {
 			p.list = nil
 			p.mu.Unlock()
 			f.Send(&Message{Call: nodescript.QuitCall(lock, "b")}, nil)
-			time.Sleep(5 * time.Millisecond) // the workers are idle, and would take it at once
+			time.Sleep(5 * time.Millisecond) // the workers are idle, and would take the message at once
 			f.Send(&Message{Call: nodescript.ReleaseCall(lock, "a", 1)}, nil)
 		}
 		want := func(list ...int) {

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// voter is the client's view of one node's right to vote: greeting, admission, and what is known from them. It sends
-// its own calls and does not use the node's queue.
+// voter is the client's view of one node's right to vote: its greeting, its admission, and the knowledge from them. It
+// sends its own calls and does not use the node's queue.
 type voter struct {
 	fan      *Fanout
 	index    int
@@ -22,23 +22,23 @@ type voter struct {
 
 	mu        sync.Mutex
 	standing  *quorum.Standing
-	nextLook  *look         // the look that begins next; nil: none
+	nextLook  *look         // the look that begins next; nil: no look waits
 	trusted   bool          // the node does not tell its settings, and this was logged
 	refuses   bool          // the node refuses subscriptions, and this was logged
 	announced refused       // the last refusal that VoteChanged got; zero while the node votes
 	unsettled spell         // the recent refusals because the clocks are not known
-	heard     bool          // the node answered a greeting once
-	greeted   clock.Instant // end of the first greeting that it answered; 0: not yet
+	heard     bool          // the node has answered a greeting
+	greeted   clock.Instant // the end of the first greeting that the node answered; 0: not yet
 }
 
 func newVoter(f *Fanout, i int, n node.Node) *voter {
 	return &voter{fan: f, index: i, node: n, standing: quorum.NewStanding(f.config.Set), greeting: newLongMutex(), looking: newLongMutex()}
 }
 
-// view is what a pipeline needs to know of a node's standing.
+// view is the part of a node's standing that a pipeline needs.
 type view struct {
 	scripts  *nodescript.Scripts
-	refusal  nodescript.Answer // to messages that need the vote, if the node does not vote
+	refusal  nodescript.Answer // the answer to messages that need the vote, if the node does not vote
 	releases bool              // releases go out without the vote
 }
 
@@ -52,7 +52,7 @@ func (v *voter) view() view {
 func (v *voter) takesReleases() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.standing.Next(v.fan.Now()) // this ends a refusal whose time is over
+	v.standing.Next(v.fan.Now()) // this call ends a refusal whose time has passed
 	return v.standing.GoesWithoutVote(nodescript.Release)
 }
 
@@ -63,9 +63,9 @@ func (v *voter) votes() bool {
 	return v.standing.Next(v.fan.Now()) == quorum.Send
 }
 
-// admitted greets and admits the node if necessary, and reports whether the node votes. If it does not, the standing
-// has the reason. Only one goroutine at a time greets a node. While the node votes, admitted does not wait for that
-// goroutine.
+// admitted greets and admits the node if necessary. It reports whether the node votes. If the node does not vote,
+// standing contains the reason. Only one goroutine at a time greets a node. While the node votes, admitted does not
+// wait for that goroutine.
 func (v *voter) admitted() bool {
 	step, due := v.next()
 	if step == quorum.Send && !due {
@@ -76,7 +76,7 @@ func (v *voter) admitted() bool {
 	return v.greetAndAdmit()
 }
 
-// greetAndAdmit does the work of admitted. v.greeting is held.
+// greetAndAdmit does the work of admitted. The caller holds v.greeting.
 func (v *voter) greetAndAdmit() bool {
 	defer func() {
 		v.mu.Lock()
@@ -96,8 +96,8 @@ func (v *voter) greetAndAdmit() bool {
 		case quorum.Refuse:
 			return false
 		case quorum.Greet:
-			// A refusal of this very call is final for its batch. Otherwise a node that is down would be asked in an
-			// endless loop.
+			// A refusal of this call is final for its batch. Otherwise the loop would ask a node that is down again and
+			// again.
 			if tries > 2 {
 				return false
 			}
@@ -122,14 +122,14 @@ func (v *voter) next() (step quorum.Step, refreshDue bool) {
 	return v.standing.Next(now), v.standing.RefreshDue(now)
 }
 
-// reconsider has the node asked again if it was refused.
+// reconsider ends a refusal, so that the next call asks the node again.
 func (v *voter) reconsider() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.standing.Reconsider()
 }
 
-// doubt has a voting node met again before it gets anything except releases.
+// doubt makes the client meet a voting node again. Until then the node gets only releases.
 func (v *voter) doubt() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -143,11 +143,12 @@ func (v *voter) forgot() {
 	v.standing.Forgot()
 }
 
-// askVote asks the node whether it votes, even if it voted a moment ago, and returns its answer. Calls to a voting node
-// go on meanwhile, until the node itself says that it does not vote: nobody loses a lease because somebody looks.
+// askVote asks the node whether it votes, even if it voted a moment ago, and returns its answer. During the question,
+// calls to a voting node continue until the node itself says that it does not vote. So a look makes no client lose a
+// lease.
 //
-// One look is under way at a time. Callers that come meanwhile share the next one: its question is later than their
-// calls. So looks that a hung node does not answer do not pile up.
+// Only one look at a time is under way. Callers that come during a look share the next one, because its question is
+// later than their calls. So looks that a hung node does not answer do not pile up.
 func (v *voter) askVote() nodescript.Answer {
 	v.mu.Lock()
 	next := v.nextLook
@@ -171,7 +172,7 @@ func (v *voter) askVote() nodescript.Answer {
 
 // look is a look that has not begun, or its result.
 type look struct {
-	done   chan struct{} // closed when answer is set
+	done   chan struct{} // this channel closes when answer is set
 	answer nodescript.Answer
 }
 
@@ -184,7 +185,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 			return a
 		}
 	}
-	v.reconsider() // the node may have lost its memory once more since its refusal
+	v.reconsider() // the node may have lost its memory again since its refusal
 	if v.greetAndAdmit() {
 		return nodescript.Answer{Verdict: nodescript.Done}
 	}
@@ -193,7 +194,7 @@ func (v *voter) askVoteOnce() nodescript.Answer {
 	return v.standing.Refusal(v.fan.Now())
 }
 
-// askVoting asks a voting node whether it still votes. If answered is false, the node must be greeted again.
+// askVoting asks a voting node whether it still votes. If answered is false, the caller must greet the node again.
 func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	h, reading, err := v.hello(v.fan.ctx, v.fan.config.Timeout)
 	if err != nil {
@@ -224,7 +225,7 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	return a, a.Verdict != nodescript.Challenged
 }
 
-// unanswered returns the answer for a node that did not answer a question of askVoting.
+// unanswered returns the answer of askVoting for a node that did not answer.
 func (v *voter) unanswered(err error) nodescript.Answer {
 	if changed(err) {
 		v.broke(err)

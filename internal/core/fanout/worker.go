@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// largestBatch limits the time for which one pipeline of ours keeps a server busy.
+// largestBatch limits the time for which one pipeline of this client keeps a server busy.
 const largestBatch = 256
 
 // work runs one worker. It ends when the sender is closed and its queue is empty.
@@ -31,8 +31,8 @@ func (s *sender) serve(spare bool) {
 		votes := !s.onlyReleases(batch) && s.voter.admitted()
 		again = s.send(nil, batch, again[:0], &p, votes)
 		if len(again) > 0 {
-			// The server restarted or was flushed. So meet the new incarnation, and then send the messages again that
-			// it did not run.
+			// The server restarted or was flushed. So the worker meets the new incarnation, and then sends the messages
+			// again that the node did not run.
 			s.voter.forgot()
 			votes = s.voter.admitted()
 			if again = s.weed(again); len(again) > 0 {
@@ -95,8 +95,7 @@ func (s *sender) leave(n int) {
 	}
 }
 
-// weed removes messages that are not worth sending any more, and answers them. So the queue of a hung node delays
-// nobody.
+// weed removes and answers the messages that are no longer worth sending. So the queue of a hung node delays no caller.
 func (s *sender) weed(batch []*Message) []*Message {
 	now := s.fan.Now()
 	kept := batch[:0]
@@ -132,11 +131,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 		return again
 	}
 	ctx, cancel := context.WithTimeout(s.fan.bound(c, batch), s.fan.config.Timeout)
-	c.watch(cancel)
+	c.watch(s, batch[0].To, cancel)
 	sent := s.fan.Now()
 	replies := s.node.EvalSHA(ctx, p.made(known.scripts))
 	received := s.fan.Now()
-	cut := c.cut(ctx)
+	cut := c.cut(s, ctx)
 	cancel()
 	if len(replies) > 0 && !changed(replies[0].Err) {
 		s.mu.Lock()
@@ -162,10 +161,11 @@ func (s *sender) send(c *carrier, batch, again []*Message, p *pipeline, votes bo
 	return again
 }
 
-// changed reports whether err means that another server may be there now: the connection broke, nobody listens, no
-// answer came in time, or the server became a replica. The node is then greeted and admitted anew. A server that was a
-// replica in between may have another server's memory, although its scripts and its run id are the same. The new
-// greeting also limits the calls to a dead node: a client dials it now and then, and not for every call.
+// changed reports whether err means that another server may be behind the address now: the connection broke, no server
+// listens, no answer came in time, or the server became a replica. The client then greets and admits the node again. A
+// server that was a replica for a while may have another server's memory, although its scripts and its run id are the
+// same. The new greeting also limits the calls to a dead node: a client dials such a node now and then, and not for
+// every call.
 func changed(err error) bool {
 	switch node.Code(err) {
 	case "":
@@ -176,15 +176,15 @@ func changed(err error) bool {
 	return false
 }
 
-// onlyReleases reports whether no message of batch needs the node's vote. Then the worker does not greet a node first
-// that may need its whole timeout to answer, or longer.
+// onlyReleases reports whether no message of batch needs the node's vote. For such a batch the worker does not greet
+// the node first. A greeting may take the whole timeout, or longer.
 func (s *sender) onlyReleases(batch []*Message) bool {
 	return s.voter.takesReleases() && !slices.ContainsFunc(batch, func(m *Message) bool { return !passes(m) })
 }
 
 func passes(m *Message) bool { return m.Call.Op.GivesBack() }
 
-// answer delivers an answer. It parks a release or quit that did not get through.
+// answer delivers an answer. It parks a release or quit that the node did not get.
 func (s *sender) answer(m *Message, a nodescript.Answer) {
 	m.answer(s.index, a)
 	if m.Persist != 0 && undelivered(a) && s.fan.Now() < m.Persist {

@@ -80,8 +80,8 @@ func FuzzParseAdmit(f *testing.F) {
 func FuzzParseView(f *testing.F) {
 	record := Record{Seen: 1, Token: 1, Expiry: 2, Owner: "o"}.String()
 	for _, s := range []string{
-		"", now16 + "-9999999999999999000000", now16 + "s0000000001000000000050" + record + "o", now16 + "t9999999999999999000001?",
-		now16 + "s0000000001000000999999" + record,
+		"", now16 + "--9999999999999999000000", now16 + "sv0000000001000000000050" + record + "o", now16 + "t-9999999999999999000001?",
+		now16 + "sv0000000001000000999999" + record,
 	} {
 		f.Add(s)
 	}

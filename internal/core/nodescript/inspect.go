@@ -12,6 +12,7 @@ type View struct {
 	Time    int64 // µs
 	Record  Record
 	Written bool          // the record exists
+	Votes   bool          // the node votes; otherwise it may have forgotten the name
 	Plain   string        // the value of the plain key, its first 256 bytes
 	Kind    byte          // of the plain key: '-' none, 's' string, 't' another type
 	Left    time.Duration // of the plain key; Forever if it does not expire
@@ -36,7 +37,7 @@ type BadRecord struct{ error }
 
 // ParseView reads the reply to inspect.
 func ParseView(r node.Reply) (v View, err error) {
-	const head = digits + 1 + digits + 6
+	const head = digits + 2 + digits + 6
 	bad := Unreadable("unreadable answer to inspect; is this Redis or Valkey?")
 	if r.Err != nil {
 		return v, noScripts(r.Err)
@@ -47,11 +48,11 @@ func ParseView(r node.Reply) (v View, err error) {
 	if v.Time, err = parseMicros(r.Value[:digits]); err != nil {
 		return v, bad
 	}
-	v.Kind = r.Value[digits]
-	if v.Left, err = parseLeft(r.Value[digits+1 : 2*digits+1]); err != nil {
+	v.Kind, v.Votes = r.Value[digits], r.Value[digits+1] == 'v'
+	if v.Left, err = parseLeft(r.Value[digits+2 : 2*digits+2]); err != nil {
 		return v, bad
 	}
-	n, err := strconv.ParseUint(r.Value[2*digits+1:head], 10, 31)
+	n, err := strconv.ParseUint(r.Value[2*digits+2:head], 10, 31)
 	if err != nil || head+int(n) > len(r.Value) {
 		return v, bad
 	}

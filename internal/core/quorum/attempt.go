@@ -7,17 +7,18 @@ import (
 // Outcome is the decision that follows from the answers so far.
 type Outcome uint8
 
-// Outcomes.
+// These are the outcomes.
 const (
-	Open   Outcome = iota // not decided yet
-	Won                   // a majority granted, or agreed
-	Again                 // no majority with this stamp; a higher one may have it
-	Failed                // no majority in this attempt
-	Gone                  // renewal: a majority no longer has the lease
+	Open   Outcome = iota // there is no decision yet
+	Won                   // a majority granted, or agreed to a renewal
+	Again                 // this stamp gets no majority; a higher stamp may get it
+	Failed                // this attempt gets no majority
+	Gone                  // for a renewal: a majority no longer has the lease
 )
 
-// maxRounds is how many stamps one attempt sends: the first and two higher ones. Attempts of clients whose clocks
-// differ by less than the window need one higher stamp. With more rounds they would chase each other.
+// maxRounds is the number of stamps that one attempt sends: the first stamp and two higher ones. Attempts of clients
+// whose clocks differ by less than the window need one higher stamp. With more rounds the attempts would chase each
+// other.
 const maxRounds = 3
 
 // Attempt is one attempt to acquire, under one owner. It sends one stamp to all nodes. If some nodes have seen a higher
@@ -27,15 +28,15 @@ const maxRounds = 3
 // Attempt is not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int32 // rounds in a row that began only because nodes had seen a higher token
+	chased  int32 // the number of rounds in a row that began only because nodes had seen a higher token
 	decided bool
 	ballots []ballot
 }
 
-// ballot is the knowledge about one node.
+// ballot is the knowledge of the attempt about one node.
 type ballot struct {
-	answer  nodescript.Answer // to the current round
-	pending int32             // messages without an answer
+	answer  nodescript.Answer // the node's answer to the current round
+	pending int32             // the number of messages without an answer
 	asked   bool              // the node gets the current round
 	maybe   bool              // the node granted, or may have granted, in some round
 }
@@ -43,9 +44,9 @@ type ballot struct {
 // NewAttempt returns an attempt at n nodes. Begin starts its first round.
 func NewAttempt(n int) Attempt { return Attempt{ballots: make([]ballot, n)} }
 
-// Begin starts a round with a new stamp and returns the round's number. The caller calls Ask for each node that gets
-// the stamp. chase says that the only reason for the round is the outcome Again of the last one. Otherwise there is a
-// new fact, and the count of rounds starts anew.
+// Begin starts a round with a new stamp and returns the round's number. The caller then calls Ask for each node that
+// gets the stamp. chase says that the only reason for the round is the outcome Again of the last round. Otherwise there
+// is a new fact, and the count of rounds starts again.
 func (a *Attempt) Begin(chase bool) int {
 	a.round++
 	a.chased++
@@ -60,8 +61,8 @@ func (a *Attempt) Begin(chase bool) int {
 	return a.round
 }
 
-// Ask notes that a node gets the stamp of the current round. A node that does not get it counts as silent: it is never
-// a vote against the round.
+// Ask notes that a node gets the stamp of the current round. A node that does not get the stamp counts as silent, and
+// never votes against the round.
 func (a *Attempt) Ask(node int) {
 	a.ballots[node].asked = true
 	a.ballots[node].pending++
@@ -96,11 +97,11 @@ func (a *Attempt) Answer(node, round int, ans nodescript.Answer) Outcome {
 	return out
 }
 
-// End stops the decisions of the current round: further answers return Open.
+// End stops the decisions of the current round: Answer returns Open for all further answers.
 func (a *Attempt) End() { a.decided = true }
 
 // same returns an equal owner string from another node's answer, if there is one. These strings are a large part of the
-// memory of a sleeping waiter, so equal ones share it.
+// memory of a sleeping waiter, so equal strings share their memory.
 func (a *Attempt) same(owner string) string {
 	for i := range a.ballots {
 		if known := a.ballots[i].answer.Owner; known == owner {
@@ -134,13 +135,13 @@ func (a *Attempt) outcome() Outcome {
 	return Failed
 }
 
-// Pending reports whether an answer of a node is missing, to any stamp.
+// Pending reports whether an answer of a node to any stamp is missing.
 func (a *Attempt) Pending(node int) bool { return a.ballots[node].pending > 0 }
 
 // Kept reports whether a node granted, or may have granted, in any round.
 func (a *Attempt) Kept(node int) bool { return a.ballots[node].maybe }
 
-// Touched reports whether a node may have a grant of this attempt: it granted in some round, has not answered, or
+// Touched reports whether a node may have a grant of this attempt: the node granted in some round, has not answered, or
 // failed in a way that leaves this open.
 func (a *Attempt) Touched(node int) bool { return a.Kept(node) || a.Pending(node) }
 
@@ -156,7 +157,7 @@ func (a *Attempt) Answers() []nodescript.Answer {
 	return all
 }
 
-// Waiting reports whether a node said in its answer that other waiters are in its queue.
+// Waiting reports whether a node answered that other waiters are in its queue.
 func (a *Attempt) Waiting() bool {
 	for i := range a.ballots {
 		if a.ballots[i].answer.Waiting {

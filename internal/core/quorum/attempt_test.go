@@ -26,12 +26,13 @@ func begin(a *Attempt) int {
 	return round
 }
 
-// answers gives a round's answers in order, and returns the first outcome.
+// answers gives the answers of a round to the attempt, in order. It returns the first outcome, and the number of
+// answers until then.
 func answers(a *Attempt, round int, list ...nodescript.Answer) (out Outcome, after int) {
 	for i, ans := range list {
 		if o := a.Answer(i, round, ans); o != Open {
 			if out != Open {
-				return 255, i // two outcomes
+				return 255, i // a second outcome is an error
 			}
 			out, after = o, i+1
 		}
@@ -68,7 +69,8 @@ func TestAnAttemptIsDecidedAsSoonAsItIsCertain(t *testing.T) {
 	}
 }
 
-// Different tokens on different nodes make no lease: paper models showed a violation.
+// Different tokens on different nodes make no lease. Models of the protocol showed that such a lease can have two
+// holders.
 func TestGrantsOfAnEarlierStampDoNotCount(t *testing.T) {
 	a := NewAttempt(5)
 	first := begin(&a)
@@ -118,7 +120,7 @@ func TestWhatMayHoldSomethingIsReleased(t *testing.T) {
 			t.Errorf("node %d touched: %v; want %v", i, !w, w)
 		}
 	}
-	// A grant of the first round stays a grant, whatever the second round says.
+	// A grant of the first round stays a grant, no matter what the node answers in the second round.
 	begin(&a)
 	a.Answer(0, 2, held)
 	if !a.Touched(0) {

@@ -1,6 +1,6 @@
 // Package quorum is the core of the protocol: it decides what the answers of several nodes mean together. It does no
-// I/O, reads no clock and starts no goroutine. Its input is events (an answer, an instant), its output is decisions. So
-// one seeded loop can drive it in a simulation, and goroutines and sockets can drive it in production.
+// I/O, reads no clock and starts no goroutine. Its input is events (an answer, an instant), and its output is
+// decisions. So a loop with a seed can drive it in a simulation, and goroutines and sockets can drive it in production.
 //
 //	validity.go  majority and validity: the arithmetic of the promises
 //	timebase.go  stamps: the client's clock corrected to the nodes' clocks

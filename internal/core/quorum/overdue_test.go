@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A host sleeps for an hour, and its clock parts from the nodes' clocks by more than a window. A stamp drawn before a
-// reading would mean that the client is at work, and a client at work does not follow a move for MaxTTL + W.
+// A host sleeps for an hour, and its clock drifts from the nodes' clocks by more than a window. If the client drew a
+// stamp before a reading, it would count as at work. A client at work does not follow a move for MaxTTL + W.
 func TestClocksThatWereNotReadForLongAreReadBeforeAStamp(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
 	for node := range 3 {

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Step is the next step before calls can be sent to a node.
+// Step is the next step of a client before it can send calls to a node.
 type Step uint8
 
-// Steps.
+// These are the steps.
 const (
 	Greet  Step = iota // send hello
 	Admit              // send admit, with Challenge and with a stamp that is drawn now from a majority
@@ -20,15 +20,16 @@ const (
 )
 
 const (
-	// refreshEvery is how often the guard, which expires after 1 h, and the reading of the node's clock are renewed.
+	// refreshEvery is the pause between two refreshes. A refresh renews the guard, which expires after 1 h, and reads
+	// the node's clock.
 	refreshEvery = 10 * time.Minute
-	// askAgain is how long a client believes a refusal that only an operator can end.
+	// askAgain is the time for which a client believes a refusal that only an operator can end.
 	askAgain = time.Second
-	// askSoon is how long a client believes that a node cannot be reached. The calls that wait meanwhile get their
-	// answer at once. Otherwise they would try, and time out, one after the other.
+	// askSoon is the time for which a client believes that it cannot reach a node. Calls that come in this time get
+	// that answer at once. Otherwise they would try, and time out, one after the other.
 	askSoon = 50 * time.Millisecond
-	// mostChallenges is how many challenges in a row are answered at once: a node may lose its memory between two of
-	// them.
+	// mostChallenges is the number of challenges in a row that a client answers at once. More than one is possible,
+	// because a node may lose its memory again between two challenges.
 	mostChallenges = 3
 )
 
@@ -37,25 +38,25 @@ const (
 // Standing is not safe for concurrent use.
 type Standing struct {
 	config  nodescript.Config
-	scripts *nodescript.Scripts // for the incarnation last met; nil before the first hello
+	scripts *nodescript.Scripts // the scripts for the incarnation last met; nil before the first hello
 	loaded  bool                // the node has the scripts
 	version string
 
 	step      Step
 	refusal   nodescript.Answer
-	unreached bool          // the node did not answer: this is why it is refused
-	until     clock.Instant // end of a refusal: then the node is asked again
-	votes     clock.Instant // end of a quarantine
-	since     clock.Instant // instant of the last admission or refresh
+	unreached bool          // the reason for the refusal is that the node did not answer
+	until     clock.Instant // the end of a refusal: the client then asks the node again
+	votes     clock.Instant // the end of a quarantine
+	since     clock.Instant // the instant of the last admission or refresh
 
-	challenge string // of the node's last answer to admit; "" if it votes
-	asked     int    // challenges in a row
+	challenge string // the challenge in the node's last answer to admit; "" if the node votes
+	asked     int    // the number of challenges in a row
 }
 
-// NewStanding returns the standing of a node that was never met.
+// NewStanding returns the standing of a node that the client has never met.
 func NewStanding(c nodescript.Config) *Standing { return &Standing{config: c} }
 
-// Next returns the next step at now.
+// Next returns the next step at the instant now.
 func (s *Standing) Next(now clock.Instant) Step {
 	if s.step == Refuse && now >= s.until {
 		s.step = Greet
@@ -66,9 +67,9 @@ func (s *Standing) Next(now clock.Instant) Step {
 // Scripts returns the scripts for the node's incarnation, nil before the first hello.
 func (s *Standing) Scripts() *nodescript.Scripts { return s.scripts }
 
-// GoesWithoutVote reports whether op can be sent although the node does not vote. Operations that give back go to every node
-// that answers, whatever keeps it from voting. They do not go to a node that was not reached a moment ago, because that
-// would only cost another try.
+// GoesWithoutVote reports whether op can be sent although the node does not vote. Operations that give back go to every
+// node that answers, no matter why the node does not vote. They do not go to a node that was not reached a moment ago,
+// because that would only cost another try.
 func (s *Standing) GoesWithoutVote(op nodescript.Op) bool {
 	return s.loaded && !(s.step == Refuse && s.unreached) && op.GivesBack()
 }
@@ -80,7 +81,7 @@ func (s *Standing) Loaded() bool { return s.loaded }
 func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 	a := s.refusal
 	switch a.Verdict {
-	case nodescript.Unanswered: // never refused: the client is meeting the node and does not know yet what changed
+	case nodescript.Unanswered: // the client is meeting the node and does not know yet what changed
 		a.Verdict = nodescript.NotAdmitted
 	case nodescript.Quarantined:
 		a.Left = max(s.votes.Sub(now), 0)
@@ -89,11 +90,11 @@ func (s *Standing) Refusal(now clock.Instant) nodescript.Answer {
 }
 
 // Challenge returns the challenge that the next admit must carry. An operator's voucher for the node's present state
-// names the same challenge. It is "" if the node votes or was not met.
+// names the same challenge. It is "" if the node votes or the client has not met it.
 func (s *Standing) Challenge() string { return s.challenge }
 
-// Quarantine returns the node's last answer about its quarantine, also while the node is being asked again. It reports
-// false if the quarantine is over.
+// Quarantine returns the node's last answer about its quarantine, even while the client asks the node again. It returns
+// false if the quarantine has ended.
 func (s *Standing) Quarantine(now clock.Instant) (a nodescript.Answer, ok bool) {
 	if s.step == Send || s.refusal.Verdict != nodescript.Quarantined || s.votes <= now {
 		return a, false
@@ -133,8 +134,7 @@ func (s *Standing) Greeted(now clock.Instant, h nodescript.Hello, err error, twi
 	s.step = Admit
 }
 
-// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts in spite of
-// that.
+// Unsettled notes that no stamp could be drawn for an admission. loaded says that the node has the scripts anyway.
 func (s *Standing) Unsettled(now clock.Instant, loaded bool, err error) {
 	s.loaded = s.loaded || loaded
 	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
@@ -152,15 +152,15 @@ func (s *Standing) NoMember(now clock.Instant, a nodescript.Answer) {
 	s.refuse(now, again, a)
 }
 
-// Doubt has a voting node met again, because its server may not belong to the node set.
+// Doubt makes the client meet a voting node again, because its server may not belong to the node set.
 func (s *Standing) Doubt() {
 	if s.step == Send {
 		s.step = Greet
 	}
 }
 
-// Asked takes the answer to admit of a node that was asked while it voted. An answer that says nothing about the right
-// to vote changes nothing: the calls will show whether the node votes.
+// Asked takes the answer to an admit that was sent while the node voted. An answer that says nothing about the right to
+// vote changes nothing, because the calls will show whether the node votes.
 func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
 	if s.step == Send && a.Verdict != nodescript.Failed && a.Verdict != nodescript.OffClock {
 		s.Admitted(now, a)
@@ -170,9 +170,9 @@ func (s *Standing) Asked(now clock.Instant, a nodescript.Answer) {
 // Admitted takes the answer to admit.
 func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	if s.step == Greet {
-		return // Doubt was called while the node was asked
+		return // Doubt was called before the answer came
 	}
-	// No scripts follow an error.
+	// After an error the driver does not load the scripts.
 	s.loaded = s.loaded || a.Verdict != nodescript.Failed && a.Verdict != nodescript.NotAdmitted
 	if s.asked++; a.Verdict != nodescript.Challenged {
 		s.asked = 0
@@ -190,7 +190,7 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 			s.refuse(now, askSoon, a)
 		}
 	case nodescript.Quarantined:
-		// The node is asked again before the end, because an operator may vouch for it meanwhile.
+		// The client asks the node again before the end of the quarantine, because an operator may vouch for the node.
 		s.votes = now.Add(a.Left)
 		s.refuse(now, min(a.Left, askAgain), a)
 	case nodescript.NotAdmitted: // the server restarted after hello
@@ -202,7 +202,7 @@ func (s *Standing) Admitted(now clock.Instant, a nodescript.Answer) {
 	}
 }
 
-// Reconsider has a refused node asked again.
+// Reconsider ends a refusal, so that the client asks the node again.
 func (s *Standing) Reconsider() {
 	if s.step == Refuse {
 		s.step = Greet
@@ -214,9 +214,10 @@ func (s *Standing) Forgot() {
 	s.step, s.loaded = Greet, false
 }
 
-// Broke notes that a call failed in a way that makes the node doubtful: another server may be there now, so the node is
-// met again. Until then its scripts count as loaded, so that releases still go out. If they are not loaded, the node
-// says so. If the node was already in doubt, its calls fail for a moment without another try.
+// Broke notes that a call failed in a way that makes the node doubtful. Another server may be behind the address now,
+// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. If the
+// scripts are not loaded, the node says so. If the node was already in doubt, its calls fail for a moment without
+// another try.
 func (s *Standing) Broke(now clock.Instant, err error) {
 	switch s.step {
 	case Send, Admit:
@@ -231,7 +232,8 @@ func (s *Standing) RefreshDue(now clock.Instant) bool {
 	return s.step == Send && now.Sub(s.since) >= refreshEvery
 }
 
-// Refreshed notes the time of a refresh. It is also called for a failed one, so that not every call repeats it.
+// Refreshed notes the time of a refresh. It is also called for a failed refresh, so that not every call repeats the
+// refresh.
 func (s *Standing) Refreshed(now clock.Instant) { s.since = now }
 
 // failed refuses calls for a node that was not reached, or that answered with a server error.
@@ -240,8 +242,8 @@ func (s *Standing) failed(now clock.Instant, err error) {
 	s.unreached = node.Code(err) == ""
 }
 
-// refuse answers calls for the node with a for the time d. Whatever the error of a says, calls with this answer were
-// never sent.
+// refuse answers calls for the node with a for the time d. The error of a may say that a call was sent. But calls that
+// get this answer were never sent, so refuse marks the error as not sent.
 func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
 	a.Err = node.NotSent(a.Err)
 	s.step, s.refusal, s.unreached, s.until = Refuse, a, false, now.Add(d)

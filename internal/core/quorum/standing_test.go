@@ -71,12 +71,12 @@ func TestARefusalIsBelievedForAWhile(t *testing.T) {
 	}
 }
 
-// Before Redis 7 a restarted server knows the scripts of the last incarnation. On 6.2.5 this led to two holders.
+// Before Redis 7 a restarted server knows the scripts of its last incarnation. On 6.2.5 this led to two holders.
 func TestAServerThatKeepsScriptsOverARestartIsRefused(t *testing.T) {
 	for version, fit := range map[string]bool{
 		"Redis 6.2.5": false, "Redis 6.0.16": false, "Redis 5": false,
 		"Redis 7.0.0": true, "Redis 7.0.15 (embedded)": true, "Redis 8.2.1": true, "Redis 10.0": true,
-		"Valkey 8.1.4": true, "Redis ?": true, "": true, // there is no reason to refuse a server of unknown version
+		"Valkey 8.1.4": true, "Redis ?": true, "": true, // a server of unknown version is not refused
 	} {
 		s := NewStanding(config)
 		h := hello("a")

@@ -10,26 +10,26 @@ import (
 )
 
 // Timebase draws stamps: microseconds since the epoch by the clocks of a majority of the nodes. It never draws a stamp
-// twice. It does not use the client's own wall clock at all. The client's steady clock continues the stamps between two
+// twice. It does not use the client's wall clock at all. The client's steady clock continues the stamps between two
 // readings of the nodes' clocks.
 //
-// A correction that moves by more than the window, and by more than clocks usually part, is a move. Timebase adopts it
-// only after a time in which no stamp for an acquire was drawn. Otherwise a client that follows a majority of jumping
-// clocks could have two leases at once.
+// A move is a change of the correction by more than the window, and by more than clocks usually drift apart. Timebase
+// adopts a move only after a time in which it drew no stamp for an acquire. Otherwise a client that follows a majority
+// of jumping clocks could have two leases at once.
 //
 // Timebase is not safe for concurrent use.
 type Timebase struct {
 	need   int
-	window int64         // µs
-	settle time.Duration // MaxTTL + W
+	window int64         // W, in µs
+	settle time.Duration // MaxTTL + W, the time until a move settles
 
-	samples []sample // per node, the latest
-	base    int64    // stamp − steady clock, µs
+	samples []sample // by node: the latest sample
+	base    int64    // stamp − steady clock, in µs
 	known   bool
 
-	anchor     int64 // an earlier base: a move is measured from it
+	anchor     int64 // an earlier base, from which a move is measured
 	anchorAt   clock.Instant
-	slidAt     clock.Instant // instant at which the anchor last followed clocks that are being set right
+	slidAt     clock.Instant // the instant at which the anchor last followed clocks that are being set right
 	moved      bool          // a correction waits until it settles
 	moving     int64
 	movedAt    clock.Instant
@@ -41,24 +41,24 @@ type Timebase struct {
 }
 
 type sample struct {
-	offset int64 // node's clock − steady clock, µs
-	within int64 // µs by which offset may be wrong: half of the round trip, and the parting of the clocks since
+	offset int64 // node's clock − steady clock, in µs
+	within int64 // the largest error of offset, in µs: half of the round trip, and the drift of the clocks since
 	at     clock.Instant
 	known  bool
-	slow   time.Duration // round trip of the last answer, if it was too long for a reading
+	slow   time.Duration // the round trip of the last answer, if it was too long for a reading
 }
 
 const (
-	// parting divides a duration: two clocks usually part by less than the quotient, 100 µs a second.
+	// parting divides a duration. Two clocks usually drift apart by less than the quotient: 100 µs a second.
 	parting = 10_000
-	// slewing is the same for clocks that are being set right: 1 ms a second. ntpd slews by at most half of that. So
-	// two clocks that it sets right in opposite directions part by 1 ms a second.
+	// slewing is the same divisor for clocks that are being set right: 1 ms a second. ntpd slews a clock by at most
+	// half of that. So two clocks that ntpd sets right in opposite directions drift apart by 1 ms a second.
 	slewing = 1000
 )
 
 // after returns the sample that replaces s after the new reading n. If n is less exact than s and does not contradict
-// it, the offset of s stays. Without this rule a question that took long moved a right clock out of another clock's
-// window, and into that of a wrong clock.
+// s, the offset of s stays. Without this rule a question that took long could move a right clock out of another clock's
+// window, and into the window of a wrong clock.
 func (s sample) after(n sample) sample {
 	within := s.within + n.at.Sub(s.at).Microseconds()/parting
 	if s.known && within < n.within && abs(n.offset-s.offset) <= within+n.within {
@@ -67,23 +67,25 @@ func (s sample) after(n sample) sample {
 	return n
 }
 
-// sampleKept is how long a reading of a node's clock is used. The clocks of two machines part by some 50 µs a second,
-// which is 60 ms in that time.
+// sampleKept is the time for which a reading of a node's clock is used. The clocks of two machines drift apart by some
+// 50 µs a second, which is 60 ms in that time.
 const sampleKept = 20 * time.Minute
 
-// strayKept is how long a reading outside the window around the stamps is used. A node whose clock is right again
-// accepts the stamps, so nobody reads its clock. If the reading were kept for longer, clocks that were wrong one after
-// the other would look like a majority that moved. If a majority really moved, one attempt meets all of it.
+// strayKept is the time for which a reading outside the window around the stamps is used. A node whose clock is right
+// again accepts the stamps, so no call reads its clock again. If Timebase kept such a reading for longer, clocks that
+// were wrong one after the other would look like a majority that moved. If a majority really moved, one attempt meets
+// all of it.
 const strayKept = time.Second
 
-// ReadEvery returns how often a client reads the clocks, whether it has work or not. Its own clock must not part from
-// theirs by more than a quarter of the window, even while a clock is being set right.
+// ReadEvery returns the pause between two readings of the clocks. It is the same for a client without work. The
+// client's clock must not drift from the nodes' clocks by more than a quarter of the window, even while a clock is
+// being set right.
 func ReadEvery(window time.Duration) time.Duration { return min(refreshEvery, slewing*window/4) }
 
 // LongestTrip returns the longest round trip that still allows a reading of a node's clock, and a stamp that reaches
 // the node inside its window. A reading is wrong by half of the difference between the two ways, and the stamp travels
-// one way. Together that is half of the round trip, whichever way takes longer. Differences between the nodes' clocks
-// shorten the limit.
+// one way. Together these are half of the round trip, no matter which way takes longer. Differences between the nodes'
+// clocks shorten the limit.
 func LongestTrip(window time.Duration) time.Duration { return 2 * window }
 
 // NewTimebase returns a timebase for n nodes.
@@ -97,13 +99,13 @@ func NewTimebase(n int, window, maxTTL time.Duration) *Timebase {
 // Reading is a node's answer about its clock, between Sent and Received.
 type Reading struct {
 	Node           int
-	Time           int64 // µs; 0: the node said nothing
+	Time           int64 // in µs; 0: the node did not tell its time
 	Sent, Received clock.Instant
 }
 
-// Read takes readings of nodes' clocks. It ignores a reading that took longer than LongestTrip, because that says too
-// little, and one that is older than the known one. The caller must pass readings that were made together in one call:
-// some of them alone might agree on another time.
+// Read takes readings of nodes' clocks. It ignores a reading that took longer than LongestTrip, because such a reading
+// is too inexact. It also ignores a reading that is older than the known one. The caller must pass readings that were
+// made together in one call, because some of them alone might agree on another time.
 func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	taken := false
 	for _, r := range readings {
@@ -125,7 +127,7 @@ func (t *Timebase) Read(now clock.Instant, readings ...Reading) {
 	}
 }
 
-// correct adopts the correction on which most readings agree, or begins to wait for it.
+// correct adopts the correction on which most readings agree, or begins to wait until it settles.
 func (t *Timebase) correct(now clock.Instant) {
 	c, ok := t.agreed(now)
 	if !ok {
@@ -147,9 +149,9 @@ func (t *Timebase) correct(now clock.Instant) {
 	}
 }
 
-// slid returns the anchor after it has followed clocks that are being set right. The anchor may follow for the time
-// since the last reading only. Over MaxTTL it could follow much further: with short leases and a long MaxTTL, a leap of
-// all clocks would then pass for slewing.
+// slid returns the anchor after it has followed clocks that are being set right. The anchor may follow only for the
+// time since the last reading. During MaxTTL it could follow much further. With short leases and a long MaxTTL, a leap
+// of all clocks would then look like slewing.
 func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
@@ -159,26 +161,28 @@ func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	return t.anchor + max(-most, min(c-t.anchor, most))
 }
 
-// idle reports whether the last stamp is so old that all leases of this client's stamps are over.
+// idle reports whether the last stamp is so old that all leases with stamps of this client have ended.
 func (t *Timebase) idle(now clock.Instant) bool {
 	return !t.everDrawn || now.Sub(t.lastDrawn) >= t.settle
 }
 
 func (t *Timebase) adopt(c int64, now clock.Instant) {
-	if c < t.base { // the clocks went back: the last stamp must not stay ahead of them
+	if c < t.base { // the clocks went back, so the last stamp must not stay ahead of them
 		t.lastStamp = min(t.lastStamp, c+now.Micros())
 	}
 	t.known, t.base, t.anchor, t.anchorAt, t.moved = true, c, c, now, false
 }
 
-// agreed returns the middle of the readings that agree: the largest group within one window, as the clocks of right
-// nodes are. It reports false if that group is not a majority. Each clock of the group then has half a window to spare.
+// agreed returns the middle of the readings that agree. They are the largest group within one window, because the
+// clocks of right nodes are within one window. It returns false if that group is not a majority. Stamps from the middle
+// leave each clock of the group half a window to spare.
 //
-// A wrong minority may agree with some of the right clocks, and make a group of the same size as theirs. Then the group
-// closer to the stamps so far counts, or, without earlier stamps, the group whose readings are closer to each other.
+// A wrong minority may agree with some of the right clocks, and make a group of the same size as the right group. Then
+// the group closer to the stamps so far counts. Without earlier stamps, the group whose readings are closer to each
+// other counts.
 //
-// Right clocks that need nearly all of the window may be read as further apart. So if no majority agrees, two readings
-// may also differ by their uncertainty.
+// Readings of right clocks that need nearly all of the window may be further apart than the clocks. So if no majority
+// agrees, two readings may also differ by their uncertainty.
 func (t *Timebase) agreed(now clock.Instant) (middle int64, ok bool) {
 	var buf [32]sample
 	all := buf[:0]
@@ -229,12 +233,14 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	return t.draw(now), nil
 }
 
-// Admission returns a stamp for an admission. within is how far the node's clock may be from it, a window at most. The
-// errors are those of Stamp, and an Unsettled with Off if the clocks are not known well enough. Admission ignores
-// Raise, unlike Stamp: only time may move the begin or the end of a quarantine.
+// Admission returns a stamp for an admission. within is the largest permitted distance of the node's clock from the
+// stamp, a window at most. Admission returns the errors of Stamp, and an Unsettled with Off if the clocks are not known
+// well enough. Unlike Stamp, Admission ignores Raise, because only time may move the beginning or the end of a
+// quarantine.
 //
-// A grant needs no right stamp, because one right node of its majority took it. An admission has only one node, which
-// may be wrong. So the stamp itself must be right: its possible error plus within is two windows at most.
+// The stamp of an acquire need not be right, because one right node of the majority accepted it. An admission has only
+// one node, and that node may be wrong. So the stamp itself must be right: its possible error plus within is two
+// windows at most.
 func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Duration, err error) {
 	if err := t.settled(now); err != nil {
 		return 0, 0, err
@@ -247,8 +253,8 @@ func (t *Timebase) Admission(now clock.Instant) (stamp int64, within time.Durati
 	return t.StampAt(now), within, nil
 }
 
-// off returns how far the stamps may be from a right clock. Any majority of nodes has a right clock, and so has the
-// majority that differs least.
+// off returns the largest distance of the stamps from a right clock. Any majority of nodes has a right clock, and so
+// has the majority that differs least from the stamps.
 func (t *Timebase) off(now clock.Instant) time.Duration {
 	var buf [32]int64
 	all := buf[:0]
@@ -261,7 +267,7 @@ func (t *Timebase) off(now clock.Instant) time.Duration {
 	return time.Duration(all[t.need-1]) * time.Microsecond
 }
 
-// settled returns the reason why no stamp can be drawn, or nil. It adopts a move that has settled.
+// settled returns the reason why no stamp can be drawn, nil if there is none. It adopts a move that has settled.
 func (t *Timebase) settled(now clock.Instant) error {
 	if t.moved && now.Sub(t.movedAt) >= t.settle {
 		t.adopt(t.moving, now)
@@ -281,7 +287,7 @@ func (t *Timebase) settled(now clock.Instant) error {
 // Known reports whether the clocks of a majority are known.
 func (t *Timebase) Known() bool { return t.known }
 
-// unknown returns the reason why no majority of clocks is known. It may be that the missing nodes answered too late.
+// unknown returns the reason why no majority of clocks is known. The reason may be that nodes answered too late.
 func (t *Timebase) unknown() Unsettled {
 	var slow []time.Duration
 	known := 0
@@ -301,8 +307,8 @@ func (t *Timebase) unknown() Unsettled {
 }
 
 // Unread returns the time until the clocks must be read again, 0 for now. It counts from the last reading of a
-// majority. A correction that is read before the next stamp is drawn is adopted at once. After that stamp it would not
-// be.
+// majority. A correction that is read before the client draws its next stamp is adopted at once. A correction that is
+// read after that stamp may have to settle.
 func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	if !t.known {
 		return 0
@@ -310,14 +316,15 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the last reading is so old that the clocks may have parted by a window. That happens after a
-// suspension of the host. If the client drew a stamp before it reads them, it could not follow them for MaxTTL + W.
+// Overdue reports whether the last reading is so old that the clocks may have drifted apart by a window. This happens
+// after a suspension of the host. If the client drew a stamp before it reads the clocks, it could not follow them for
+// MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }
 
-// readAt returns the instant at which the clocks of a majority had last been read. The caller knows that a majority is
-// known.
+// readAt returns the instant at which the clocks of a majority had last been read. The caller must know that a majority
+// is known.
 func (t *Timebase) readAt() clock.Instant {
 	var buf [32]clock.Instant
 	at := buf[:0]
@@ -330,7 +337,7 @@ func (t *Timebase) readAt() clock.Instant {
 	return at[len(at)-t.need]
 }
 
-// StampHeld draws a stamp for a renewal. Renewals go on by the clock by which the lease was acquired, also while a move
+// StampHeld draws a stamp for a renewal. Renewals continue with the correction of the acquire, even while a move
 // settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
 	t.everDrawn, t.lastDrawn = true, now // who renews is not idle
@@ -353,7 +360,8 @@ func (t *Timebase) Raise(seen int64, now clock.Instant) {
 // StampAt returns the stamp time of an instant. It draws no stamp.
 func (t *Timebase) StampAt(i clock.Instant) int64 { return t.base + i.Micros() }
 
-// Offset returns how far a node's clock is from the stamps, as last read. It returns 0 and false if that is unknown.
+// Offset returns the distance of a node's clock from the stamps at the last reading. It returns 0 and false if the
+// distance is unknown.
 func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 	s := t.samples[node]
 	if !s.known || !t.known {
@@ -364,12 +372,12 @@ func (t *Timebase) Offset(node int) (offset time.Duration, known bool) {
 
 // Unsettled is the reason why no stamp can be drawn.
 type Unsettled struct {
-	Moved time.Duration // by how much the majority's clocks moved; 0: unknown
-	Left  time.Duration // time until the move is adopted
+	Moved time.Duration // the distance by which the majority's clocks moved; 0: unknown
+	Left  time.Duration // the time until the move is adopted
 
-	Took   time.Duration // a majority answers, but not in less than this; 0: that is no reason
-	Off    time.Duration // stamps may be wrong by this much; 0: that is no reason
-	Unread time.Duration // time without a reading, in which clocks may part by a window; 0: that is no reason
+	Took   time.Duration // a majority answers, but takes at least this time; 0: this is not the reason
+	Off    time.Duration // stamps may be wrong by this much; 0: this is not the reason
+	Unread time.Duration // the time since the last reading, if it is too old; 0: this is not the reason
 	Window time.Duration // the window for which Took or Off is too large
 }
 
@@ -385,7 +393,7 @@ func (u Unsettled) Error() string {
 	case u.Unread > 0:
 		return fmt.Sprintf("the nodes' clocks were last read %s ago, and are to be read again before a lock is taken", u.Unread.Round(time.Second))
 	case u.Moved == 0:
-		return "it answers, but fewer than a majority of the nodes do, or their clocks differ by more than the window"
+		return "this node is well; too few others answer, or the clocks differ by more than the window"
 	}
 	return fmt.Sprintf("the clocks of a majority of the nodes moved by %+.1fs; they are trusted again in %s",
 		u.Moved.Seconds(), u.Left.Round(100*time.Millisecond))

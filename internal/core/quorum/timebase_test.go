@@ -17,7 +17,7 @@ const (
 
 func at(d time.Duration) clock.Instant { return clock.Instant(d) }
 
-// tell reads a node whose clock is off by d.
+// tell gives the time base a reading of a node whose clock is off by d.
 func tell(tb *Timebase, node int, d time.Duration, now clock.Instant) {
 	tb.Read(now, Reading{node, epoch + now.Micros() + d.Microseconds(), now, now})
 }
@@ -59,7 +59,7 @@ func TestAMinorityOfWrongClocksDoesNotMoveTheStamps(t *testing.T) {
 	}
 }
 
-// Nothing is known of a node that answers too slowly. It does not follow that it is as far off as the starts of the two
+// The offset of a node that answers too slowly is unknown. It is not the difference between the starts of the two
 // clocks.
 func TestTheOffsetOfAClockThatWasNotReadIsNotKnown(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
@@ -73,8 +73,8 @@ func TestTheOffsetOfAClockThatWasNotReadIsNotKnown(t *testing.T) {
 	}
 }
 
-// Right clocks lie within one window of each other. If they need the whole window, stamps by one end of it would be
-// refused at the other end. A minority that is only a little wrong may make a closer majority with one end.
+// Right clocks lie within one window of each other. If they need the whole window, nodes at one end would refuse stamps
+// by the other end. A minority that is only a little wrong may make a closer majority with one end.
 func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	ms := func(list ...int) (d []time.Duration) {
 		for _, n := range list {
@@ -84,13 +84,13 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 	}
 	for _, c := range []struct {
 		before, now []time.Duration
-		want        int // ms
+		want        int // in ms
 	}{
 		{nil, ms(-120, 120, 120), 0},
 		{nil, ms(-120, 0, 10, 20, 120), 0},
-		{nil, ms(400, 0, 0, 0, 0), 0},           // the wrong clock does not pull it
-		{nil, ms(-222, -120, 120), -171},        // nothing shows that the first clock is wrong
-		{ms(0, 0, 120), ms(-222, -120, 120), 0}, // the earlier stamps show it
+		{nil, ms(400, 0, 0, 0, 0), 0},           // the wrong clock does not pull the stamps
+		{nil, ms(-222, -120, 120), -171},        // the earlier stamps are missing, so the first clock may be right
+		{ms(0, 0, 120), ms(-222, -120, 120), 0}, // the earlier stamps show that the first clock is wrong
 		{ms(0, 0, -100, 120, 120), ms(-226, -212, -100, 120, 120), 10},
 	} {
 		tb := NewTimebase(len(c.now), w, maxTTL)
@@ -113,11 +113,11 @@ func TestStampsLieInTheMiddleOfTheClocksThatAgree(t *testing.T) {
 }
 
 // Right clocks that need nearly the whole window no longer agree when one of them is misread. The misread value may
-// agree with a wrong clock. (internal/check/sim found this within 35,000,000 attempts: the client followed, was off for a
-// right node, and had to wait for MaxTTL + W when all clocks were right again.)
+// agree with a wrong clock. (internal/check/sim found this within 35,000,000 attempts. The client followed the wrong
+// clock, so a right node refused its stamps. It had to wait for MaxTTL + W when all clocks were right again.)
 func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 	ms := time.Millisecond.Microseconds()
-	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // all of took is one way
+	read := func(tb *Timebase, node int, at0, took time.Duration, off int64) { // took is the time of one way only
 		sent, middle := at(at0), at(at0+took/2)
 		tb.Read(at(at0+took), Reading{node, epoch + middle.Micros() + off, sent, at(at0 + took)})
 	}
@@ -125,8 +125,8 @@ func TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter(t *testing.T) {
 		what  string
 		later time.Duration
 		took  time.Duration
-		off   int64 // ms, as read
-		want  int64 // ms, of the stamps
+		off   int64 // the offset as read, in ms
+		want  int64 // the offset of the stamps, in ms
 	}{
 		{"misread by all that it may be", time.Second, 34 * time.Millisecond, -120 - 17, 0},
 		{"the clock is another", time.Second, 34 * time.Millisecond, -120 - 60, -212},
@@ -166,9 +166,9 @@ func TestASlowAnswerSaysNothing(t *testing.T) {
 	}
 }
 
-// A stamp is late by half of the answer's round trip, whichever way takes longer: by a window at most.
+// A stamp is late by half of the answer's round trip, no matter which way takes longer. This is a window at most.
 func TestAReadingOfNearlyTwoWindowsIsUsed(t *testing.T) {
-	for _, there := range []time.Duration{0, w, 2 * w} { // of a round trip of 2 W
+	for _, there := range []time.Duration{0, w, 2 * w} { // the part of a round trip of 2 W
 		tb := NewTimebase(1, w, maxTTL)
 		tb.Read(at(2*w), Reading{0, epoch + there.Microseconds(), at(0), at(2 * w)})
 		s, err := tb.Stamp(at(2 * w))
@@ -178,10 +178,11 @@ func TestAReadingOfNearlyTwoWindowsIsUsed(t *testing.T) {
 	}
 }
 
-// Two right clocks may need nearly the whole window, and be misread by half of the answers' round trips.
+// Two right clocks may need nearly the whole window, and readings of them may be wrong by half of the answers' round
+// trips.
 func TestRightClocksThatAreMisreadAsFurtherApartAgree(t *testing.T) {
 	const apart, took = w * 96 / 100, 40 * time.Millisecond
-	for _, beyond := range []time.Duration{0, time.Second} { // beyond any misreading
+	for _, beyond := range []time.Duration{0, time.Second} { // a distance that no misreading explains
 		tb := NewTimebase(3, w, maxTTL)
 		// The first answer spent all its time on the way back, the second on the way there.
 		tb.Read(at(took), Reading{0, epoch, at(0), at(took)})
@@ -193,8 +194,8 @@ func TestRightClocksThatAreMisreadAsFurtherApartAgree(t *testing.T) {
 	}
 }
 
-// ntpd slews a clock by 500 µs a second. Two clocks that it sets right in opposite directions part by a millisecond a
-// second.
+// ntpd slews a clock by 500 µs a second. Two clocks that ntpd sets right in opposite directions drift apart by a
+// millisecond a second.
 func TestClocksThatAreSetRightAreNoMove(t *testing.T) {
 	for _, window := range []time.Duration{10 * time.Millisecond, w} {
 		for _, maxTTL := range []time.Duration{8 * window, time.Hour} {
@@ -236,8 +237,8 @@ func TestStampsAreNeverRepeated(t *testing.T) {
 	}
 }
 
-// The parting of clocks that are being set right counts from the last reading. With a long MaxTTL it would otherwise
-// add up to more than the duration of a short lease, and a leap would be followed at once.
+// The drift of clocks that are being set right counts from the last reading. Otherwise the drift during a long MaxTTL
+// would add up to more than a short lease, and the client would follow a leap at once.
 func TestALeapIsAMoveHoweverLongTheClocksWereRight(t *testing.T) {
 	tb := NewTimebase(1, w, 30*time.Minute)
 	now := at(0)
@@ -314,7 +315,7 @@ func TestAnIdleClientFollowsAtOnce(t *testing.T) {
 	}
 }
 
-// Clocks that are being set right part by 1 ms a second at most.
+// Clocks that are being set right drift apart by 1 ms a second at most.
 func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
 	for window, every := range map[time.Duration]time.Duration{w: 62500 * time.Millisecond, time.Millisecond: 250 * time.Millisecond, time.Minute: 10 * time.Minute} {
 		tb := NewTimebase(1, window, 8*window)
@@ -327,7 +328,7 @@ func TestClocksAreReadBeforeTheyPartByAQuarterOfAWindow(t *testing.T) {
 	}
 }
 
-// A node that was read for another reason says nothing about the others.
+// A reading of one node for another reason says nothing about the other clocks.
 func TestTheClocksAreReadWhenThoseOfAMajorityWereNot(t *testing.T) {
 	tb := NewTimebase(3, w, maxTTL)
 	every := ReadEvery(w)
@@ -356,7 +357,7 @@ func TestAClientThatWasAtWorkDoesNotFollowAtOnce(t *testing.T) {
 	}
 }
 
-// A client that followed a leap goes back with the clocks. Otherwise each of its stamps would be refused for the
+// A client that followed a leap goes back with the clocks. Otherwise the nodes would refuse each of its stamps for the
 // duration of the leap.
 func TestStampsGoBackWithTheClocks(t *testing.T) {
 	tb := NewTimebase(1, w, maxTTL)
@@ -393,9 +394,10 @@ func TestAClientThatOnlyRenewsWaitsBeforeItFollows(t *testing.T) {
 	}
 }
 
-// Node 0's clock was an hour fast for a moment, minutes ago; then node 1's, and now node 2's. No two were fast at a
-// time. The client must not conclude that a majority's clocks moved. (internal/check/chaos found this with clocks that took
-// turns: a name was closed for as long as they had been fast.)
+// Node 0's clock was an hour fast for a moment, minutes ago. Later node 1's clock was, and now node 2's clock is. No
+// two clocks were fast at the same time. The client must not conclude that a majority's clocks moved.
+// (internal/check/chaos found this with clocks that were fast one after the other: no client got a name for as long as
+// the clocks had been fast.)
 func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T) {
 	const hour = int64(3600e6)
 	tb := NewTimebase(5, 200*time.Millisecond, 2*time.Second)
@@ -406,8 +408,8 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 	for n := range 5 {
 		read(n, time.Second, 0)
 	}
-	read(0, 60*time.Second, hour)  // wrong for a second; nothing reads it again, because it accepts the stamps
-	read(1, 120*time.Second, hour) // …
+	read(0, 60*time.Second, hour)  // wrong for a second; no later call reads it, because the node accepts the stamps
+	read(1, 120*time.Second, hour) // the same
 	read(2, 180*time.Second, hour)
 	s, err := tb.Stamp(at(180 * time.Second))
 	if err != nil || s > int64(1e15)+at(181*time.Second).Micros() {
@@ -416,12 +418,12 @@ func TestReadingsOfClocksThatWereWrongOneAfterTheOtherAreNoMajority(t *testing.T
 }
 
 // A quarantine begins and ends by stamps of clients. Only these clients say how exact the stamps are: no right node
-// vouches for them. The error of the stamp plus the node's permitted distance from it come to two windows.
+// confirms them. The error of the stamp plus the node's permitted distance from it is two windows at most.
 func TestAnAdmissionIsNarrowerWhereItsStampMayBeFurtherOff(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		off    time.Duration // of the second node; the first is exact
-		took   time.Duration // by both answers
+		off    time.Duration // the offset of the second node; the first node is exact
+		took   time.Duration // the time that both answers took
 		within time.Duration
 	}{
 		{"near, and together", 0, 0, w},

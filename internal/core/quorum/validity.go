@@ -9,13 +9,13 @@ import (
 // Majority returns the size of a majority of n nodes, whether they answer or not.
 func Majority(n int) int { return n/2 + 1 }
 
-// Validity returns how long an owner may rely on a lease of ttl, from the instant at which its stamp was drawn. The
-// result is not positive if ttl is too short.
+// Validity returns the time for which an owner may rely on a lease of ttl. It counts from the instant at which the
+// stamp was drawn. The result is not positive if ttl is too short.
 //
 // The margin of 4 W is tight. A stamp that a majority granted is within W of a right clock, and so within 1.5 W of the
 // middle of the right clocks. The same applies to the next owner's stamp. A node with a wrong clock lets in that stamp
-// up to W early. The hundredth of ttl is for clocks that run at different rates. The 2 ms are for the timer that ends
-// the lease. Redlock's drift has both of these parts.
+// up to W early. The margin also contains 1 % of ttl, for clocks that run at different rates, and 2 ms for the timer
+// that ends the lease. Redlock's drift has both of these parts.
 // https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 func Validity(ttl, window time.Duration) time.Duration {
 	return ttl - 4*window - ttl/100 - 2*time.Millisecond

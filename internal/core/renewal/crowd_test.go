@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slow is a node that agrees to every renewal, one after the other, each after a given time.
+// slow is a node that agrees to every renewal. It handles one renewal at a time, and each takes the time each.
 type slow struct {
 	*nodemodel.Node
 	extend string        // the digest of extend
@@ -46,13 +46,14 @@ func (n *slow) EvalSHA(_ context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// After a pause of the process all its leases are due at once. These are more than the node renews in a window, and
-// later renewals are not sent. Without a limit most would be in vain, and so would most of the repeated ones.
+// After a pause of the process all its leases are due at once. There are more leases than the node renews in a window,
+// and the client does not send renewals that waited longer. Without a limit most renewals would be in vain, and most
+// repetitions too.
 func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 	const (
 		leases = 16_000
 		ttl    = 10 * time.Second
-		each   = 100 * time.Microsecond // 2,500 in a window, and all in 1.6 s
+		each   = 100 * time.Microsecond // 2,500 renewals in a window, and all in 1.6 s
 	)
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 1, MaxTTL: ttl, Window: 250 * time.Millisecond, Cluster: "test"}

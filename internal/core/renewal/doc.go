@@ -8,5 +8,5 @@
 //	gap.go      a release that leaves a gap to clients of other libraries
 //	keeper.go   one scheduler per client for all leases
 //
-// The deadline of a lease has a timer of its own, so that a renewal stuck in the network cannot delay the loss.
+// The deadline of a lease has its own timer, so that a renewal stuck in the network cannot delay the loss.
 package renewal

@@ -8,23 +8,23 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// gap is a gap that the client leaves to clients of other libraries. Until its end the plain key is free for them, and
-// the name is taken for clients of Holdfast.
+// gap is a gap that the client leaves for clients of other libraries. Until its end the plain key is free for these
+// clients, and the name is taken for clients of Holdfast.
 type gap struct {
 	timer *time.Timer
 	end   func() // hands the name on
 }
 
 // leaveGap releases the lease in two steps, with a gap in between. If the client dies during the gap, the nodes free
-// the name for clients of Holdfast by their own clocks. Those clocks may differ by a window. e.mu is held.
+// the name for clients of Holdfast by their own clocks. Those clocks may differ by a window. The caller holds e.mu.
 func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 	fan := e.keeper.fan
 	now := fan.Now()
 	until := now.Add(d + fan.Set().Window)
 	keep := e.lock.LeaveGap(e.grant.Owner, e.grant.Token, fan.StampAt(until))
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
-	// The leave is not repeated, because a release without it hands the name on at once. It goes before the release:
-	// see [fanout.Fanout.Together].
+	// The leave is not repeated, because a release without the leave hands the name on at once. The leave goes before
+	// the release: see [fanout.Fanout.Together].
 	fan.Send(&fanout.Message{Call: keep, To: both, SendBy: now.Add(d)}, nil)
 	fan.Send(&fanout.Message{Call: e.releaseCall(), To: both, Persist: e.persist()}, nil)
 	last := e.lock.EndGap(e.grant.Owner, e.highest)
@@ -57,7 +57,7 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 	})
 }
 
-// either takes two answers of each node. One of them says that the node released the lease.
+// either takes two answers from each node. At least one of them must say that the node released the lease.
 type either struct {
 	b *giveback
 

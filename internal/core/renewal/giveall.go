@@ -2,8 +2,8 @@ package renewal
 
 import "context"
 
-// ReleaseAll releases several leases as [Lease.Release] does, and returns the result of each. What goes to a node
-// travels in one piece.
+// ReleaseAll releases several leases as [Lease.Release] does, and returns the result of each. All requests to a node
+// travel in one piece.
 func (k *Keeper) ReleaseAll(ctx context.Context, leases []*Lease, pass Pass) []error {
 	backs := make([]*giveback, len(leases))
 	k.fan.Together(func() {

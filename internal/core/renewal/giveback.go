@@ -21,7 +21,7 @@ var ErrNoQuorum = errors.New("no quorum of nodes")
 // ErrUnknown means that the caller's context ended before the outcome was known.
 var ErrUnknown = errors.New("the context ended before the outcome was known")
 
-// NoQuorumError has the answer of each node. It matches ErrNoQuorum.
+// NoQuorumError contains the answer of each node. It matches ErrNoQuorum.
 type NoQuorumError struct{ Answers []nodescript.Answer }
 
 func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
@@ -29,17 +29,18 @@ func (e *NoQuorumError) Error() string { return ErrNoQuorum.Error() }
 // Unwrap returns ErrNoQuorum.
 func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 
-// Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes it. That waiter
-// then also has to release the remains of the lease. Otherwise gap is how long the name must stay free for clients of
-// other libraries before the nodes hand it on.
+// Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes the lease. That
+// waiter then must also release the remains of the lease. If no waiter takes the lease, gap is the time for which the
+// name must stay free for clients of other libraries before the nodes hand it on.
 type Pass func(l kind.Kind, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
-// Release ends the lease in any case, and gives the name back on every node. It repeats the request in the background
-// for nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name
-// goes to that waiter of this process.
+// Release always ends the lease, and gives the name back on every node. It repeats the request in the background for
+// nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name goes
+// to that waiter of this process.
 //
-// Release returns nil if a majority confirmed, ErrLost if the lease was lost before, and ErrReleased if it was released
-// before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx ended first.
+// Release returns nil if a majority confirmed the release. It returns ErrLost if the lease was lost before, and
+// ErrReleased if it was released before. It returns a [NoQuorumError] if too few nodes answered, and ErrUnknown if ctx
+// ended first.
 func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	b := newGiveback(e)
 	if send := func() { e.release(pass, b) }; pass == nil {
@@ -50,7 +51,8 @@ func (e *Lease) Release(ctx context.Context, pass Pass) error {
 	return b.get(ctx)
 }
 
-// release ends the lease and sends its release. If the lease was over before, that is the result of b.
+// release ends the lease and sends its release. If the lease had ended before, the cause of that end is the result of
+// b.
 func (e *Lease) release(pass Pass, b *giveback) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -60,7 +62,8 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		return
 	}
 	e.endLocked(ErrReleased, func() {
-		// A waiter of this process that does not get a pass joins the queues before the release hands the name on.
+		// A waiter of this process that does not get the lease by a pass joins the queues before the release hands the
+		// name on.
 		e.keeper.fan.Together(func() {
 			passed, gap := false, time.Duration(0)
 			if pass != nil {
@@ -78,10 +81,32 @@ func (e *Lease) release(pass Pass, b *giveback) {
 	})
 }
 
-// Leave ends the lease, but keeps the name taken on the nodes for d from now. Its errors are those of Release.
+// Leave ends the lease, but keeps the name taken on the nodes for d from now. It returns the same errors as Release.
 func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	b := newGiveback(e)
 	e.keeper.fan.Carry(ctx, b, func() { e.leave(d, b) })
+	return b.get(ctx)
+}
+
+// KeepUntil has Close keep the name taken until an instant. A later call replaces the instant.
+func (e *Lease) KeepUntil(at time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept = at
+}
+
+// Close ends the lease because the client closes: see Release, and Leave after KeepUntil. The end of ctx does not cut
+// off the call.
+func (e *Lease) Close(ctx context.Context) error {
+	b := newGiveback(e)
+	e.mu.Lock()
+	d := min(time.Until(e.kept), e.keeper.fan.Set().MaxTTL)
+	e.mu.Unlock()
+	if d > 0 {
+		e.leave(d, b)
+	} else {
+		e.release(nil, b)
+	}
 	return b.get(ctx)
 }
 
@@ -96,8 +121,9 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	}
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
-	// A node that did not have the lease may still get a late acquire or renewal of it. Only a release leaves a
-	// tombstone for those, and Leave does not. This also applies to a node that answers so only to a repeated request.
+	// A node that did not have the lease may still get a late acquire or renewal of it. Only the tombstone of a release
+	// stops these requests, and Leave writes no tombstone. So such a node gets a release too. This includes a node that
+	// answers only to a repeated request that it did not have the lease.
 	b.lost = func(node int) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
@@ -106,8 +132,8 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	})
 }
 
-// send releases the lease on all nodes. A request that fails is repeated until the lease has expired on the nodes for
-// certain. e.mu is held.
+// send sends the request c, which gives the lease back, to all nodes. It repeats a failed request until the lease has
+// certainly expired on the nodes. The caller holds e.mu.
 func (e *Lease) send(c nodescript.Call, b *giveback) {
 	b.message = fanout.Message{Call: c, To: b, Persist: e.persist()}
 	if b.lost != nil {
@@ -116,8 +142,8 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell sends c as send does, but nobody waits for the answers. It sends to the nodes for which where returns true; nil
-// means all.
+// tell sends c as send does, but no caller waits for the answers. It sends c to the nodes for which where returns true.
+// A nil where means all nodes.
 func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }
@@ -169,10 +195,10 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	case b.not >= need:
 		b.is(b.lease.lost(&LostError{Gone: true, Answers: slices.Clone(b.answers)}))
 	case b.left > 0:
-	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // a majority is free, if not all by this release
+	case b.lost == nil && b.done > 0 && b.done+b.not >= need: // a majority is free, if not by this release alone
 		b.is(nil)
 	default:
-		for i := range b.answers { // this includes the nodes that answered Done
+		for i := range b.answers { // the slice has no entry yet for nodes that answered Done
 			if b.answers[i].Verdict == nodescript.Unanswered {
 				b.answers[i].Verdict = nodescript.Done
 			}
@@ -181,7 +207,7 @@ func (b *giveback) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// lost is a function that gets each node that answers that it does not have the lease.
+// lost is a function that gets each node that answers that it did not have the lease.
 type lost func(node int)
 
 func (l lost) Answered(node, _ int, a nodescript.Answer) {
@@ -190,7 +216,7 @@ func (l lost) Answered(node, _ int, a nodescript.Answer) {
 	}
 }
 
-// outcome is a result that one goroutine waits for. A nil *outcome ignores its result, because nobody waits.
+// outcome is a result for which one goroutine waits. A nil *outcome ignores its result, because no goroutine waits.
 type outcome struct {
 	once sync.Once
 	done chan struct{}
@@ -207,8 +233,8 @@ func (o *outcome) is(err error) {
 }
 
 // get returns the result if it is known, even if ctx has ended. Otherwise it waits for the result, and returns
-// ErrUnknown if ctx ends first. It also returns ErrUnknown if ctx has ended and too few nodes answered: the end of ctx
-// may have cut off the call.
+// ErrUnknown if ctx ends first. It also returns ErrUnknown if ctx has ended and too few nodes answered, because the end
+// of ctx may have cut off the call.
 func (o *outcome) get(ctx context.Context) error {
 	select {
 	case <-o.done:

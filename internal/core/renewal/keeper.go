@@ -12,50 +12,51 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 )
 
-// watchEvery is how often a client with leases checks whether its host was suspended. Timers run on the monotonic
-// clock, which stops during a suspension. So a deadline may be over before its timer fires.
+// watchEvery is the pause between two checks whether the client's host was suspended. Timers run on the monotonic
+// clock, which stops during a suspension. So a deadline may have passed before its timer fires.
 const watchEvery = time.Second
 
-// mostOut is the number of renewals that may be under way at a time. More of them would only wait in the queues of the
-// nodes. The client does not send messages that wait there for longer than a window. Fifty thousand leases may be due
-// together after a pause of this process. Without the limit most of them would be tried in vain, several times, and
-// lost.
+// mostOut is the number of renewals that may be under way at a time. More renewals would only wait in the queues of the
+// nodes, and the client does not send a message that waited there for longer than a window. Fifty thousand leases may
+// be due together after a pause of this process. Without the limit the client would try most of them several times in
+// vain, and lose them.
 const mostOut = 1024
 
-// Keeper keeps all leases of a client. One goroutine and one timer renew them in the order in which they are due,
-// whatever their number. Renewals that are due together travel together.
+// Keeper keeps all leases of a client. One goroutine and one timer renew all leases, in the order in which they are
+// due. Renewals that are due together travel together.
 type Keeper struct {
 	fan *fanout.Fanout
-	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. nil: they
-	// get the LostError itself. It must be set before the first lease is kept.
+	// Explain returns the error that callers get after a loss. It must not call methods that lock the lease. nil:
+	// callers get the LostError itself. It must be set before the first lease is kept.
 	Explain func(e *Lease, why *LostError) error
 
-	// Events gets Renewed, Released and Lost. nil: nobody gets them. It must be set before the first lease is kept.
+	// Events gets Renewed, Released and Lost. nil: there are no listeners. It must be set before the first lease is
+	// kept.
 	Events *events.Stream
 
 	// Refused is called when a node did not repair a lease because another attempt has a partial grant. That node will
-	// hand the name to the lease's owner. The client must then hear the hand-off and call [Keeper.Repair]. nil: nobody
-	// hears it. It must be set before the first lease is kept.
+	// hand the name to the lease's owner. The client must then hear the hand-off and call [Keeper.Repair]. nil: the
+	// client does not hear hand-offs. It must be set before the first lease is kept.
 	Refused func()
 
 	timers clock.Clock // the clock of timers: it stops while the host is suspended
 
 	mu     sync.Mutex
-	fresh  []*Lease // not scheduled yet, because most locks are released before they are due
+	fresh  []*Lease // leases not scheduled yet, because most locks are released before they are due
 	heap   dueHeap
-	out    int           // renewals of the scheduler that are under way
-	armed  clock.Instant // instant, by timers, at which the scheduler wakes by itself
-	soon   clock.Instant // earliest due of the leases added since it last woke, also of ended ones; 0: none
+	out    int           // the number of the scheduler's renewals that are under way
+	armed  clock.Instant // the instant, on the clock timers, at which the scheduler wakes by itself
+	soon   clock.Instant // the earliest due of leases added since the scheduler woke, even of ended ones; 0: none
 	wake   chan struct{}
 	closed bool
 	gaps   map[*gap]struct{} // gaps under way
-	wants  map[string]*Lease // by owner: leases that a node refused to repair; it may hand them the name
+	wants  map[string]*Lease // by owner: the leases that a node refused to repair; it may hand them the name
 	stop   chan struct{}
 	wait   sync.WaitGroup
 
 	lostMu sync.Mutex
-	lost   []*Lease // announced losses that the nodes do not know yet
-	tells  bool     // a goroutine sends them to the nodes
+	lost   []*Lease // announced losses of which the nodes do not know yet
+	tells  bool     // a goroutine sends these losses to the nodes
 	atOnce bool     // losses go to the nodes at once, because the keeper is closed
 }
 
@@ -66,15 +67,15 @@ func NewKeeper(f *fanout.Fanout) *Keeper {
 	return k
 }
 
-// Held returns the leases that the keeper keeps.
+// Held returns the leases that the keeper keeps now.
 func (k *Keeper) Held() []*Lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Concat(k.fresh, k.heap)
 }
 
-// Repair renews the lease of owner at once, because a node has handed it the name after it refused the repair. It
-// reports false if there is no such lease, if the lease is over, or if no renewal of it was sent yet.
+// Repair renews the lease of owner at once, because a node that refused the repair has now handed the name to the
+// owner. It returns false if the keeper has no such lease, if the lease has ended, or if no renewal of it was sent yet.
 func (k *Keeper) Repair(owner string) bool {
 	k.mu.Lock()
 	e := k.wants[owner]
@@ -88,7 +89,7 @@ func (k *Keeper) Repair(owner string) bool {
 	return !first && e.renew(newOutcome())
 }
 
-// refused notes that a node did not repair a lease. The lease may have ended meanwhile.
+// refused notes that a node did not repair a lease. The lease may have ended in the meantime.
 func (k *Keeper) refused(e *Lease) {
 	k.mu.Lock()
 	if e.index >= 0 {
@@ -102,7 +103,7 @@ func (k *Keeper) refused(e *Lease) {
 }
 
 // Close stops the renewal of all leases, and ends all gaps. It does not release the leases: see Held. A lease that
-// comes later ends at once.
+// comes after Close ends at once.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	if !k.closed {
@@ -122,8 +123,8 @@ func (k *Keeper) Close() {
 	k.wait.Wait()
 }
 
-// add takes a lease, and reports false if the keeper is closed. The lease gets into the heap when the scheduler wakes
-// next. Until then it costs only its place in a list.
+// add takes a lease. It returns false if the keeper is closed. The lease enters the heap when the scheduler wakes next.
+// Until then it costs only its place in a list.
 func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,7 +141,7 @@ func (k *Keeper) add(e *Lease, due clock.Instant) bool {
 	return true
 }
 
-// arm sets the next due instant of e. It does nothing if the keeper no longer keeps e.
+// arm sets the instant at which e is due next. It does nothing if the keeper no longer keeps e.
 func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -153,7 +154,7 @@ func (k *Keeper) arm(e *Lease, due clock.Instant) {
 	k.nudge(e)
 }
 
-// settle moves a fresh lease into the heap. k.mu is held.
+// settle moves a fresh lease into the heap. The caller holds k.mu.
 func (k *Keeper) settle(e *Lease) {
 	if e.fresh {
 		k.drop(e)
@@ -161,7 +162,7 @@ func (k *Keeper) settle(e *Lease) {
 	}
 }
 
-// drop removes a lease from the fresh ones. k.mu is held.
+// drop removes a lease from the list of fresh leases. The caller holds k.mu.
 func (k *Keeper) drop(e *Lease) {
 	last := len(k.fresh) - 1
 	k.fresh[e.index] = k.fresh[last]
@@ -171,7 +172,7 @@ func (k *Keeper) drop(e *Lease) {
 	e.fresh, e.index = false, -1
 }
 
-// later schedules the request that tells the nodes of an announced loss. e.mu is held.
+// later schedules the request that tells the nodes of an announced loss. The caller holds e.mu.
 func (k *Keeper) later(e *Lease) {
 	k.lostMu.Lock()
 	defer k.lostMu.Unlock()
@@ -186,7 +187,7 @@ func (k *Keeper) later(e *Lease) {
 	}
 }
 
-// tellLost sends all announced losses to the nodes. It yields to other goroutines first, because they may announce more
+// tellLost sends all announced losses to the nodes. It first yields to other goroutines, because they may announce more
 // losses.
 func (k *Keeper) tellLost() {
 	for {
@@ -235,8 +236,8 @@ func (k *Keeper) watch() {
 }
 
 // nudge wakes the scheduler if e is due before the scheduler wakes by itself. While leases come and go, the scheduler
-// wakes every watchEvery anyway, before most of them are due. So taking a lock costs no switch to another goroutine.
-// k.mu is held.
+// wakes every watchEvery anyway, before most leases are due. So taking a lock usually costs no switch to another
+// goroutine. The caller holds k.mu.
 func (k *Keeper) nudge(e *Lease) {
 	if k.sleepsPast(e.due) {
 		select {
@@ -247,8 +248,8 @@ func (k *Keeper) nudge(e *Lease) {
 }
 
 // sleepsPast reports whether the scheduler wakes by itself only after due. It compares by the clock of the scheduler's
-// timer. After a suspension the timer's instant is in the past by the client's clock, but the timer still fires that
-// much later. k.mu is held.
+// timer. After a suspension the client's clock is past the instant at which the scheduler planned to wake, but the
+// timer still waits for the rest of its time. The caller holds k.mu.
 func (k *Keeper) sleepsPast(due clock.Instant) bool {
 	return k.timers().Add(due.Sub(k.fan.Now())) < k.armed
 }
@@ -282,7 +283,8 @@ func (k *Keeper) run() {
 	}
 }
 
-// decided notes the end of a renewal that the scheduler sent. It wakes the scheduler if other leases wait for that.
+// decided notes the end of a renewal that the scheduler sent. It wakes the scheduler if other leases wait for a free
+// place.
 func (k *Keeper) decided() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -295,8 +297,8 @@ func (k *Keeper) decided() {
 	}
 }
 
-// takeDue returns the leases that are due now, within the limit of mostOut. It sets their next due instant to a guess,
-// so that each is taken once. Their renewal sets the right one.
+// takeDue returns the leases that are due now, within the limit of mostOut. It guesses the next due instant of each
+// lease, so that each lease is taken once. The renewal of the lease then sets the right instant.
 func (k *Keeper) takeDue() (due []*Lease) {
 	now := k.fan.Now()
 	k.mu.Lock()
@@ -315,15 +317,15 @@ func (k *Keeper) pause() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.fan.Now()
-	pause := time.Hour // without leases there is nothing to do until an add wakes the scheduler
+	pause := time.Hour // without leases the scheduler sleeps until an add wakes it
 	switch {
 	case k.out >= mostOut:
-		pause = watchEvery // woken earlier, when enough of them are decided
+		pause = watchEvery // decided wakes the scheduler earlier, when enough renewals have ended
 	case len(k.heap) > 0:
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
-	if k.soon != 0 { // leases came since the last look
-		// This also counts leases that have ended. Otherwise each of a row of short leases would have to wake the
+	if k.soon != 0 { // leases came since the scheduler last looked
+		// Leases that have ended count too. Otherwise each of many short leases in a row would have to wake the
 		// scheduler.
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0

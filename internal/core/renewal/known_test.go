@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A known result is returned even if the context has ended. Earlier, select chose between the two at random.
+// A known result is returned even if the context has ended. An earlier version chose between the two at random.
 func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	dead, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -37,7 +37,7 @@ func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	}
 }
 
-// voter is a node that gives a fixed answer to renewals, after a while.
+// voter is a node that gives a fixed answer to renewals after a delay.
 type voter struct {
 	*nodemodel.Node
 	extend, says string
@@ -61,7 +61,7 @@ func (n voter) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// voters runs f with a lease on nodes with the given answers to renewals, each after a while.
+// voters runs f with a lease on nodes that give these answers to renewals, each after its delay.
 func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,22 +93,22 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 	})
 }
 
-// A node that repaired the lease says yes, and says that it had lost the lease. If other nodes may say so too, Extend
-// waits for them, but not for a node that hangs.
+// A node that repaired the lease says yes, and says that it had lost the lease. If other nodes may still say the same,
+// Extend waits for their answers, but not for a node that hangs.
 func TestExtendWaitsForAnswersThatMayStillDecide(t *testing.T) {
 	const soon, never = 20 * time.Millisecond, time.Hour
 	gone := "Lnother"
 	for _, c := range []struct {
-		says  string // a letter for each node
+		says  string // one letter for each node
 		after []time.Duration
 		want  error
 		most  time.Duration
 	}{
 		{"ERR", []time.Duration{0, 0, soon}, ErrLost, soon},
 		{"ERE", []time.Duration{0, 0, soon}, nil, soon},
-		{"ERR", []time.Duration{0, 0, never}, nil, 250 * time.Millisecond}, // a window
+		{"ERR", []time.Duration{0, 0, never}, nil, 250 * time.Millisecond}, // Extend waits for a window
 		{"EEE", []time.Duration{0, 0, never}, nil, 0},
-		{"EEERR", []time.Duration{0, 0, 0, 0, soon}, nil, 0}, // no answer can complete three
+		{"EEERR", []time.Duration{0, 0, 0, 0, soon}, nil, 0}, // the last answer cannot complete a majority of three
 		{"EERRR", []time.Duration{0, 0, 0, soon, soon}, ErrLost, soon},
 		{"LEEEE", []time.Duration{0, soon, never, never, never}, ErrNoQuorum, 6 * time.Second},
 	} {

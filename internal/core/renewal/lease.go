@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Causes of a lease's end. The root package maps them to its public errors.
+// These are the causes of a lease's end. The root package maps them to its public errors.
 var (
 	ErrLost     = errors.New("lock lost")
 	ErrReleased = errors.New("lock already given back")
@@ -22,7 +22,7 @@ var (
 // LostError describes the loss of a lease. It matches ErrLost.
 type LostError struct {
 	Gone    bool                // a majority answered that it did not have the lease; false: its deadline passed
-	Answers []nodescript.Answer // by node: the last answers to renewals since one won, or to the release
+	Answers []nodescript.Answer // by node: the answer to the release, or the last answer to renewals since one won
 }
 
 func (e *LostError) Error() string { return ErrLost.Error() }
@@ -30,7 +30,8 @@ func (e *LostError) Error() string { return ErrLost.Error() }
 // Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// Looked is called with a lease that has been held for a moment. It returns the function to call at the lease's end.
+// Looked is called with a lease that has been held for a moment. It returns the function to call at the end of the
+// lease.
 type Looked func(e *Lease) (undo func())
 
 // Lease is a held lock. It is safe for concurrent use.
@@ -44,28 +45,29 @@ type Lease struct {
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // instant at which the lease has expired on the nodes for certain
+	kept     time.Time     // Close keeps the name taken until then; zero: it does not
 	end      error         // nil while the lease is held
-	tries    []*renewal    // renewals since one won
+	tries    []*renewal    // the renewals since one won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
-	looked   Looked        // called when the keeper schedules the lease; undo has its result
+	looked   Looked        // called when the keeper schedules the lease; undo gets its result
 	undo     func()
 	parent   context.Context
 	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 
-	// The keeper's lock guards these.
+	// The keeper's lock guards these fields.
 	due   clock.Instant
-	index int  // in the heap or in the list of fresh leases; -1: in neither
-	fresh bool // in the list of fresh leases
+	index int  // the index in the heap or in the list of fresh leases; -1: in neither
+	fresh bool // the lease is in the list of fresh leases
 }
 
-// Keep begins to keep a granted lease. The lease's context has the values of parent, but does not end with it.
+// Keep begins to keep a granted lease. The lease's context has the values of parent, but does not end with parent.
 //
-// looked may be nil. The keeper calls it once, when the lease has been held for a moment, and calls its result when the
-// lease ends after that. Most locks are released earlier.
+// looked may be nil. The keeper calls it once, when the lease has been held for a moment. When the lease ends after
+// that, the keeper calls the function that looked returned. Most locks are released earlier.
 //
-// If the keeper is closed, Keep ends and releases the lease at once, because nobody would do that later. If the fan-out
-// is closed too, the nodes free the name after its TTL.
+// If the keeper is closed, Keep ends and releases the lease at once, because no later call would do that. If the
+// fan-out is closed too, the nodes free the name after its TTL.
 func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
@@ -113,8 +115,8 @@ func (e *Lease) End() error {
 	return e.end
 }
 
-// watchLocked starts the timer that ends the lease at its deadline. The lease has a timer of its own, so that a renewal
-// stuck in Redis cannot delay the loss. e.mu is held.
+// watchLocked starts the timer that ends the lease at its deadline. The lease has its own timer, so that a renewal
+// stuck in Redis cannot delay the loss. The caller holds e.mu.
 func (e *Lease) watchLocked() {
 	if e.end == nil && e.timer == nil {
 		if e.looked != nil {
@@ -125,8 +127,8 @@ func (e *Lease) watchLocked() {
 	}
 }
 
-// check ends the lease if its deadline is over. The lease's timer calls it, and the keeper calls it after a suspension
-// of the host.
+// check ends the lease if its deadline has passed. The lease's timer calls check. The keeper also calls it after a
+// suspension of the host.
 func (e *Lease) check() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,17 +155,17 @@ func (e *Lease) lost(why *LostError) error {
 // Name returns the lock's name with its prefix.
 func (e *Lease) Name() string { return e.lock.Name() }
 
-// loseLocked announces the loss, and has the lease removed from the nodes later. Thousands of leases may be lost
-// together, so all of them are announced before the nodes are told.
+// loseLocked announces the loss, and removes the lease from the nodes later. Thousands of leases may be lost together,
+// so the client announces all losses before it tells the nodes.
 func (e *Lease) loseLocked(why error) {
 	e.announceLocked(why)
 	e.keeper.later(e)
 }
 
-// forgetLocked releases a lost lease on the nodes. e.mu is held.
+// forgetLocked releases a lost lease on the nodes. The caller holds e.mu.
 func (e *Lease) forgetLocked() {
-	e.tell(e.releaseCall(), nil) // a minority may have it still
-	// remove comes last: a closed client closes its nodes as soon as it keeps no lease.
+	e.tell(e.releaseCall(), nil) // a minority of the nodes may still have the lease
+	// remove comes last, because a closed client closes its nodes as soon as it keeps no lease.
 	e.keeper.remove(e)
 }
 
@@ -171,14 +173,14 @@ func (e *Lease) releaseCall() nodescript.Call {
 	return e.lock.Release(e.grant.Owner, e.highest)
 }
 
-// endLocked announces the end of the lease, then calls tell, which informs the nodes.
+// endLocked announces the end of the lease. Then it calls tell, which informs the nodes.
 func (e *Lease) endLocked(why error, tell func()) {
 	e.announceLocked(why)
 	tell()
-	e.keeper.remove(e) // see forgetLocked
+	e.keeper.remove(e) // remove comes last: see forgetLocked
 }
 
-// announceLocked ends the lease: its holder no longer relies on it.
+// announceLocked ends the lease. The holder no longer relies on the lease after that.
 func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()
@@ -199,7 +201,7 @@ func (e *Lease) announceLocked(why error) {
 	}
 }
 
-// emit tells the listeners what happened to the lease.
+// emit tells the listeners about an event of the lease.
 func (e *Lease) emit(k events.Kind, err error) {
 	if s := e.keeper.Events; s.Wanted(k) {
 		s.Emit(&events.Event{Kind: k, Name: e.lock.Name(), Owner: e.grant.Owner, Token: e.grant.Token, Err: err})

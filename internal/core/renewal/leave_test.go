@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// away is a node that can be cut off.
+// away is a node that a test can cut off.
 type away struct {
 	*nodemodel.Node
 	cut atomic.Bool
@@ -44,8 +44,8 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// A lease was won with a stamp that this node did not get. Leave must not keep the node's grant of an earlier stamp.
-// The grant is also released if the node was away when Leave was sent.
+// A client won a lease with a stamp that this node did not get. Leave must not keep the node's grant of an earlier
+// stamp. The client also releases that grant if the node was away when Leave was sent.
 func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 	for name, cut := range map[string]bool{"at once": false, "when the node is back": true} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				k := NewKeeper(fan)
 				defer k.Close()
 				fan.AskVotes(t.Context())
-				time.Sleep(time.Second) // it votes
+				time.Sleep(time.Second) // the node votes after this
 				if fan.Settle(t.Context()) != nil {
 					t.Fatal("no stamps")
 				}

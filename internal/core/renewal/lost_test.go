@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// The error of a loss has the answer of each node: to the release, or to the renewals that did not win before the
-// deadline.
+// The error of a loss contains the answer of each node: its answer to the release, or to the renewals that did not win
+// before the deadline.
 func TestALossSaysWhatEachNodeSaid(t *testing.T) {
 	for _, c := range []struct {
 		says  string

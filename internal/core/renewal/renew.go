@@ -16,25 +16,25 @@ import (
 )
 
 // renewal is one renewal of a lease. It receives its own answers. Each renewal has its own stamp, and the answers to
-// one do not count for another.
+// one renewal do not count for another.
 type renewal struct {
 	lease *Lease
 	sent  clock.Instant
 	ttl   time.Duration
-	wait  *outcome // nil: nobody waits
-	again bool     // it repeats a renewal that came too late
+	wait  *outcome // the caller of Extend waits for this result; nil: no caller waits
+	again bool     // this renewal repeats one that came too late
 
 	mu      sync.Mutex
 	votes   quorum.Renewal
-	told    bool                // votes have had an outcome
+	told    bool                // the votes have led to an outcome
 	answers []nodescript.Answer // answers other than Extended; nil: there are none so far
-	yes     uint64              // set of the nodes that answered Extended
+	yes     uint64              // the set of the nodes that answered Extended
 	verdict error               // the result for wait
 	decided bool                // verdict is set; wait gets it when no later answer can change it, or when bound fires
-	bound   *time.Timer         // nil: not set
+	bound   *time.Timer         // the timer that limits the wait for more answers; nil: not set
 }
 
-// renew sends a renewal and schedules the next one. It reports false if the lease is over.
+// renew sends a renewal and schedules the next one. It returns false if the lease has ended.
 func (e *Lease) renew(wait *outcome) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +48,7 @@ func (e *Lease) renew(wait *outcome) bool {
 	return true
 }
 
-// renewLocked does the work of renew for a lease that is not over. e.mu is held.
+// renewLocked does the work of renew for a lease that has not ended. The caller holds e.mu.
 func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
@@ -64,17 +64,17 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 }
 
 // pace returns the time between the renewals of a lease: a third of its validity. For a long lease a third of the TTL
-// is nearly the same. But with the shortest TTL, 8 W, the validity ends at half of the TTL. A third of the TTL would
-// then leave time for a single try.
+// would be nearly the same. But with the shortest TTL, 8 W, the validity is half of the TTL. A third of the TTL would
+// then leave time for only one try.
 func (k *Keeper) pace(ttl time.Duration) time.Duration {
 	return quorum.Validity(ttl, k.fan.Set().Window) / 3
 }
 
-// againLocked returns the time after which another renewal is sent if the last one is still undecided. It is half of a
-// pace: this leaves time for three renewals before the deadline. A quarter of the time to the deadline is the same at
-// first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also shorter after a
-// suspension that has used a part of it. The time is at least a window, because answers to the last renewal may count
-// until then. e.mu is held.
+// againLocked returns the time after which the client sends another renewal if the last one is still undecided. It is
+// half of a pace, which leaves time for three renewals before the deadline. A quarter of the time to the deadline is
+// the same at first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also
+// shorter after a suspension that has used a part of the time. The result is at least a window, because answers to the
+// last renewal may count for that long. The caller holds e.mu.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
@@ -98,7 +98,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 		k.refused(r.lease)
 	}
 	if first && r.wait == nil {
-		defer r.lease.keeper.decided() // deferred: the next renewal is scheduled first
+		defer r.lease.keeper.decided() // with defer, the next renewal is scheduled first
 	}
 	if out != quorum.Open {
 		r.lease.renewed(r, out)
@@ -108,8 +108,8 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 }
 
 // decide sets the verdict for the caller of Extend. If missing answers may say that the lease is gone, the caller gets
-// it later: otherwise it would go on with a lease that is lost a moment after. Answers that come later than a window
-// say nothing, because a node refuses an older stamp. e.mu is held.
+// the verdict later. Otherwise the caller would continue with a lease that is lost a moment after. Answers that come
+// later than a window no longer count, because a node refuses an older stamp. The caller of decide holds e.mu.
 func (r *renewal) decide(verdict error) {
 	if r.wait == nil {
 		return
@@ -124,8 +124,8 @@ func (r *renewal) decide(verdict error) {
 	r.tell(false)
 }
 
-// tell gives the verdict to the caller of Extend if it is set and final. late says that the caller has waited for long
-// enough, so that the verdict need not be final.
+// tell gives the verdict to the caller of Extend if the verdict is set and final. late says that the caller has waited
+// long enough, so that the verdict need not be final.
 func (r *renewal) tell(late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +142,7 @@ func (r *renewal) tell(late bool) {
 	r.wait.is(verdict)
 }
 
-// renewed takes the outcome of a renewal.
+// renewed handles the outcome of a renewal.
 func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -155,8 +155,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		e.tries = nil
-		// The deadline's timer stays as it is: when it fires, it finds the new deadline. The TTL alone does not decide
-		// the next renewal: the TTL may have grown meanwhile, and the deadline comes from the TTL of this renewal.
+		// The deadline's timer stays unchanged: when it fires, it finds the new deadline. The TTL alone does not decide
+		// when the next renewal is due. The TTL may have grown since this renewal was sent, and the deadline comes from
+		// the TTL of this renewal.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		e.emit(events.Renewed, nil)
@@ -170,15 +171,16 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		}
 		wait := r.wait
 		if wait == nil {
-			wait = newOutcome() // so the scheduler does not count this renewal
+			wait = newOutcome() // with an outcome, the scheduler does not count this renewal
 		}
 		e.renewLocked(wait, true)
 	}
 }
 
-// late reports whether the renewal failed only because its stamp was too old when it came to the nodes. It then waited
-// in the client, because the client first asked the nodes whether they vote. After a rest that takes several round
-// trips, and more if a node hangs. Only one renewal is repeated with a new stamp, so late is false for a repeated one.
+// late reports whether the renewal failed only because its stamp was too old when it reached the nodes. In that case
+// the renewal waited in the client, because the client first asked the nodes whether they vote. After a rest that takes
+// several round trips, and more if a node hangs. The client repeats a renewal only once, so late is false for a
+// repeated one.
 func (r *renewal) late() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,15 +194,18 @@ func (r *renewal) late() bool {
 }
 
 // Extend sets the TTL of this and later renewals, and renews now. It returns nil if a majority agreed. It returns
-// ErrLost or ErrReleased if the lease is over, and ErrUnknown if ctx ended first. It returns a [NoQuorumError] if too
+// ErrLost or ErrReleased if the lease has ended, and ErrUnknown if ctx ended first. It returns a [NoQuorumError] if too
 // few nodes answered: the lease is then valid until its deadline.
 //
-// If a node answers that it does not have the lease, Extend waits for a window at most: the missing answers may still
+// If a node answers that it did not have the lease, Extend waits for a window at most. The missing answers may still
 // make a majority that says the same.
 func (e *Lease) Extend(ctx context.Context, ttl time.Duration) error {
-	e.mu.Lock()
-	e.ttl = ttl
-	e.mu.Unlock()
+	e.SetTTL(ttl)
+	return e.Renew(ctx)
+}
+
+// Renew is Extend with the present TTL.
+func (e *Lease) Renew(ctx context.Context) error {
 	o := newOutcome()
 	e.renew(o)
 	return o.get(ctx)
@@ -213,7 +218,7 @@ func (e *Lease) SetTTL(ttl time.Duration) {
 	e.ttl = ttl
 }
 
-// answersTo returns the last answers of n nodes to some renewals.
+// answersTo returns the last answers of n nodes to these renewals.
 func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	answers := make([]nodescript.Answer, n)
 	for _, r := range tries {
@@ -224,7 +229,7 @@ func answersTo(tries []*renewal, n int) []nodescript.Answer {
 	return answers
 }
 
-// into copies the answers that came into answers, and returns it. r.mu is held.
+// into copies the answers that the renewal got into answers, and returns answers. The caller holds r.mu.
 func (r *renewal) into(answers []nodescript.Answer) []nodescript.Answer {
 	for i := range answers {
 		switch {

@@ -10,14 +10,14 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// A renewal's majority counts only before the old deadline. After it, somebody else may have had the lock in between,
-// and a late timer must not decide that.
+// A renewal's majority counts only before the old deadline. After the deadline another client may have had the lock, so
+// the majority must not count even if the timer is late.
 func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
 		time.Sleep(time.Minute)
 		r := &renewal{lease: e, sent: e.keeper.fan.Now(), ttl: ttl, votes: quorum.NewRenewal(1)}
-		sleep(e.Deadline().Sub(e.keeper.fan.Now()) + time.Second) // no timer fires meanwhile
+		sleep(e.Deadline().Sub(e.keeper.fan.Now()) + time.Second) // no timer fires during this sleep
 		e.renewed(r, quorum.Won)
 		if !errors.Is(e.End(), ErrLost) {
 			t.Errorf("a lease came back to life: %v", e.End())
@@ -26,7 +26,7 @@ func TestAMajorityAfterTheDeadlineRevivesNoLease(t *testing.T) {
 }
 
 // Extend may raise the TTL while a renewal with the old TTL is under way, and Extend's own calls may be lost. The nodes
-// then never got the new TTL.
+// then never get the new TTL.
 func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 	const ttl = 2 * time.Second
 	suspended(t, ttl, func(e *Lease, _ *mute, _ func(time.Duration)) {
@@ -41,7 +41,8 @@ func TestARenewalCountsForTheTTLThatItAskedFor(t *testing.T) {
 	})
 }
 
-// Until a majority agrees to Extend, its TTL does not pace the tries, because the old deadline still counts.
+// Until a majority agrees to Extend, its TTL does not decide the time between the tries, because the old deadline still
+// counts.
 func TestAFailedExtendIsTriedAgainWhileThereIsTime(t *testing.T) {
 	const ttl = 4 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {

@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// mute is a node that nobody can reach. It counts the tries.
+// mute is a node that no client can reach. It counts the tries.
 type mute struct {
 	node.Node
 	calls atomic.Int32
@@ -36,7 +36,7 @@ func (n *mute) Eval(context.Context, string, node.Call, ...string) node.Reply {
 func (n *mute) Close() {}
 
 // suspended runs f in a bubble in which a client holds a lease of ttl, won this instant. sleep simulates a suspension
-// of the host: the steady clock goes on, and no timer runs.
+// of the host: the steady clock continues, and no timer runs.
 func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep func(time.Duration))) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,12 +57,13 @@ func suspended(t *testing.T, ttl time.Duration, f func(e *Lease, n *mute, sleep 
 		e := k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Grant{
 			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
 		}, ttl, nil)
-		synctest.Wait() // the watch begins while the host is awake
+		synctest.Wait() // the watch must begin while the host is awake
 		f(e, n, func(d time.Duration) { slept.Add(int64(d)) })
 	})
 }
 
-// Timers do not run while a host is suspended, so the lease's own timer would fire too late by that time.
+// Timers do not run while a host is suspended, so the lease's own timer would fire too late by the length of the
+// suspension.
 func TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -79,7 +80,7 @@ func TestALeaseThatRanOutWhileTheHostWasSuspendedEndsWhenItWakes(t *testing.T) {
 	})
 }
 
-// A caller that asks in the second before the watch looks also gets the truth.
+// A caller that asks in the second before the keeper's check also gets the right answer.
 func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, _ *mute, sleep func(time.Duration)) {
@@ -102,7 +103,7 @@ func TestALeaseThatRanOutIsOverForWhoeverAsks(t *testing.T) {
 func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
 	const ttl = 10 * time.Minute
 	suspended(t, ttl, func(e *Lease, n *mute, sleep func(time.Duration)) {
-		sleep(ttl / 2) // after the renewal, before the deadline
+		sleep(ttl / 2) // the host sleeps until after the renewal and before the deadline
 		time.Sleep(watchEvery)
 		synctest.Wait()
 		if e.End() != nil || n.calls.Load() == 0 {
@@ -116,9 +117,9 @@ func TestAShortSuspensionIsFollowedByARenewalAtOnce(t *testing.T) {
 	})
 }
 
-// When nothing is held, the scheduler sleeps for an hour, by a clock that stops while the host is suspended. A lease
-// that comes later is renewed when it is due, and ends at its deadline. It does not matter whether the host slept for
-// longer than the scheduler planned, or whether another lease is held meanwhile.
+// When the client holds no lease, the scheduler sleeps for an hour, by a clock that stops while the host is suspended.
+// A lease that comes later is renewed when it is due, and ends at its deadline. It does not matter whether the host
+// slept for longer than the scheduler planned, or whether the client holds another lease during that time.
 func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing.T) {
 	const ttl, window = time.Second, 100 * time.Millisecond
 	for _, slept := range []time.Duration{watchEvery / 2, time.Minute, 40 * time.Minute, 5 * time.Hour} {
@@ -151,7 +152,7 @@ func TestALeaseThatComesAfterASuspensionIsRenewedAndEndsAtItsDeadline(t *testing
 	}
 }
 
-// The deadline's own timer does this, without the watch.
+// The deadline's own timer ends the lease, without the keeper's check.
 func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	const ttl = 10 * time.Second
 	suspended(t, ttl, func(e *Lease, n *mute, _ func(time.Duration)) {
@@ -166,7 +167,8 @@ func TestALeaseThatNobodyCanRenewEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
-// Renewals that fail also find the loss, but later: here at 11/10 of the validity, because one of them came at a tenth.
+// Failed renewals also find the loss, but later. Here they find it after 11/10 of the validity, because one of them
+// comes at a tenth.
 func TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline(t *testing.T) {
 	const ttl = 10 * time.Second
 	validity := quorum.Validity(ttl, 100*time.Millisecond)
@@ -185,8 +187,8 @@ func TestALossBetweenTwoRenewalsIsAnnouncedAtTheDeadline(t *testing.T) {
 	})
 }
 
-// The shortest TTL, 8 W, is valid for half of it. There is still time for a renewal whose answers are lost, and for two
-// more.
+// The shortest TTL, 8 W, is valid for half of the TTL. This leaves time for a renewal whose answers are lost, and for
+// two more renewals.
 func TestALeaseOfTheShortestTTLIsRenewedMoreThanOnce(t *testing.T) {
 	suspended(t, 800*time.Millisecond, func(e *Lease, n *mute, _ func(time.Duration)) {
 		<-e.Context().Done()

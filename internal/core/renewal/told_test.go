@@ -18,8 +18,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// Leases that are lost together are all announced before the nodes learn of most of the losses. Informing the nodes
-// takes much longer. A lease whose turn came late was relied on past its deadline.
+// The client announces all losses of leases that are lost together before the nodes learn of most of the losses.
+// Informing the nodes takes much longer. Without this order, holders relied on some leases after their deadlines.
 func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T) {
 	const leases = 20_000
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 		var announced, kept atomic.Int64
 		k.Explain = func(_ *Lease, why *LostError) error {
 			if announced.Add(1) == leases {
-				kept.Store(int64(len(k.Held()))) // leases whose loss the nodes have not been told
+				kept.Store(int64(len(k.Held()))) // the leases of whose loss the nodes do not know yet
 			}
 			return why
 		}

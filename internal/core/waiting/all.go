@@ -10,22 +10,22 @@ import (
 
 // Several is the outcome of one attempt to get several names at once.
 type Several struct {
-	Grants  []Grant  // by name; a Grant without an owner is none. They belong to the caller, also after a refusal.
+	Grants  []Grant  // by name; a Grant without an owner is none. The caller owns the grants, even after a refusal.
 	At      int      // the index of the first name that was refused
-	Refusal *Refusal // of that name; nil if all names were granted
+	Refusal *Refusal // the refusal of that name; nil if all names were granted
 }
 
-// AskAll makes one attempt for all names. All questions for a node travel in one piece. It gives back in the background
-// what it does not return. It does not repeat a split vote: the caller may wait for that name.
+// AskAll makes one attempt for all names. All questions for a node travel in one piece. AskAll gives back in the
+// background what it does not return. It does not repeat a split vote, because the caller may wait for the name.
 func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	bids, at, r := l.attemptAll(ctx, locks, ttl)
 	return l.outcomes(bids, at, r)
 }
 
-// TryAll does the same as AskAll, but makes a few attempts if nobody has the names and others also try.
+// TryAll does the same as AskAll, but makes a few attempts if no owner has the names and other clients also try.
 //
-// It repeats the whole attempt, and not single names. A node answers all names of a piece at once, so of several callers
-// with the same names one gets a majority for all of them.
+// TryAll repeats the whole attempt, and not single names. A node answers all names of a piece at once. So if several
+// callers want the same names, one of them gets a majority for all names.
 func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	pause := splitDelay
 	for try := 1; ; try++ {
@@ -41,8 +41,8 @@ func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 	}
 }
 
-// attemptAll asks for all names at once. It returns the bids, the index of the first one that is not won, and why. If it
-// got no stamp to ask with, there are no bids.
+// attemptAll asks for all names at once. It returns the bids, the index of the first bid that is not won, and the
+// reason. If it got no stamp for the questions, there are no bids.
 func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) (bids []*bidder, at int, r *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
@@ -63,8 +63,8 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 	if r == nil || ctx.Err() != nil || l.stopped() {
 		return bids, at, r
 	}
-	// The other answers came in the same pieces. The caller can give back a lease and wait for that. It cannot wait for
-	// the end of a bid.
+	// The other answers came in the same pieces, so this short wait gets them. The caller can give back a lease and
+	// wait for the release to end, but it cannot wait for the end of a bid.
 	soon, cancel := context.WithTimeout(ctx, l.Fan.Set().Window)
 	defer cancel()
 	for _, b := range bids[at+1:] {
@@ -77,7 +77,7 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 	return bids, at, r
 }
 
-// outcomes takes the leases of the bids that are won, and ends the others.
+// outcomes takes the leases of the bids that are won, and ends the other bids.
 func (l *Locker) outcomes(bids []*bidder, at int, r *Refusal) Several {
 	s := Several{Grants: make([]Grant, len(bids)), At: at, Refusal: r}
 	for i, b := range bids {
@@ -102,7 +102,7 @@ func beginAll(bids []*bidder) {
 	}
 }
 
-// endAll gives back several bids. What goes to a node travels in one piece.
+// endAll gives back several bids. All requests to a node travel in one piece.
 func (l *Locker) endAll(bids []*bidder) {
 	l.Fan.Together(func() {
 		for _, b := range bids {
@@ -111,7 +111,8 @@ func (l *Locker) endAll(bids []*bidder) {
 	})
 }
 
-// looks returns nil if the bid is won, and otherwise why it is not, as far as that is known. It looks once for both.
+// looks returns nil if the bid is won. Otherwise it returns the reason why the bid is not won, as far as that is known.
+// It looks at the bid only once.
 func (b *bidder) looks() *Refusal {
 	b.mu.Lock()
 	defer b.mu.Unlock()

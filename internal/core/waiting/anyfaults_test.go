@@ -17,19 +17,19 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// ill is a node with a state that the test selects.
+// ill is a node that is in one of several states. The test selects the state.
 type ill struct {
 	*nodemodel.Node
 	how atomic.Int32
 }
 
-// States of a node.
+// These are the states of a node.
 const (
 	well    int32 = iota
-	hangs         // it runs nothing
-	cut           // it cannot be reached
-	unheard       // it runs its calls, and the answers are lost
-	dials         // it cannot be reached, and the attempt takes time
+	hangs         // the node runs no calls
+	cut           // the node cannot be reached
+	unheard       // the node runs its calls, and the answers are lost
+	dials         // the node cannot be reached, and the attempt takes time
 	ways
 )
 
@@ -87,7 +87,7 @@ func TestNobodyStaysInLineWhateverNodesDo(t *testing.T) {
 	}
 }
 
-// whatever runs one world. It returns how often a client got the lock.
+// whatever runs one world. It returns the number of times that a client got the lock.
 func whatever(t *testing.T, r *rand.Rand) (won int) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 	l, nodes := hearing(t, func(m *nodemodel.Node) *ill { return &ill{Node: m} })

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// silent is a node that answers only who it is and what time it is.
+// silent is a node that tells only its identity and its time.
 type silent struct{ *nodemodel.Node }
 
 func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
@@ -24,9 +24,9 @@ func (n silent) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// A client's first wait asks before it subscribes. Another wait of the client may have subscribed meanwhile. Then one
-// node's hand-off begins a question to that node alone, which nothing decides. The defect: the waiter took it for its
-// own question and never asked again.
+// A client's first wait asks before it subscribes. Another wait of the client may have subscribed since then. In that
+// case one node's hand-off begins a question to that node alone, which no answer decides. The defect was that the
+// waiter took this question for its own question and never asked again.
 func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return silent{m} })
@@ -51,8 +51,8 @@ func TestTheFirstQuestionEndsWhenANodeHandsTheNameOver(t *testing.T) {
 	})
 }
 
-// A waiter asks again after a second. If nodes take longer to answer, the new question must not end the last one:
-// otherwise no question would ever be decided.
+// A waiter asks again after a second. If nodes take longer to answer, the new question must not end the last one.
+// Otherwise no question would ever be decided.
 func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, models := voting(0, 0, 0)
@@ -61,7 +61,7 @@ func TestTheNextQuestionWaitsForTheOneBefore(t *testing.T) {
 			nodes = append(nodes, slow{m})
 		}
 		l := met(t, locker(t, set, 3*askEvery, nodes...))
-		l.Inbox.open(t.Context()) // otherwise the first question would be awaited
+		l.Inbox.open(t.Context()) // without an open inbox the waiter would await the first question
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, r := l.Wait(ctx, kind.NewExclusive(nodescript.Lock{Name: "x"}), 10*time.Second, func(*Refusal) {}); r != nil {

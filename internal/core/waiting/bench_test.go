@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// BenchmarkALockThatIsFree gets and releases a lock that nobody else wants, on one and on three modelled nodes.
+// BenchmarkALockThatIsFree gets and releases a lock that no other client wants, on one and on three modelled nodes.
 func BenchmarkALockThatIsFree(b *testing.B) {
 	const ttl = 10 * time.Second
 	for name, ahead := range map[string][]time.Duration{"one node": {0}, "three nodes": {0, 0, 0}} {
@@ -23,7 +23,7 @@ func BenchmarkALockThatIsFree(b *testing.B) {
 				nodes = append(nodes, m)
 			}
 			l := met(b, locker(b, set, time.Second, nodes...))
-			var locks []*kind.Exclusive // several, because a release may still be under way
+			var locks []*kind.Exclusive // several locks, because a release may still be under way
 			for i := range 100 {
 				locks = append(locks, kind.NewExclusive(nodescript.NewLock(fmt.Sprint(i), true, nodescript.NewTimes(ttl))))
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// bidder carries out one bid: it gives the events to a [bid.Machine] one after the other, and does what the machine
-// says. It receives the answers to its own messages.
+// bidder carries out one bid. It gives the events to a [bid.Machine] one after the other, and carries out the actions
+// of the machine. It receives the answers to its own messages.
 type bidder struct {
 	fan   *fanout.Fanout
 	lock  kind.Kind
@@ -21,12 +21,12 @@ type bidder struct {
 
 	mu      sync.Mutex
 	machine bid.Machine
-	message *fanout.Message // of the current round; nil: not needed yet, or not any more
-	joins   *fanout.Message // the same with the ticket, for nodes whose hand-off would be heard
+	message *fanout.Message // the question of the current round; nil: not needed
+	joins   *fanout.Message // the same question with the ticket, for nodes whose hand-off would be heard
 	late    *late           // the part of the lease that refers to this bid
 }
 
-// newBidder returns a bidder that has asked nobody yet. A ticket of 0 joins no queue.
+// newBidder returns a bidder that has not asked any node yet. With a ticket of 0 it joins no queue.
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
 	return &bidder{fan: f, lock: l, wake: make(chan struct{}, 1), machine: bid.New(bid.Config{
 		N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: l.Owner(owner), TTL: ttl, Ticket: ticket,
@@ -36,11 +36,11 @@ func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, t
 func (b *bidder) owner() string { return b.machine.Owner }
 func (b *bidder) ticket() int64 { return b.machine.Ticket }
 
-// do carries out the actions of an event. b.mu is held.
+// do carries out the actions of an event. The caller holds b.mu.
 func (b *bidder) do(actions []bid.Action) {
 	for i := range actions {
 		switch a := &actions[i]; a.Do {
-		case bid.Draw: // the last one: Stamped reuses the slice
+		case bid.Draw: // Draw is the last action, because Stamped reuses the slice
 			b.do(b.machine.Stamped(b.fan.Stamp()))
 		case bid.Acquire, bid.Queue, bid.Pass:
 			b.ask(a)
@@ -58,13 +58,16 @@ func (b *bidder) do(actions []bid.Action) {
 			b.giveBack(b.lock.Quit(a.Owner), a)
 		case bid.Wake:
 			b.notify()
+			if b.machine.Won() { // the waiter may carry an earlier question, and must not wait for its answer
+				b.fan.Interrupt(b)
+			}
 		case bid.Rest:
 			b.rest()
 		}
 	}
 }
 
-// ask sends the current question. b.mu is held.
+// ask sends the current question. The caller holds b.mu.
 func (b *bidder) ask(a *bid.Action) {
 	for i := range b.fan.N() {
 		if !a.To.Has(i) {
@@ -97,7 +100,7 @@ func (b *bidder) giveBack(c nodescript.Call, a *bid.Action) {
 	b.fan.Send(&fanout.Message{Call: c, Persist: a.At}, a.To.Has)
 }
 
-// withdraw withdraws the current question from the nodes that did not get it yet. b.mu is held.
+// withdraw withdraws the current question from the nodes that did not get it yet. The caller holds b.mu.
 func (b *bidder) withdraw() {
 	for _, m := range []*fanout.Message{b.message, b.joins} {
 		if m != nil {
@@ -107,8 +110,8 @@ func (b *bidder) withdraw() {
 	b.message, b.joins = nil, nil
 }
 
-// rest drops the messages of a round to which every node has answered. A waiter does not need them until it asks again.
-// b.mu is held.
+// rest drops the messages of a round that every node has answered. A waiter does not need them until it asks again. The
+// caller holds b.mu.
 func (b *bidder) rest() {
 	b.message, b.joins = nil, nil
 	if b.late != nil {
@@ -130,7 +133,7 @@ func (b *bidder) Answered(node, tag int, ans nodescript.Answer) {
 	b.do(b.machine.Answered(b.fan.Now(), node, tag, ans))
 }
 
-// event gives an event to the machine that needs nothing but the present instant.
+// event gives the machine an event that needs only the present instant.
 func (b *bidder) event(of func(m *bid.Machine, now clock.Instant) []bid.Action) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,7 +169,8 @@ func (b *bidder) wanted(node int, stamp int64) {
 	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
 }
 
-// pass offers a lease that its owner has ended. It reports whether this bid takes it, and so releases its remains.
+// pass offers a lease that its owner has ended to this bid. It reports whether this bid takes the lease, and so must
+// release the remains of the lease.
 func (b *bidder) pass(from bid.Passed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,7 +180,7 @@ func (b *bidder) pass(from bid.Passed) bool {
 }
 
 // joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
-// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It reports false if the bid is over or won.
+// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid is over or won.
 func (b *bidder) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,10 +200,11 @@ func (b *bidder) undecided() bool { return b.is((*bid.Machine).Undecided) }
 func (b *bidder) handing() bool   { return b.is((*bid.Machine).Handing) }
 func (b *bidder) got() bool       { return b.is((*bid.Machine).Got) }
 
-// giveUp ends the bid, and gives back in the background what it has or may get. It does nothing for a nil bidder.
+// giveUp ends the bid, and gives back in the background the grants that the bid has or may get. It does nothing for a
+// nil bidder.
 func (b *bidder) giveUp() { b.end(true) }
 
-// end ends the bid as giveUp does. withdraw says whether nodes that did not get the current question yet get none.
+// end ends the bid as giveUp does. If withdraw is true, nodes that did not get the current question yet do not get it.
 func (b *bidder) end(withdraw bool) {
 	if b == nil {
 		return
@@ -218,7 +223,7 @@ func (b *bidder) refused() *Refusal {
 	return b.machine.Refused(false)
 }
 
-// outcome returns the grant, or the reason why there is none.
+// outcome returns the grant, or the reason why there is no grant.
 func (b *bidder) outcome(cut bool) (Grant, *Refusal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,8 +235,8 @@ func (b *bidder) outcome(cut bool) (Grant, *Refusal) {
 	return b.grant(l), nil
 }
 
-// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes, and
-// the refusal of a round with all nodes, or nil.
+// next returns the grant if the bid is won. Otherwise it returns the pause before the next question to all nodes. It
+// also returns the refusal of a round with all nodes, nil if there is none.
 func (b *bidder) next(retry, every time.Duration) (g Grant, won bool, r *Refusal, pause time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// neighbours returns the lockers of n clients of the same three modelled nodes, each a millisecond away.
+// neighbours returns the lockers of n clients of the same three modelled nodes. Each node is a millisecond away.
 func neighbours(t *testing.T, n int) (all []*Locker) {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -31,7 +31,7 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 	return all
 }
 
-// unlock releases a lock as a lease does: to a waiter of this process, or to the nodes.
+// unlock releases a lock as a lease does: it gives the lock to a waiter of this process, or to the nodes.
 func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
 	g.End()
 	l.Fan.Together(func() {
@@ -41,18 +41,18 @@ func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
 	})
 }
 
-// Goroutines of one process that come and go pass the lock among themselves. The number of them that overtake a waiter
-// of another process is bounded, whatever their pattern. The line of their process may be empty in between, and the
-// count of passes must survive that.
+// Goroutines of one process that come and go pass the lock among themselves. Only a bounded number of them may overtake
+// a waiter of another process, no matter in which pattern they come. The line of their process may be empty in between,
+// and the count of passes must survive that.
 func TestAnotherProcessIsOvertakenByABoundedNumberOfPasses(t *testing.T) {
 	for _, c := range []struct {
 		locals      int
 		hold, pause time.Duration
-		tries       bool // one of them uses TryLock
-		busy        int  // passes before the other process comes
+		tries       bool // one goroutine uses TryLock
+		busy        int  // the number of passes before the other process comes
 	}{
 		{locals: 2, hold: 10 * time.Millisecond, pause: 5 * time.Millisecond},
-		{locals: 2, hold: 10 * time.Millisecond, pause: 200 * time.Microsecond}, // shorter than a hand-off
+		{locals: 2, hold: 10 * time.Millisecond, pause: 200 * time.Microsecond}, // the pause is shorter than a hand-off
 		{locals: 3, hold: 5 * time.Millisecond, pause: 4 * time.Millisecond},
 		{locals: 5, hold: 2 * time.Millisecond, pause: time.Millisecond},
 		{locals: 3, hold: 5 * time.Millisecond, pause: time.Millisecond, tries: true},

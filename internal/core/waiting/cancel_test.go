@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// decides is a node that ends a context just before it gives the answer that decides.
+// decides is a node that ends a context just before it gives the deciding answer.
 type decides struct {
 	*nodemodel.Node
 	answers *atomic.Int32
@@ -23,14 +23,14 @@ type decides struct {
 
 func (n decides) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	replies := n.Node.EvalSHA(ctx, calls)
-	if n.answers.Add(1) == 2 { // of three
+	if n.answers.Add(1) == 2 { // the second of three answers decides
 		n.end()
 	}
 	return replies
 }
 
-// A lock that is won at the moment at which the context ends is won, because the result is checked first. On one
-// processor the answer is there before the waiter sees the end of its context.
+// If a lock is won at the moment at which the context ends, the caller gets the lock, because the result is checked
+// first. On one processor the answer is there before the waiter sees the end of its context.
 func TestALockThatIsWonAsItsContextEndsIsWon(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 20 {

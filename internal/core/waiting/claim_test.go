@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// distant is a node at the end of a long line, which also delays its hand-offs.
+// distant is a node at the end of a long line. The line also delays the node's hand-offs.
 type distant struct{ far }
 
 func (n distant) Listen(ctx context.Context, channel string, on func(string)) error {
@@ -20,7 +20,7 @@ func (n distant) Listen(ctx context.Context, channel string, on func(string)) er
 }
 
 // The acquire that uses a claim comes a round trip after the claim, and a window allows a round trip of up to 2 W. All
-// waiters ask meanwhile. If the claim is over by then, another waiter gets the name, and has the same problem.
+// waiters ask during that time. If the claim has ended by then, another waiter gets the name, and has the same problem.
 func TestAClaimLastsForARoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const window, way, many = 2500 * time.Millisecond, 2200 * time.Millisecond, 60

@@ -7,15 +7,17 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// decline rejects a hand-off to an owner whose bid is over, if no local waiter can use the claim: see [bid.Past.Fate].
+// decline rejects a hand-off to an owner whose bid is over, if no waiter of this client can use the claim: see
+// [bid.Past.Fate].
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	if next, useless := b.useless(node, h); useless {
 		b.answer(next, []bid.Kept{{Node: node, Of: h}})
 	}
 }
 
-// answer declines hand-offs. Before that next asks a question that takes the waiter's place in the queues. If next is
-// over, answer keeps the hand-offs for the next bid of the wait. If the wait is over too, it declines them.
+// answer declines hand-offs. Before that, next asks a question that takes the waiter's place in the queues. If next is
+// over, answer keeps the hand-offs for the next bid of the wait. If the wait is over too, answer declines the
+// hand-offs.
 func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 	if len(all) == 0 {
 		return
@@ -30,9 +32,9 @@ func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 	})
 }
 
-// useless reports whether no local waiter can use this claim. next is the current bid of the owner's wait, if the wait
-// has one. If the wait is between two bids, useless keeps the hand-off and hurries the next bid, because no other
-// client gets the name meanwhile.
+// useless reports whether no waiter of this client can use this claim. next is the current bid of the owner's wait, if
+// the wait has a bid. If the wait is between two bids, useless keeps the hand-off and hurries the next bid, because no
+// other client gets the name during that time.
 func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bidder, is bool) {
 	now := b.fan.Now()
 	b.mu.Lock()
@@ -52,14 +54,14 @@ func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bidder, is bool) 
 	return nil, false
 }
 
-// keep keeps a hand-off for the next bid of its wait. It reports false if the wait is over.
+// keep keeps a hand-off for the next bid of its wait. It returns false if the wait is over.
 func (b *Inbox) keep(k bid.Kept) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.keepLocked(k)
 }
 
-// keepLocked is keep with b.mu held.
+// keepLocked does the work of keep. The caller holds b.mu.
 func (b *Inbox) keepLocked(k bid.Kept) bool {
 	if !b.past.Keep(k) {
 		return false
@@ -72,8 +74,8 @@ func (b *Inbox) keepLocked(k bid.Kept) bool {
 	return true
 }
 
-// goesOn notes that the wait with this ticket has ended a bid and will make another one. The note lasts until ends. The
-// channel receives a value if the wait must make the next bid at once.
+// goesOn notes that the wait with this ticket has ended a bid and will make another bid. The note lasts until the call
+// of ends. The channel receives a value if the wait must make the next bid at once.
 func (b *Inbox) goesOn(ticket int64) (hurry <-chan struct{}) {
 	if ticket == 0 {
 		return nil // the wait made no bid, so no hand-off can come for it

@@ -22,14 +22,14 @@ func opened() chan struct{} {
 
 func newBusy(m *nodemodel.Node) *busy { return &busy{Node: m, free: opened()} }
 
-// told returns the pipelines that name an owner with that label.
+// told returns the pipelines that name an owner with this label.
 func (n *busy) told(label string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(n.pieces), func(p string) bool { return !strings.Contains(p, label) })
 }
 
-// A hand-off to an owner without a bid is declined, except if that could do harm.
+// A client declines a hand-off to an owner without a bid, except if that could do harm.
 func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	own := func(l *Locker, b *bidder) string {
 		return nodescript.NewOwner("gone", l.Inbox.client, b.ticket(), []byte("over"))
@@ -84,13 +84,13 @@ func TestWhatIsHandedToNobodyIsDeclined(t *testing.T) {
 	}
 }
 
-// A hand-off between two bids of a wait keeps its place until the next bid. That bid is hurried, and answers it.
-// Otherwise the end of the wait answers it.
+// A hand-off between two bids of a wait keeps its place until the next bid. The next bid is hurried, and answers the
+// hand-off. If there is no next bid, the end of the wait answers it.
 func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	for want, goesOn := range map[string]func(l *Locker, b *bidder){
 		"label gone": func(l *Locker, b *bidder) { l.Inbox.expect(b) },
 		"gone":       func(l *Locker, b *bidder) { l.Inbox.ends(b.ticket()) },
-		"": func(l *Locker, b *bidder) { // this bid is over too: the hand-off is kept for the next one
+		"": func(l *Locker, b *bidder) { // this bid is over too, so the hand-off is kept for the next bid
 			b.giveUp()
 			l.Inbox.expect(b)
 		},
@@ -128,8 +128,8 @@ func TestWhatIsHandedBetweenTwoBidsIsDeclinedByTheNext(t *testing.T) {
 	}
 }
 
-// A bid that is not expected yet would decline its own turn. So its first question joins no queue while the inbox opens
-// for another waiter.
+// The inbox would decline the turn of a bid that it does not expect yet. So the first question of such a bid joins no
+// queue while the inbox opens for another waiter.
 func TestWhoIsNotExpectedStandsInNoQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var models []*nodemodel.Node

@@ -1,5 +1,6 @@
-// Package waiting gets a lock: by one attempt, or by a wait in line until the context ends. What one bid does is decided
-// in package bid. This package has what package bid does not: goroutines, locks, timers, messages.
+// Package waiting gets a lock: by one attempt, or by a wait in a line until the context ends. Package bid decides what
+// one bid does. This package contains the parts that package bid does not have: goroutines, mutexes, timers and
+// messages.
 //
 //	bidder.go    carries out one bid: events to its machine, actions to the nodes
 //	grant.go     a lease that was won

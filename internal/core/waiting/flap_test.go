@@ -18,13 +18,13 @@ import (
 // flapping is a node whose subscriptions work for a millisecond at a time after it begins to flap.
 type flapping struct {
 	*nodemodel.Node
-	begin <-chan struct{} // closed when the node begins to flap
-	asked atomic.Int64    // acquires
+	begin <-chan struct{} // this channel closes when the node begins to flap
+	asked atomic.Int64    // the number of acquires
 }
 
 func (n *flapping) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	for _, c := range calls {
-		if len(c.Args)%4 == 0 && len(c.Args[0]) == 49 { // acquires
+		if len(c.Args)%4 == 0 && len(c.Args[0]) == 49 { // the call is an acquire
 			n.asked.Add(int64(len(c.Args) / 4))
 		}
 	}
@@ -50,8 +50,9 @@ func (n *flapping) Listen(ctx context.Context, channel string, on func(string)) 
 	})
 }
 
-// A subscription that breaks again and again is made again, less and less often. A waiter does not ask each time,
-// because it asks once a second anyway. With hundreds of waiters a node in trouble would get thousands of questions.
+// The client makes a subscription that breaks again and again less and less often. A waiter does not ask each time the
+// subscription works again, because it asks once a second anyway. With hundreds of waiters a node in trouble would get
+// thousands of questions.
 func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := make(chan struct{})
@@ -83,8 +84,8 @@ func TestASubscriptionThatFlapsDoesNotMakeWaitersAsk(t *testing.T) {
 	})
 }
 
-// However often a node is heard again, a waiter asks for that reason once a second at most. Another node that is heard
-// again is asked at once.
+// Even if a client hears a node again very often, a waiter asks for that reason at most once a second. But it asks
+// another node that is heard again at once.
 func TestAWaiterAsksOnceASecondBecauseANodeIsHeardAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *flapping { return &flapping{Node: m} })

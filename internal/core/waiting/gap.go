@@ -6,17 +6,17 @@ import (
 )
 
 // A gap is a time after an Unlock in which the plain key is free and no waiter of Holdfast gets the name. It is for
-// clients of other libraries, which poll. If waiters of Holdfast hand a name on all the time, those clients never find
-// it free otherwise.
+// clients of other libraries, which poll. Without gaps, those clients never find the name free if waiters of Holdfast
+// hand it on all the time.
 
-// gapEvery is the time from the start of one gap to the start of the next, in gaps. So gaps take at most an eleventh of
-// the time.
+// gapEvery is the time from the start of one gap to the start of the next, as a number of gaps. So gaps take at most
+// one eleventh of the time.
 const gapEvery = 11
 
-// gapDue reports whether an Unlock now is the first of its name in a period of gapEvery gaps. That is the case if a
-// period began during the lease. Leases of a name follow each other. So exactly one process sees each beginning, and
-// the processes need not tell each other. A little time before the lease counts as part of it: the time of the
-// hand-off. Periods of different names begin at different times.
+// gapDue reports whether an Unlock now is the first Unlock of its name in a period of gapEvery gaps. It is the first if
+// a period began during the lease. Leases of a name follow each other. So exactly one process sees each beginning, and
+// the processes need not tell each other. A short time before the lease counts as part of it, for the hand-off. Periods
+// of different names begin at different times.
 func (l *Locker) gapDue(name string, token int64) bool {
 	if l.Gap == 0 {
 		return false
@@ -30,7 +30,8 @@ func (l *Locker) gapDue(name string, token int64) bool {
 }
 
 // askEvery returns the longest pause between two questions of a waiter to all nodes. With gaps it is at most one gap,
-// or RetryDelay if that is longer: a foreign client that takes the name in a gap does not hand it over.
+// or RetryDelay if that is longer. The reason is that a foreign client that takes the name in a gap does not hand it
+// over.
 func (l *Locker) askEvery() time.Duration {
 	if l.Gap == 0 {
 		return askEvery

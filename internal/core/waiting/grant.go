@@ -12,18 +12,18 @@ import (
 // Grant is a lease that was won.
 type Grant struct {
 	Owner    string
-	Token    int64         // the fencing token: µs of stamp time
-	Sent     clock.Instant // instant at which Token was drawn: the validity counts from here
+	Token    int64         // the fencing token, in µs of stamp time
+	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
 	Deadline clock.Instant
 	Others   bool // a node had another waiter in its queue
 
-	by     bid.Nodes // nodes that granted it before it was won
-	passes int       // passes in a row since the nodes handed the name to this process
+	by     bid.Nodes // the nodes that granted the lease before it was won
+	passes int       // the number of passes in a row since the nodes handed the name to this process
 	waited bool      // the name came by a hand-off
-	late   *late     // nil if its bid has all answers
+	late   *late     // nil if the bid has all answers
 }
 
-// grant returns the grant of the lease that the bid has won. b.mu is held.
+// grant returns the grant of the lease that the bid has won. The caller holds b.mu.
 func (b *bidder) grant(l bid.Lease) Grant {
 	if l.Missing {
 		b.late = &late{}
@@ -35,8 +35,8 @@ func (b *bidder) grant(l bid.Lease) Grant {
 	}
 }
 
-// refusal returns the refusal for the other waiters of this process. It contains the knowledge of the nodes that
-// granted the lease.
+// refusal returns the refusal for the other waiters of this process. It names this lease as held on the nodes that
+// granted it.
 func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 	answers := make([]nodescript.Answer, n)
 	for i := range answers {
@@ -48,9 +48,9 @@ func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 }
 
 // late refers to a bid that was won before every node had answered.
-type late struct{ bidder atomic.Pointer[bidder] } // nil when every node has answered
+type late struct{ bidder atomic.Pointer[bidder] } // nil after every node has answered
 
-// End marks the lease as over. The caller calls it before it releases the lease: see [bid.Machine.LeaseEnded].
+// End marks the lease as ended. The caller calls it before it releases the lease: see [bid.Machine.LeaseEnded].
 func (g *Grant) End() {
 	if g.late == nil {
 		return

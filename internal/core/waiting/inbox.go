@@ -13,27 +13,27 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Inbox receives the nodes' hand-offs to the waiters of this client. It has one subscription per node, whatever the
-// number of locks. It opens when a waiter waits for the first time.
+// Inbox receives the nodes' hand-offs to the waiters of this client. It has one subscription per node, no matter how
+// many locks there are. It opens when a waiter waits for the first time.
 type Inbox struct {
 	fan    *fanout.Fanout
 	client string
-	// Repair renews the lease of owner, because a node reserved the name for it: that node refused the repair before.
-	// It returns false if there is no such lease. It must be set before the inbox opens. nil: no lease is ever
-	// repaired.
+	// Repair renews the lease of owner. It is called when a node has reserved the name for owner after it refused the
+	// repair of the lease. It returns false if there is no such lease. It must be set before the inbox opens. nil: no
+	// lease is ever repaired.
 	Repair func(owner string) bool
 
 	mu     sync.Mutex
 	opened bool
-	up     []bool                  // per node: the subscription works
-	bids   map[string]*bidder      // by owner
-	enough chan struct{}           // closed when a majority of the subscriptions works, and the others had a moment
-	past   bid.Past                // bids that are over, but may still get hand-offs
+	up     []bool                  // by node: the subscription works
+	bids   map[string]*bidder      // the bids that expect hand-offs, by owner
+	enough chan struct{}           // closed when a majority of subscriptions works, and the others had a moment
+	past   bid.Past                // the bids that are over, but may still get hand-offs
 	hurry  map[int64]chan struct{} // by ticket: receives a value when past keeps a hand-off for a wait
 }
 
-// straggler is how long the other subscriptions may take after a majority of them works. If a waiter joins the queue of
-// a node that it does not hear, the node takes the waiter for dead.
+// straggler is the time that the other subscriptions get after a majority of them works. The wait is useful because a
+// waiter must not join the queue of a node that it does not hear: the node would think that the waiter is dead.
 const straggler = 20 * time.Millisecond
 
 // NewInbox returns the inbox of a client. client is the client id in the names of its owners.
@@ -64,8 +64,8 @@ func (b *Inbox) Subscribe() {
 	}
 }
 
-// suffice ends the waiting of open. The bids ask a node without a subscription too, but do not join its queue. They ask
-// it again when its subscription works.
+// suffice ends the waiting of open. The bids also ask a node without a subscription, but do not join its queue. They
+// ask that node again when its subscription works.
 func (b *Inbox) suffice() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,16 +86,16 @@ func (b *Inbox) stood() bool {
 	}
 }
 
-// hears reports whether this client would hear a hand-off by node to owner and accept it. A bid in a queue that the
-// inbox does not expect would get its claim declined.
+// hears reports whether this client would hear a hand-off by node to owner, and accept it. The inbox would decline the
+// claim of a bid that it does not expect.
 func (b *Inbox) hears(owner string, node int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.up[node] && b.bids[owner] != nil
 }
 
-// stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So all bids ask
-// again when it works again: see [bid.Machine.HeardAgain].
+// stands notes whether a subscription works. Hand-offs that were sent while it was broken are lost. So when the
+// subscription works again, all bids ask again: see [bid.Machine.HeardAgain].
 func (b *Inbox) stands(node int, is bool) {
 	b.mu.Lock()
 	b.up[node] = is
@@ -130,7 +130,7 @@ func (b *Inbox) stands(node int, is bool) {
 func (b *Inbox) heard(node int, message string) {
 	h, ok := nodescript.ParseHandoff(message)
 	if !ok {
-		return // not from Holdfast: anybody may publish
+		return // this is not from Holdfast: any client of the server may publish
 	}
 	b.mu.Lock()
 	t := b.bids[h.Owner]

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// busy is a node that records the owners in each pipeline, and answers none before it is free.
+// busy is a node that records the owners in each pipeline. It answers no pipeline before free is closed.
 type busy struct {
 	*nodemodel.Node
 	free chan struct{}
@@ -44,12 +44,12 @@ func (n *busy) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// The next waiter in line of a process is in every queue before the last one's release arrives. The release hands the
-// name on, and a later waiter would get it on a node where the next one is missing.
+// The next waiter in the line of a process must be in every queue before the last holder's release arrives. The release
+// hands the name on, and a later waiter would get the name on a node whose queue lacks the next waiter.
 func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before func(l *Locker, b *bidder) // the pass that the waiter refuses
+		before func(l *Locker, b *bidder) // runs before the pass, which the fair client refuses
 		after  func(b *bidder)
 	}{
 		{
@@ -59,7 +59,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 		},
 		{
 			"another node hands over while the piece waits to be sent",
-			func(l *Locker, _ *bidder) { // two pipelines, because there are two workers
+			func(l *Locker, _ *bidder) { // two pipelines occupy the two workers
 				for range 2 {
 					l.Fan.Send(&fanout.Message{Call: nodescript.QuitCall(nodescript.Lock{Name: "y"}, "other~")}, func(i int) bool { return i > 0 })
 					time.Sleep(time.Millisecond)

@@ -17,10 +17,10 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The kit: clients on modelled nodes that vote, for bubbles of testing/synctest.
+// This file contains clients on modelled nodes that vote, for bubbles of testing/synctest.
 
-// three returns the locker of a client on three nodes. The client has met them. wrap returns what stands in front of
-// each.
+// three returns the locker of a client on three nodes that it has met. wrap returns the node that the client sees in
+// place of each model.
 func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -31,7 +31,7 @@ func three(t *testing.T, wrap func(i int, m *nodemodel.Node) node.Node) *Locker 
 	return met(t, locker(t, set, time.Second, nodes...))
 }
 
-// hearing returns the locker of a client on three nodes of one kind. They vote, and the client hears them.
+// hearing returns the locker of a client on three nodes of one kind. The nodes vote, and the client hears them.
 func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, []T) {
 	t.Helper()
 	var nodes []T
@@ -44,7 +44,7 @@ func hearing[T node.Node](t *testing.T, of func(m *nodemodel.Node) T) (*Locker, 
 	return l, nodes
 }
 
-// taken gives a lock to another client on some nodes; nil means all. It returns the owner and the token.
+// taken gives a lock to another client on some nodes. A nil on means all nodes. It returns the owner and the token.
 func (l *Locker) taken(t *testing.T, lock *kind.Exclusive, ttl time.Duration, on func(node int) bool) (owner string, token int64) {
 	t.Helper()
 	token, _, err := l.Fan.Stamp()
@@ -57,12 +57,12 @@ func (l *Locker) taken(t *testing.T, lock *kind.Exclusive, ttl time.Duration, on
 	return owner, token
 }
 
-// voting returns nodes that vote. ahead is how far each one's clock is ahead.
+// voting returns nodes that vote. ahead contains the lead of each node's clock.
 func voting(ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
 	return votingWithin(250*time.Millisecond, ahead...)
 }
 
-// votingWithin does the same as voting, with a given window.
+// votingWithin does the same as voting, with the given window.
 func votingWithin(window time.Duration, ahead ...time.Duration) (nodescript.Config, []*nodemodel.Node) {
 	set := nodescript.Config{N: len(ahead), MaxTTL: 40 * window, Window: window, Cluster: "test"}
 	var nodes []*nodemodel.Node
@@ -89,7 +89,7 @@ func met(t testing.TB, l *Locker) *Locker {
 	return l
 }
 
-var clients int // clients made so far: each needs its own inbox
+var clients int // the number of clients so far; each client needs its own inbox
 
 // locker returns a client's locker on nodes that it has not met.
 func locker(t testing.TB, set nodescript.Config, timeout time.Duration, nodes ...node.Node) *Locker {
@@ -108,10 +108,10 @@ func locker(t testing.TB, set nodescript.Config, timeout time.Duration, nodes ..
 	}
 }
 
-// micros returns the time by the clocks of modelled nodes in a bubble.
+// micros returns the time of modelled nodes' clocks in a bubble.
 func micros() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
 
-// bid returns the bid of a waiter for x.
+// bid returns the bid of a waiter for the name x.
 func (l *Locker) bid(t *testing.T) *bidder {
 	t.Helper()
 	var ticket int64

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// lagging is a node that gets the questions of waiters late, on a connection of their own.
+// lagging is a node that gets the questions of waiters late, on their own connection.
 type lagging struct {
 	*nodemodel.Node
 	acquire string // the digest of acquire
@@ -34,8 +34,8 @@ func (n *lagging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// A question may reach a node after its owner's release, which then found nothing in the queue. A claim for that owner
-// would close the name on that node for a second.
+// A question may reach a node after its owner's release. The release then found nothing in the queue. A claim for that
+// owner would close the name on that node for a second.
 func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
@@ -69,8 +69,8 @@ func TestAQuestionThatComesAfterItsWaitIsOverLeavesNoClaim(t *testing.T) {
 	})
 }
 
-// A hanging node was never asked for a lock that the others granted. So there is nothing to take back when it answers
-// again.
+// A hanging node never ran the question for a lock that the other nodes granted. So the client has nothing to take back
+// when the node answers again.
 func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *hanging { return &hanging{Node: m} })
@@ -83,7 +83,7 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 			if i%2 == 0 {
-				g.End() // released, and then the node does not answer the question
+				g.End() // the lease is released before the node fails to answer the question
 			}
 		}
 		asked := nodes[0].hung.Load()
@@ -98,11 +98,11 @@ func TestWhoWonOwesNothingToANodeThatWasNotAsked(t *testing.T) {
 	})
 }
 
-// hanging is a node that answers nothing while it hangs, and does not run the calls of that time.
+// hanging is a node that answers nothing while it hangs, and never runs the calls of that time.
 type hanging struct {
 	*nodemodel.Node
 	hangs       atomic.Bool
-	hung, since atomic.Int64 // calls while it hung, and calls after that
+	hung, since atomic.Int64 // the number of calls while it hung, and the number of calls after that
 }
 
 func (n *hanging) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A node that was away for most of the TTL frees the name when it is back, and not at the end of the TTL.
+// A node that was away for most of the TTL must free the name when it is back, and not at the end of the TTL.
 func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)
@@ -26,7 +26,7 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 		b.askAll()
 		synctest.Wait()
 		n.cut.Store(true)
-		b.giveUp() // its grant came, and nobody took it
+		b.giveUp() // the grant came, and no caller took it
 		time.Sleep(9 * time.Second)
 		n.cut.Store(false)
 		time.Sleep(400 * time.Millisecond)
@@ -37,8 +37,8 @@ func TestWhatWasGivenUpIsFreedAlsoLateInItsTTL(t *testing.T) {
 	})
 }
 
-// The holder is in no queue, even if its question arrives after the others have granted it. (A hand-off to it would be
-// answered, but would cost the waiters a round trip on that node.)
+// The holder is in no queue, even if its question arrives at a node after the other nodes have granted the name. (The
+// client would answer a hand-off to the holder, but that would cost the waiters a round trip on that node.)
 func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *lagging { return &lagging{Node: m} })
@@ -65,8 +65,8 @@ func TestALateAnswerLeavesNobodyInLineForWhatItHas(t *testing.T) {
 	})
 }
 
-// A waiter that entered the line before its client had met the nodes gets the lock by a pass as any other does. This
-// also holds if its turn came before its bid was made.
+// A waiter that entered the line before its client had met the nodes gets the lock by a pass, as any other waiter does.
+// This also holds if its turn came before its bid was made.
 func TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(_ int, m *nodemodel.Node) node.Node { return m })
@@ -93,14 +93,14 @@ func text(n *nodemodel.Node, l *kind.Exclusive) string {
 	return ""
 }
 
-// The winner leaves the queue of a node that did not grant. This includes a node that it cannot reach just then. There
-// it never learns whether its question arrived, and the lease may already be released by the time the node is back.
+// The winner leaves the queue of a node that did not grant, even if it cannot reach the node at that time. In that case
+// it never learns whether its question arrived, and the lease may already be released when the node is back.
 func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		heard bool // its answer came, and then the node went away
+		heard bool // the node answered, and then went away
 		late  time.Duration
-		ended bool // the lease was over when the client gave up waiting for the answer
+		ended bool // the lease had ended when the client gave up waiting for the answer
 	}{
 		{what: "after its answer", heard: true},
 		{what: "when it answers"},
@@ -132,7 +132,7 @@ func TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway(t *testing.T) {
 				if c.ended {
 					g.End()
 				}
-				time.Sleep(20 * time.Second) // longer than its lease
+				time.Sleep(20 * time.Second) // longer than the lease
 				nodes[0].cut.Store(false)
 				time.Sleep(2 * time.Second)
 				if q := nodes[0].queued(); len(q) > 0 {

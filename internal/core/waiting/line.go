@@ -10,35 +10,35 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 )
 
-// lines has the waiters of this process by name, in the order in which they came. Only the first waiter of each line
-// asks the nodes.
+// lines contains the waiters of this process by name, in the order in which they came. Only the first waiter of each
+// line asks the nodes.
 type lines struct {
 	mu     sync.Mutex
 	byName map[string]*line
 }
 
-// line is the line of the waiters of one name, with what the first of them learned for all.
+// line is the line of the waiters for one name, with the findings of the first waiter, which count for all.
 type line struct {
-	own    place // of the waiter that began the line
+	own    place // the place of the waiter that began the line
 	first  *place
-	others []*place // behind first
+	others []*place // the places behind first
 	near   bool     // the last first waiter has the lock, and will pass it on
-	found  *found   // nil: nothing yet
+	found  *found   // the findings of the first waiters; nil: nothing yet
 }
 
 // place is the place of one waiter in a line.
 type place struct {
-	turn    chan struct{} // closed when the waiter is first or its wait is over; nil: it began the line
+	turn    chan struct{} // this channel closes when the waiter is first or its wait is over; nil: it began the line
 	bid     *bidder
 	name    string
 	ttl     time.Duration
-	through bool // the wait goes on during outages
+	through bool // the wait continues during outages
 	came    clock.Instant
-	over    *Refusal // the reason why its wait ended before its turn
+	over    *Refusal // the reason why the wait ended before its turn
 }
 
-// enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn;
-// otherwise the caller must call turn. b is the caller's bid: the lock may be passed to it as soon as it is first. A
+// enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn. If it is
+// not, the caller must call turn. b is the caller's bid. The lock may be passed to b as soon as the caller is first. A
 // nil b means that the client has not met the nodes yet: see gets.
 func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool) {
 	l.mu.Lock()
@@ -60,16 +60,16 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	return ln.first, true
 }
 
-// gets notes the new bid of a waiter that had none, or whose last bid is over.
+// gets notes the new bid of a waiter that had no bid, or whose last bid is over.
 func (l *lines) gets(p *place, b *bidder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.bid = b
 }
 
-// turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before, or if the wait is
-// over, it returns the last finding of the first waiter. That is nil if there is none. If it reports true, the caller
-// must call leave. turn calls draw when met is closed.
+// turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before that, or if the
+// wait is over, turn returns the last finding of the first waiter, nil if there is none. If turn returns true, the
+// caller must call leave. turn calls draw when met is closed.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
@@ -102,7 +102,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 }
 
 // leave makes the next waiter for name the first one. near says that the caller has the lock and will pass it on. held
-// returns the refusal that the others get meanwhile, and the present instant.
+// returns the refusal that the other waiters get during that time, and the present instant.
 func (l *lines) leave(name string, near bool, held func() (*Refusal, clock.Instant)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,22 +121,22 @@ func (l *lines) leave(name string, near bool, held func() (*Refusal, clock.Insta
 }
 
 // isNear reports whether a waiter of this process got the lock, so that its Unlock passes the lock to the first waiter
-// for name. The lock may have been lost meanwhile.
+// for name. The lock may have been lost since then.
 func (l *lines) isNear(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byName[name].near
 }
 
-// mostPasses is how often in a row a lock passes between waiters of one process while waiters of other processes are in
-// the queue. The lease carries the count: see [Grant]. A count in the line would begin anew whenever the line is empty,
-// and it is empty whenever the goroutines of the process pause. All passes count, also those before the other waiters
-// came. Those waiters then get the name at the next Unlock.
+// mostPasses is the number of times in a row that a lock passes between waiters of one process while waiters of other
+// processes are in the queue. The lease carries the count: see [Grant]. A count in the line would start again whenever
+// the line is empty, and the line is empty whenever the goroutines of the process pause. All passes count, even passes
+// before the other waiters came. In that case those waiters get the name at the next Unlock.
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
 // processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
-// to join the nodes' queues, before the lease is released there.
+// to join the nodes' queues before the lease is released there.
 func (l *lines) pass(name string, from bid.Passed, others, never bool) (passed bool, next *bidder) {
 	l.mu.Lock()
 	ln := l.byName[name]

@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// splitTries is how many attempts TryLock makes while nobody holds the name. Several clients that try at the same
-	// instant split the votes, and one of them must win.
+	// splitTries is the number of attempts that TryLock makes while no owner has the name. Several clients that try at
+	// the same instant split the votes, and one of them must win.
 	splitTries = 12
-	// splitDelay is the mean of the first pause after a split vote. It doubles up to the retry delay. Redlock: "retry
-	// after a random delay in order to desynchronize".
+	// splitDelay is the mean of the first pause after a split vote. The pause doubles up to the retry delay. Redlock:
+	// "retry after a random delay in order to desynchronize".
 	splitDelay = bid.SplitDelay
-	// splitMost is the longest pause of TryLock: TryLock tries for a moment only, however long a Lock may pause.
+	// splitMost is the longest pause of TryLock. It is short because TryLock tries only for a moment, even if a Lock
+	// may pause for long.
 	splitMost = 100 * time.Millisecond
 )
 
-// Want is the wish of one Lock call.
+// Want is the wish of one call of Lock.
 type Want struct {
 	Lock    kind.Kind
 	TTL     time.Duration
-	Through bool           // the wait goes on during outages
-	Told    func(*Refusal) // receives each refusal; nil: nobody does
+	Through bool           // the wait continues during outages
+	Told    func(*Refusal) // receives each refusal; nil: refusals are dropped
 }
 
 // Locker gets locks for one client. It is safe for concurrent use.
@@ -36,16 +37,16 @@ type Locker struct {
 	Fan        *fanout.Fanout
 	RetryDelay time.Duration
 	NewOwner   func(ticket int64) string // returns a new owner for every bid
-	Stop       <-chan struct{}           // closed when the client closes: every wait then ends
+	Stop       <-chan struct{}           // this channel closes when the client closes, and every wait then ends
 	Inbox      *Inbox
 	Fair       bool          // forbids passes
-	Gap        time.Duration // left now and then to polling clients of other libraries: see gapDue; 0: no gaps
+	Gap        time.Duration // the length of gaps for polling clients of other libraries: see gapDue; 0: no gaps
 
 	lines lines
 }
 
-// Try makes one attempt, or a few if nobody has the lock and others also try. The refusal is nil if the lock was
-// granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
+// Try makes one attempt, or a few if no owner has the lock and other clients also try. The refusal is nil if the lock
+// was granted. If ctx ends before anything is known, the refusal has the kind Unavailable.
 func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Grant, *Refusal) {
 	pause := splitDelay
 	for try := 1; ; try++ {
@@ -61,22 +62,22 @@ func (l *Locker) Try(ctx context.Context, lock kind.Kind, ttl time.Duration) (Gr
 }
 
 // Wait tries until it has the lock, ctx ends, or no quorum answers for patience. After this call has met a quorum, it
-// waits for ttl instead if that is longer. It waits for the end of quarantines, because the nodes say how long they
-// last. Wait calls told with each refusal.
+// waits for ttl instead of patience if ttl is longer. It waits for the end of quarantines, because the nodes tell how
+// long these last. Wait calls told with each refusal.
 func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, told func(*Refusal)) (Grant, *Refusal) {
 	return l.WaitFor(ctx, Want{Lock: lock, TTL: ttl, Told: told})
 }
 
-// WaitFor is Wait with all settings of a Want.
+// WaitFor does the same as Wait, with all settings of a Want.
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
 	name := want.Lock.Name()
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
-	// The order of the calls decides the places in this line, even if a later waiter of the process draws a ticket
+	// The order of the calls decides the places in this line, even if a later waiter of the process draws its ticket
 	// first.
 	p, first := l.lines.enter(want, b, l.Fan.Now())
-	// This applies to every end of the wait: as soon as b was the first in line, the lock may have been passed to it,
-	// and it may have won before anybody looked.
+	// This must happen at every end of the wait. As soon as b was the first in line, the lock may have been passed to
+	// b, and b may have won before any goroutine looked.
 	defer func() {
 		if b != nil {
 			b.giveUp()
@@ -87,8 +88,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if b == nil {
 		met = l.Fan.Met()
 	}
-	// draw draws the ticket as soon as the client has met the nodes, even behind others in this line. With a ticket
-	// from the moment at which it is first here, it would be behind all waiters that came to other processes meanwhile.
+	// draw draws the ticket as soon as the client has met the nodes, even if this waiter is behind others in this line.
+	// If it drew the ticket only when it is first here, it would be behind all waiters that came to other processes
+	// since then.
 	draw := func() {
 		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
 			l.lines.gets(p, b)
@@ -140,13 +142,13 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 		again = true
 		hurry := l.Inbox.goesOn(ticket)
-		// A long RetryDelay must not delay the report that there is no quorum, nor the discovery that there is one
+		// A long RetryDelay must not delay the report that there is no quorum, or the discovery that there is one
 		// again.
 		now, pause, over := l.Fan.Now(), min(jitter(l.Fan, l.RetryDelay), askEvery), false
 		switch votesIn, ok := l.recall(r).VotesIn(); {
 		case r.Kind != Unavailable:
 		case ok:
-			// Somebody else may restart or vouch for the node meanwhile.
+			// Another process may restart the node or vouch for it during that time.
 			pause = min(votesIn+jitter(l.Fan, 5*time.Millisecond), time.Second)
 			l.lines.learned(name, r, now)
 		default:
@@ -179,14 +181,14 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 		l.lines.gets(p, b)
 	}
 	defer l.Inbox.forget(b) // Pass may have registered the bid for its hand-offs
-	defer b.giveUp()        // runs before forget: if Pass finds the bid over afterwards, Pass forgets it
+	defer b.giveUp()        // this runs before forget; if Pass finds the bid over after that, Pass forgets it
 	if !l.Inbox.stood() {
 		// A client that has never waited asks first, because most locks are free.
 		g, r := l.ask(ctx, b)
 		switch {
 		case r == nil || ctx.Err() != nil || l.stopped():
 			return g, r
-		case b.handing(): // another waiter subscribed meanwhile, and Pass had this bid join the queues
+		case b.handing(): // another waiter has subscribed since, and Pass made this bid join the queues
 		case r.Kind == Unavailable:
 			return g, r
 		default:
@@ -196,7 +198,7 @@ func (l *Locker) inLine(ctx context.Context, want *Want, p *place, ticket *int64
 	return l.queue(ctx, b, after)
 }
 
-// ask asks all nodes once. Without an inbox the client would hear no hand-off, so ask joins no queue.
+// ask asks all nodes once. It joins no queue, because without an inbox the client would hear no hand-off.
 func (l *Locker) ask(ctx context.Context, b *bidder) (Grant, *Refusal) {
 	l.Fan.Carry(ctx, b, b.begin)
 	l.decide(ctx, b)
@@ -228,14 +230,15 @@ func (l *Locker) attempt(ctx context.Context, lock kind.Kind, ttl time.Duration)
 	if r == nil || !r.Doubt || ctx.Err() != nil || l.stopped() {
 		return g, r
 	}
-	// The bid ends before the wait for late answers: its partial grant would otherwise keep other attempts and a
-	// holder's repair from those nodes.
+	// The bid ends before the wait for late answers. Otherwise its partial grant would keep other attempts, and a
+	// holder's repair, from those nodes during the wait.
 	b.end(false)
 	return Grant{}, l.settled(ctx, b)
 }
 
-// settled returns why a bid that is over failed. It waits for answers that may show whether another owner has the lock,
-// for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer takes as long.
+// settled returns the reason why a bid that is over failed. It waits for answers that may show whether another owner
+// has the lock, for two windows at most. A node refuses a stamp that arrives more than one window late, and the answer
+// takes as long.
 func (l *Locker) settled(ctx context.Context, b *bidder) *Refusal {
 	r := b.refused()
 	late := r.Asked.Add(min(l.Fan.Timeout(), 2*l.Fan.Set().Window)).Sub(l.Fan.Now())
@@ -256,7 +259,7 @@ func (l *Locker) settled(ctx context.Context, b *bidder) *Refusal {
 	return r
 }
 
-// jitter draws a duration between half and one and a half of d.
+// jitter draws a duration between d/2 and 3d/2.
 func jitter(f *fanout.Fanout, d time.Duration) time.Duration { return bid.Jitter(d, f.Draw) }
 
 func (l *Locker) stopped() bool {
@@ -268,9 +271,9 @@ func (l *Locker) stopped() bool {
 	}
 }
 
-// Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes it. That
-// waiter then also releases the remains of the lease. Otherwise gap is how long the name must stay free for clients of
-// other libraries before the nodes hand it on. 0 means that there is no gap.
+// Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes the
+// lease. That waiter then must also release the remains of the lease. If no waiter takes it, gap is the time for which
+// the name must stay free for clients of other libraries before the nodes hand it on. 0 means that there is no gap.
 func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
 		return false, 0
@@ -278,11 +281,11 @@ func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant
 	due := l.gapDue(lock.Name(), g.Token)
 	passed, next := l.lines.pass(lock.Name(), bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}, g.Others, l.Fair || due)
 	if next != nil && l.Inbox.stood() {
-		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So it
+		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So next
 		// must be in the queues before the nodes hand the name on.
 		l.Inbox.expect(next)
 		if !next.joinFirst() {
-			l.Inbox.forget(next) // it was over already, and nobody else would forget it
+			l.Inbox.forget(next) // next was over already, and no other call would forget it
 		}
 	}
 	if due && (next != nil || g.contended()) {

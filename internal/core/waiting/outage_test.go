@@ -16,7 +16,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// mute returns a locker on three nodes that can be made to hang. met says that it has met them before.
+// mute returns a locker on three nodes. hang makes the nodes hang, or ends that. met says that the locker has met the
+// nodes before.
 func mute(t *testing.T, timeout, retry time.Duration, met bool) (l *Locker, hang func(bool)) {
 	t.Helper()
 	set, models := voting(0, 0, 0)
@@ -41,14 +42,15 @@ func mute(t *testing.T, timeout, retry time.Duration, met bool) (l *Locker, hang
 	return l, hang
 }
 
-// Waiters of one process are in one line, and only the first asks. Its findings about an outage count for the others.
-// Each waiter gets the error when it has waited for a second in vain, and not a second after the one before it.
+// Waiters of one process are in one line, and only the first waiter asks. Its findings about an outage count for the
+// others. Each waiter gets the error when it has waited in vain for a second. It does not get the error a second after
+// the waiter before it.
 func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	for _, c := range []struct {
 		retry, ttl, apart time.Duration
-		unmet             bool // the client never met the nodes
-		held              bool // somebody has the lock when the nodes stop answering
+		unmet             bool // the client has never met the nodes
+		held              bool // another owner has the lock when the nodes stop answering
 		want              time.Duration
 	}{
 		{retry: timeout, ttl: 10 * time.Second, want: patience},
@@ -88,9 +90,9 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 					hang(true)
 				}
 				all.Wait()
-				most := c.want + 2*timeout + timeout // the last try, and one before it
+				most := c.want + 2*timeout + timeout // the last try, and the try before it
 				if c.held {
-					most += 500*time.Millisecond + askEvery // they notice it with their next question
+					most += 500*time.Millisecond + askEvery // the waiters notice the outage with their next question
 				}
 				for i, d := range took {
 					if kinds[i] != Unavailable || d < c.want || d > most {
@@ -102,8 +104,8 @@ func TestAnOutageEndsAllWaitsForANameTogether(t *testing.T) {
 	}
 }
 
-// A minority that answers held is no quorum. A waiter that hears no other node gets that error in time. The round is
-// decided before the silent nodes are given up, so the first look finds the lock held.
+// A minority that answers "held" is no quorum. A waiter that hears no other node must get that error in time. The round
+// is decided before the client gives up the silent nodes, so the first look finds the lock held.
 func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, ttl = 100 * time.Millisecond, 2 * time.Second
@@ -139,7 +141,7 @@ func TestAMinorityThatSaysHeldIsNoQuorum(t *testing.T) {
 	})
 }
 
-// A waiter through outages goes on waiting. The waiters beside it still get their error in time.
+// A waiter through outages continues to wait. The waiters beside it still get their error in time.
 func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	for _, first := range []bool{true, false} {
@@ -181,13 +183,13 @@ func TestAWaiterThroughOutagesIsServedWhenTheNodesAreBack(t *testing.T) {
 	}
 }
 
-// A waiter behind others in its process, whose context ends while the name is held, gets ErrHeld. It gets the knowledge
-// of the first waiter, and the process's own knowledge of a lock that it has.
+// If the context of a waiter behind others in its process ends while the name is held, the waiter gets ErrHeld. It gets
+// the knowledge of the first waiter, and the process's own knowledge of a lock that the process has.
 func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		here  bool          // the lock came to this process
-		after time.Duration // time until the contexts end
+		after time.Duration // the time until the contexts end
 		label string
 	}{
 		{"held by another process", false, 500 * time.Millisecond, "other"},
@@ -237,17 +239,17 @@ func TestAWaiterBehindOthersIsToldWhatTheFirstKnows(t *testing.T) {
 	}
 }
 
-// TryLock repeats a split vote for a moment, whatever the pause of a waiting Lock is.
+// TryLock repeats a split vote for a moment, no matter how long a waiting Lock pauses.
 func TestTheRetryDelayOfLockDoesNotPaceTryLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := three(t, func(i int, m *nodemodel.Node) node.Node {
-			return far{m, time.Duration(3-i) * time.Millisecond} // the free one answers first
+			return far{m, time.Duration(3-i) * time.Millisecond} // the free node answers first
 		})
 		l.RetryDelay = 30 * time.Minute
 		lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 		for i := range 2 { // no two nodes name the same holder
 			l.taken(t, lock, 10*time.Second, func(node int) bool { return node == i })
-			time.Sleep(10 * time.Millisecond) // otherwise it would be the same owner
+			time.Sleep(10 * time.Millisecond) // without this pause the owner would be the same
 		}
 		begun := time.Now()
 		_, r := l.Try(t.Context(), lock, 10*time.Second)

@@ -15,8 +15,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A dead holder leaves a lease that ends by each node's own clock. The first waiter gets one node after another. It has
-// a partial grant for as long as the clocks differ. The dead holder's ticket is older, but it waits for nothing.
+// A dead holder leaves a lease that ends by each node's own clock, so the first waiter gets one node after another. It
+// has a partial grant for as long as the clocks differ. The dead holder's ticket is older, but the dead holder waits
+// for nothing.
 func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const tenth = time.Second / 10
@@ -59,7 +60,7 @@ func TestALeaseThatEndsNodeByNodeCostsNoPlaceInLine(t *testing.T) {
 	})
 }
 
-// apart is a waiter, and the nodes that it shares with others. It draws its ticket with its first question.
+// apart is a waiter, and the nodes that it shares with other clients. It draws its ticket with its first question.
 type apart struct {
 	t     *testing.T
 	l     *Locker
@@ -73,7 +74,7 @@ func newApart(t *testing.T) *apart {
 	return &apart{t: t, l: l, nodes: nodes, lock: kind.NewExclusive(nodescript.Lock{Name: "x", Private: true}), born: l.Fan.StampAt(l.Fan.Now())}
 }
 
-// other gives nodes to another client. Its ticket is younger than all others by the given time.
+// other gives nodes to another client, whose ticket is younger than all others by the given time.
 func (a *apart) other(younger time.Duration, nodes ...int) (owner string) {
 	stamp, _, err := a.l.Fan.Stamp()
 	if err != nil {
@@ -101,7 +102,7 @@ func (a *apart) holder(node int) string {
 	return ""
 }
 
-// waits waits for the lock until while returns.
+// waits waits for the lock until the function while returns.
 func (a *apart) waits(while func()) {
 	stop := a.l.waits(a.t, a.lock, 10*time.Second)
 	time.Sleep(askEvery / 4)
@@ -109,10 +110,10 @@ func (a *apart) waits(while func()) {
 	stop()
 }
 
-// A waiter keeps its partial grant if only younger ones were on the other nodes. It learns soon of an older one that
-// came there: nobody has the name as long as both keep their parts.
+// A waiter keeps its partial grant while only younger waiters are on the other nodes. If an older waiter comes there,
+// the first waiter must learn of it soon, because no client has the name while both keep their parts.
 func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
-	for range 20 { // once, it may ask soon by chance
+	for range 20 { // in a single run, it may ask soon by chance
 		synctest.Test(t, func(t *testing.T) {
 			a := newApart(t)
 			a.other(time.Hour, 2)
@@ -125,7 +126,7 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 				a.nodes[2].Del(nodescript.RecordKey(a.lock.Name()))
 				a.other(0, 2)
 				late := time.Now().Add(3 * bid.PartEvery)
-				for a.holder(0) == mine { // it may take it again for a moment
+				for a.holder(0) == mine { // the waiter may take the node again for a moment
 					if time.Now().After(late) {
 						t.Fatalf("%s later it still keeps what an older one waits for", 3*bid.PartEvery)
 					}
@@ -136,7 +137,7 @@ func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 	}
 }
 
-// A partial grant may last: the other nodes belong to a younger client, which cannot reach one of them.
+// A partial grant may last. For example, the other nodes belong to a younger client, which cannot reach one of them.
 func TestWhoHasAPartForLongAsksEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApart(t)

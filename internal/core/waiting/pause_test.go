@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// timed records when a waiter asked for each name.
+// timed records the times at which a waiter asked for each name.
 type timed struct {
 	*nodemodel.Node
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type timed struct {
 func (n *timed) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	n.mu.Lock()
 	for _, c := range calls {
-		if len(c.Args) == 4 && len(c.Args[2]) == 16 { // an acquire with a ticket
+		if len(c.Args) == 4 && len(c.Args[2]) == 16 { // the call is an acquire with a ticket
 			n.asked[c.Keys[0]] = append(n.asked[c.Keys[0]], time.Now())
 		}
 	}
@@ -32,9 +32,9 @@ func (n *timed) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// Waiters that came together must not ask together ever after. So one of their pauses is a random part of a second. It
-// is not the first one, because most waits end within a second. With hundreds of waiters each hand-off would then cost
-// every node unnecessary questions.
+// Waiters that came together must not ask together for ever, so one of their pauses is a random part of a second. The
+// first pause is not random, because most waits end within a second. If the first pause were random, each hand-off
+// would cost every node unnecessary questions of hundreds of waiters.
 func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *timed { return &timed{Node: m, asked: map[string][]time.Time{}} })
@@ -48,10 +48,10 @@ func TestTheFirstPauseOfAWaiterIsAWholeSecondAndTheSecondARandomPart(t *testing.
 				defer cancel()
 				_, _ = l.Wait(ctx, lock, 10*time.Second, func(*Refusal) {})
 			})
-			time.Sleep(time.Millisecond) // otherwise their questions would travel in one call
+			time.Sleep(time.Millisecond) // without this pause the questions would travel in one call
 		}
 		wait.Wait()
-		synctest.Wait() // they also quit the queues
+		synctest.Wait() // the waiters also quit the queues
 		nodes[0].mu.Lock()
 		defer nodes[0].mu.Unlock()
 		early, sum := 0, time.Duration(0)

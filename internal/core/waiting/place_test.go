@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// away is a node that can be cut off.
+// away is a node that a test can cut off.
 type away struct {
 	*nodemodel.Node
 	cut     atomic.Bool
-	unheard atomic.Bool // it is cut off after it has run the next waiter's question: the answer is lost
+	unheard atomic.Bool // the node is cut off after it has run the next waiter's question, so the answer is lost
 	asked   atomic.Int64
-	far     time.Duration // time until a question arrives
-	slow    time.Duration // time until its answer arrives
+	far     time.Duration // the time until a question arrives
+	slow    time.Duration // the time until the answer arrives
 }
 
 var errCut = node.NotSent(errors.New("connect: no route to host"))
@@ -59,7 +59,7 @@ func (n *away) Eval(ctx context.Context, text string, c node.Call, load ...strin
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// alone returns a client on one node that can be cut off.
+// alone returns a client on one node that the test can cut off.
 func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	t.Helper()
 	set := nodescript.Config{N: 1, MaxTTL: maxTTL, Window: 50 * time.Millisecond, Cluster: "test"}
@@ -68,7 +68,7 @@ func alone(t *testing.T, maxTTL time.Duration) (*Locker, *away) {
 	return locker(t, set, 100*time.Millisecond, n), n
 }
 
-// waits makes a waiter wait for the lock until stop is called.
+// waits makes a waiter wait for the lock until the test calls stop.
 func (l *Locker) waits(t *testing.T, lock *kind.Exclusive, ttl time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan struct{})
@@ -89,9 +89,9 @@ func (n *away) queued() (list []string) {
 	return list
 }
 
-// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another one. The nodes
-// would also reserve the name for the bid that is over, for a second. Its question may have been answered before, or
-// the answer was lost.
+// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another bid. The nodes
+// must not also reserve the name for the bid that is over, for a second. The question of that bid may have been
+// answered before the outage, or its answer was lost.
 func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 	for _, unheard := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unheard=%t", unheard), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 					t.Fatalf("the first: %+v", r)
 				}
 				n.unheard.Store(unheard)
-				stop := l.waits(t, lock, 4*time.Second) // behind the first, which does not renew
+				stop := l.waits(t, lock, 4*time.Second) // this waiter is behind the first one, which does not renew
 				time.Sleep(1400 * time.Millisecond)
 				if len(n.queued()) == 0 {
 					t.Fatal("the waiter stands in no queue")
@@ -120,8 +120,8 @@ func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 	}
 }
 
-// A waiter pauses after an outage, and its bid is over. A release in that time must not register the bid in the inbox:
-// nobody would ever remove it.
+// A waiter pauses after an outage, and its bid is over. A release in that time must not register the bid in the inbox,
+// because no call would ever remove it.
 func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, n := alone(t, 10*time.Second)
@@ -136,7 +136,7 @@ func TestALockGivenBackDuringAnOutageLeavesNothingInTheInbox(t *testing.T) {
 			stop := l.waits(t, lock, 10*time.Second)
 			time.Sleep(150 * time.Millisecond)
 			n.cut.Store(true)
-			time.Sleep(1700 * time.Millisecond) // it asks, is refused, pauses, asks
+			time.Sleep(1700 * time.Millisecond) // the waiter asks, is refused, pauses, and asks
 			l.lines.mu.Lock()
 			b := l.lines.byName[lock.Name()].first.bid
 			l.lines.mu.Unlock()

@@ -2,9 +2,9 @@ package waiting
 
 import "github.com/holdfast-go/holdfast/internal/core/nodescript"
 
-// recall adds to r what quarantined nodes last said of their quarantine, for nodes without an answer. A node that
-// refuses for good decides a round while the quarantined nodes are being asked again, once a second. Without recall the
-// wait would take that for an outage.
+// recall adds the last answers of quarantined nodes about their quarantine to r, for nodes without an answer. This is
+// necessary because a node that refuses for good decides a round while the client asks the quarantined nodes again,
+// once a second. Without recall the wait would take such a round for an outage.
 func (l *Locker) recall(r *Refusal) *Refusal {
 	for i, a := range r.Answers {
 		if a.Verdict == nodescript.Unanswered {

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// A wait lasts through the quarantine of a majority, even if the third node refuses at once and for good. That refusal
-// decides a round before the quarantined nodes have answered it.
+// A wait must last through the quarantine of a majority, even if the third node refuses at once and for good. That
+// refusal decides a round before the quarantined nodes have answered it.
 func TestAQuarantineIsWaitedForBesideANodeThatRefuses(t *testing.T) {
 	for what, refuses := range map[string]func(m *nodemodel.Node){
 		"an evicting policy":    func(m *nodemodel.Node) { m.Info.MaxMemory, m.Info.Policy = 1, "allkeys-lru" },

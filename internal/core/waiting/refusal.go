@@ -8,9 +8,9 @@ type Refusal = bid.Refusal
 // Kind is the meaning of a failed attempt.
 type Kind = bid.Kind
 
-// Kinds.
+// These are the kinds.
 const (
-	Unavailable = bid.Unavailable // too few nodes answered: nothing is known
+	Unavailable = bid.Unavailable // too few nodes answered, so nothing is known
 	Held        = bid.Held        // another owner has the name
-	Contended   = bid.Contended   // nobody has the name: attempts split the votes or overtook each other
+	Contended   = bid.Contended   // no owner has the name: attempts split the votes or overtook each other
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// opposite returns two clients of five nodes. The first is near to nodes 0 and 1, the second to nodes 2, 3 and 4. If
-// both ask at once, each gets its near nodes. back is the time of every answer.
+// opposite returns two clients of five nodes. The first client is near to nodes 0 and 1, and the second to nodes 2, 3
+// and 4. If both ask at once, each client gets its near nodes. back is the time of every answer.
 func opposite(t *testing.T, near, far, back time.Duration) (clients []*Locker, views [][]*away) {
 	set, models := voting(0, 0, 0, 0, 0)
 	for _, mine := range [][]int{{0, 1}, {2, 3, 4}} {
@@ -60,8 +60,8 @@ func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time
 	return first, took
 }
 
-// The younger client has a majority and does not know it: a node's answer was lost, and it can no longer reach the
-// node. So each has a part that the other one needs.
+// The younger client has a majority and does not know it, because a node's answer was lost and the client can no longer
+// reach that node. So each client has a part that the other client needs.
 func TestTwoThatHaveAPartEachDoNotSwap(t *testing.T) {
 	const trip = 60 * time.Millisecond
 	for range 30 {
@@ -79,7 +79,7 @@ func TestTwoThatHaveAPartEachDoNotSwap(t *testing.T) {
 	}
 }
 
-// Two clients may draw the same microsecond.
+// Two clients may draw the same ticket, in the same microsecond.
 func TestTwoWithTheSameTicketDoNotBothKeepAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clients, views := opposite(t, time.Millisecond, 5*time.Millisecond, time.Millisecond)
@@ -91,8 +91,9 @@ func TestTwoWithTheSameTicketDoNotBothKeepAPart(t *testing.T) {
 	})
 }
 
-// Two of five nodes are down. Answers of the younger client's node take longer than the client's pauses. If it asks
-// again before they come, it never has an answer to its current question, and gives nothing back.
+// Two of five nodes are down. The answers of the younger client's node take longer than the client's pauses. If the
+// client asked again before they come, it would never have an answer to its current question, and would give nothing
+// back.
 func TestAPartWhoseGrantsComeLateIsGivenBack(t *testing.T) {
 	const slow = askEvery * 4 / 10
 	for range 20 {

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A callback that panics ends the wait of its own Lock. The panic leaves that Lock, the waiters behind it go on, and no
-// place is left in a queue.
+// A callback that panics ends only the wait of its own Lock. The panic leaves that Lock, the waiters behind it
+// continue, and no place is left in a queue.
 func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 10 * time.Second
@@ -50,8 +50,8 @@ func TestACallbackThatPanicsEndsItsOwnWaitOnly(t *testing.T) {
 	})
 }
 
-// The next attempt of a line waits for the callback of the first waiter. So the others learn of an outage later by the
-// duration of the callback, and not by more.
+// The next attempt of a line waits for the callback of the first waiter. So the other waiters learn of an outage later
+// by the duration of the callback, but not by more.
 func TestACallbackThatSleepsDelaysThoseBehindItByAsLongAsItSleeps(t *testing.T) {
 	const timeout, sleeps = 100 * time.Millisecond, 5 * time.Second
 	synctest.Test(t, func(t *testing.T) {

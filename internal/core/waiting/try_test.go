@@ -24,8 +24,8 @@ func (n far) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// A job starts on two machines in the same instant, and each machine is nearer to another node. One of them must run
-// it. This also holds while the third node hangs, which might have voted for either.
+// A job starts on two machines at the same instant, and each machine is nearer to another node. One machine must run
+// the job. This also holds while the third node hangs, which could have voted for either machine.
 func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, models := voting(0, 0, 0)
@@ -37,7 +37,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 		}
 		both := []*Locker{client(time.Millisecond, 5*time.Millisecond), client(5*time.Millisecond, time.Millisecond)}
 		hung.hangs.Store(true)
-		for _, l := range both { // both have met the nodes
+		for _, l := range both { // both clients meet the nodes
 			for range 3 {
 				l.Try(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "other"}), time.Second)
 			}
@@ -65,7 +65,7 @@ func TestOneOfTwoThatTryAtOnceGetsTheLockWhileANodeHangs(t *testing.T) {
 	})
 }
 
-// road is a node whose questions and answers take a given time.
+// road is a node whose questions and answers take the given times.
 type road struct {
 	node.Node
 	there, back time.Duration
@@ -77,8 +77,9 @@ func (n road) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return n.Node.EvalSHA(ctx, calls)
 }
 
-// Each of two clients is granted one node. It hears of its grant late, and hears before of the other one's node. If
-// there are only these two nodes, a missing answer is no vote for the other client.
+// Each of two clients gets the grant of one node. It hears of its grant late, and before that it hears that the other
+// node is granted to the other client. If there are only these two nodes, a missing answer is no vote for the other
+// client.
 func TestAnAnswerUnderWayIsNoVoteForAnother(t *testing.T) {
 	const ms = time.Millisecond
 	for _, dead := range []bool{false, true} {
@@ -137,7 +138,7 @@ func TestAnAttemptThatWaitsForAnswersKeepsNothing(t *testing.T) {
 		l, nodes := hearing(t, func(m *nodemodel.Node) *away { return &away{Node: m} })
 		lock := kind.NewExclusive(nodescript.Lock{Name: "x", Private: true})
 		l.taken(t, lock, 10*time.Second, func(node int) bool { return node == 0 })
-		nodes[1].slow = 300 * time.Millisecond // this includes answers of nodes that may have granted it
+		nodes[1].slow = 300 * time.Millisecond // this also delays answers of nodes that may have granted the lock
 		nodes[2].cut.Store(true)
 		began := time.Now()
 		a := &apart{t: t, l: l, nodes: nodes, lock: lock}

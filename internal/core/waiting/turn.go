@@ -8,15 +8,15 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 )
 
-// Pauses of a waiter.
+// These are the pauses of a waiter.
 const (
 	askEvery = bid.AskEvery
 	gather   = bid.Gather
 )
 
 // waiter returns a new bid of a waiter. It returns an error if no stamp can be drawn. It draws the ticket with the
-// first bid, and the wait keeps it until it has the lock. So an outage of the nodes costs a bid, but not the place in
-// the queue.
+// first bid, and the wait keeps the ticket until it has the lock. So an outage of the nodes costs the waiter its bid,
+// but not its place in the queue.
 func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidder, error) {
 	if *ticket == 0 {
 		stamp, _, err := l.Fan.Stamp()
@@ -31,7 +31,7 @@ func (l *Locker) waiter(lock kind.Kind, ttl time.Duration, ticket *int64) (*bidd
 }
 
 // queue waits in the queue of every node. It returns when the name is handed over, ctx ends, or too few nodes answer.
-// Only the first waiter of a name in this process calls it.
+// In this process only the first waiter of a name calls it.
 func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Grant, *Refusal) {
 	l.Inbox.open(ctx)
 	l.Inbox.expect(b)
@@ -69,7 +69,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 	}
 }
 
-// apart adds a few microseconds at random. If two waiters hear the same answer at the same instant, this number decides
-// which of them asks first, and not the runtime's timers. A simulation that supplies its own random numbers can then
-// repeat the order.
+// apart adds a few microseconds at random. If two waiters hear the same answer at the same instant, this random number
+// decides which of them asks first. Otherwise the runtime's timers would decide it. So a simulation that supplies its
+// own random numbers can repeat the order.
 func (l *Locker) apart(d time.Duration) time.Duration { return d + l.Fan.Draw(16*time.Microsecond) }

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// wants sends a renewal of owner's lease, which node 0 does not have. It sends another when that node hands it the
-// name.
+// wants sends a renewal of owner's lease, which node 0 does not have. It sends another renewal when node 0 hands the
+// name to owner.
 func (a *apart) wants(owner string) {
 	token, _ := nodescript.Ticket(owner)
 	extend := func() {
@@ -26,8 +26,8 @@ func (a *apart) wants(owner string) {
 	extend()
 }
 
-// A waiter that came first keeps its partial grant while younger ones wait. But it gives the part back to a lease that
-// needs repair, even while another node does not answer it.
+// A waiter that came first keeps its partial grant while younger waiters wait. But it gives the part back to a lease
+// that needs repair, even while another node does not answer it.
 func TestAPartIsGivenBackToAHolderThatWantsItsNode(t *testing.T) {
 	for what, hangs := range map[string]bool{"a node is cut off": false, "a node hangs": true} {
 		t.Run(what, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAPartIsGivenBackToAHolderThatWantsItsNode(t *testing.T) {
 					}
 					a.wants(owner)
 					time.Sleep(gather)
-					for range 3 { // during which nobody takes it away
+					for range 3 { // during this time no client takes the node away
 						if has := a.holder(0); has != owner {
 							t.Fatalf("the lease was not repaired: %q has the node", has)
 						}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// DefaultPort is the port of a Redis server by default.
+// DefaultPort is the default port of a Redis server.
 const DefaultPort = "6379"
 
 // Address returns the name of a node: redis://host:port/db, rediss:// over TLS, or unix:///path?db=0. All clients of a
-// node set must use the same names, whichever driver they use, because the default cluster name is made from them.
+// node set must use the same names with every driver, because the default cluster name is made from the names.
 func Address(network, addr string, tls bool, db int) string {
 	if network == "unix" {
 		return (&url.URL{Scheme: "unix", Path: addr, RawQuery: "db=" + strconv.Itoa(db)}).String()
@@ -30,10 +30,10 @@ func hostPort(addr string) string {
 		host, port = strings.Trim(addr, "[]"), DefaultPort
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		host = ip.String() // one spelling of an IPv6 address
+		host = ip.String() // one spelling for each IPv6 address
 	}
 	if host == "" {
-		host = "localhost" // the dialer reads "" as localhost
+		host = "localhost" // for the dialer, "" means localhost
 	}
 	return net.JoinHostPort(strings.ToLower(host), port)
 }

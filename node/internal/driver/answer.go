@@ -10,7 +10,7 @@ import (
 
 // Answer is one message of a server on a subscription: an error or words.
 type Answer struct {
-	Err   string   // with its "-"; "" if there is no error
+	Err   string   // the error with its "-"; "" if there is no error
 	Words []string // the words of a push or of an array without nested arrays; otherwise nil
 }
 
@@ -44,8 +44,8 @@ func ReadAnswer(in *bufio.Reader) (a Answer, err error) {
 	return a, nil
 }
 
-// readElement reads a line, and the string that it announces, if any. n is the number of elements that the line
-// announces.
+// readElement reads a line, and the string that the line announces, if there is one. n is the number of elements that
+// the line announces.
 func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
@@ -60,7 +60,7 @@ func readElement(in *bufio.Reader) (kind byte, text string, n int, err error) {
 	if text == "-1" {
 		return kind, "", 0, nil
 	}
-	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound refuses these before
+	if n, err = strconv.Atoi(text); err != nil || n < 0 || n > mostBytes { // Bound has refused such a length before
 		return 0, "", 0, notRedis(fmt.Sprintf("the length %.40q", text))
 	}
 	switch kind {

@@ -9,22 +9,23 @@ import (
 	"syscall"
 )
 
-// Limits of a server's answer. Client libraries allocate the announced length before they read, and call themselves for
-// nested answers. So a hostile server, or a server that is not Redis, could end the process with eight bytes. Scripts
-// of Holdfast answer with less than 100 KiB. But anybody may publish, and HELLO nests its modules.
+// These are the limits of a server's answer. Client libraries allocate the announced length before they read, and call
+// themselves for nested answers. So a hostile server, or a server that is not Redis, could end the process with eight
+// bytes. Scripts of Holdfast answer with less than 100 KiB. But any client of the server may publish larger messages,
+// and the answer to HELLO contains nested modules.
 const (
-	mostBytes    = 8 << 20 // in one string
+	mostBytes    = 8 << 20 // the limit of one string
 	mostLine     = 64 << 10
-	mostElements = 16 << 10 // in one answer, in all its arrays together
+	mostElements = 16 << 10 // the limit of one answer, in all its arrays together
 	mostNested   = 8
 )
 
-// Bound returns a connection whose Read fails if the server sends bytes that are not the Redis protocol (RESP2 or
-// RESP3), or announces more than the limits allow.
+// Bound returns a connection whose Read fails in two cases: the server sends bytes that are not the Redis protocol
+// (RESP2 or RESP3), or it announces more than the limits allow.
 func Bound(c net.Conn) net.Conn {
 	b := &bound{Conn: c}
 	if s, ok := c.(syscall.Conn); ok {
-		return &boundSocket{b, s} // go-redis checks idle sockets
+		return &boundSocket{b, s} // go-redis checks idle sockets, so it needs syscall.Conn
 	}
 	return b
 }
@@ -34,27 +35,27 @@ type bound struct {
 	answers answers
 }
 
-// Ledger is a bound connection on which each answer belongs to one command. No answer and no push comes without a
-// request. A library would take such an answer for the answer to the next command, or would end the process.
+// Ledger is a bound connection on which each answer belongs to one command. Its Read fails at an answer or a push
+// without a request. A library would take such an answer for the answer to the next command, or would end the process.
 type Ledger struct {
 	bound
 	written answers
-	asked   atomic.Int64 // atomic: rueidis says goodbye with one writing and one reading goroutine
-	open    bool         // commands are counted when they are written
+	asked   atomic.Int64 // atomic, because rueidis says goodbye with one writing and one reading goroutine
+	open    bool         // Write counts the commands
 	pushes  bool
 }
 
-// NewLedger returns the ledger of a new connection. During the handshake the ledger counts the commands as they are
-// written. Afterwards Ask announces them.
+// NewLedger returns the ledger of a new connection. During the handshake the ledger counts the commands that are
+// written. After the handshake the driver announces commands with Ask.
 func NewLedger(c net.Conn) *Ledger { return &Ledger{bound: bound{Conn: c}, open: true} }
 
-// Ask announces n commands, and says that all earlier commands were answered.
+// Ask announces n commands. It also says that all earlier commands were answered.
 func (l *Ledger) Ask(n int) {
 	l.open, l.answers.n, l.answers.pushes = false, 0, 0
 	l.asked.Store(int64(n))
 }
 
-// Subscribe ends the check for requests: messages of a subscription come without one.
+// Subscribe ends the check for requests, because messages of a subscription come without a request.
 func (l *Ledger) Subscribe() { l.pushes = true }
 
 // Write writes commands.
@@ -68,7 +69,7 @@ func (l *Ledger) Write(p []byte) (int, error) {
 	return l.Conn.Write(p)
 }
 
-// Read reads answers, and fails at an answer without a request.
+// Read reads answers. It fails at an answer without a request.
 func (l *Ledger) Read(p []byte) (int, error) {
 	n, err := l.bound.Read(p)
 	if !l.pushes && (int64(l.answers.n) > l.asked.Load() || l.answers.pushes > 0) {
@@ -84,7 +85,7 @@ type boundSocket struct {
 	syscall.Conn
 }
 
-// NetConn returns the connection beneath, as [tls.Conn] does.
+// NetConn returns the connection beneath b, as [tls.Conn] does.
 func (b *bound) NetConn() net.Conn { return b.Conn }
 
 // Read reads from the connection, and fails at the first byte that breaks the protocol or a limit.
@@ -96,21 +97,22 @@ func (b *bound) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answers follows the answers of a server, in pieces of any size.
+// answers follows the answers of a server. It accepts them in pieces of any size.
 type answers struct {
-	kind byte   // of the current element; 0: an element begins
-	line []byte // the part of its line that has been read
-	body int    // missing bytes of a string, with its end of line; 0: none
+	kind byte   // the kind of the current element; 0: an element begins
+	line []byte // the part of the element's line that has been read
+	body int    // the number of missing bytes of a string, with its end of line; 0: none
 	left [mostNested]int
-	deep int // number of open arrays; left has the missing elements of each
-	all  int // elements of this answer so far
+	deep int // the number of open arrays; left contains the missing elements of each
+	all  int // the number of elements of this answer so far
 	err  error
 
-	n, pushes int // complete answers and pushes so far
+	n, pushes int // the number of complete answers and pushes so far
 	push      bool
 }
 
-// read takes the next piece. An error stays: the meaning of later bytes is unknown.
+// read takes the next piece. After an error it always returns that error, because the meaning of later bytes is
+// unknown.
 func (a *answers) read(p []byte) error {
 	for len(p) > 0 && a.err == nil {
 		switch {
@@ -140,7 +142,7 @@ func (a *answers) read(p []byte) error {
 // skip consumes bytes of a string.
 func (a *answers) skip(p []byte) []byte {
 	n := min(a.body, len(p))
-	for i := max(0, a.body-2); i < n; i++ { // its last two bytes
+	for i := max(0, a.body-2); i < n; i++ { // check the last two bytes of the string
 		if p[i] != "\r\n"[2-(a.body-i)] {
 			a.err = notRedis("a string that does not end where it should")
 			return nil
@@ -209,7 +211,7 @@ func (a *answers) end() error {
 	return nil
 }
 
-// whole notes that an element is complete, and each array that it completes.
+// whole notes that an element is complete. It also notes each array that the element completes.
 func (a *answers) whole() {
 	a.kind = 0
 	for a.deep > 0 {

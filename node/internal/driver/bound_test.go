@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// piece is a connection from which text comes size bytes at a time.
+// piece is a connection from which text comes in pieces of size bytes.
 type piece struct {
 	net.Conn
 	text string
@@ -27,7 +27,7 @@ func (p *piece) Read(b []byte) (int, error) {
 
 func (p *piece) Write(b []byte) (int, error) { return len(b), nil }
 
-// through reads text through a bound connection.
+// through reads text through a bound connection. The text comes in pieces of size bytes.
 func through(text string, size int) (string, error) {
 	got, err := io.ReadAll(Bound(&piece{text: text, size: size}))
 	return string(got), err
@@ -66,7 +66,7 @@ func TestWhatNobodyWouldReadIsRefused(t *testing.T) {
 func TestALedgerRefusesWhatNobodyAskedFor(t *testing.T) {
 	const ping = "*1\r\n$4\r\nPING\r\n"
 	for _, c := range []struct {
-		asked int // the argument of Ask; -1: the ledger counts what is written during the handshake
+		asked int // the argument of Ask; -1: the ledger counts the commands that are written during the handshake
 		text  string
 		ok    bool
 	}{
@@ -109,7 +109,7 @@ func TestAnswersOfASubscription(t *testing.T) {
 	}
 }
 
-// The verdict does not depend on how the bytes of a server are divided into pieces. Accepted bytes can be read.
+// The verdict does not depend on the pieces in which the bytes of a server come. Accepted bytes can be read.
 func FuzzBound(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", "*2\r\n:1\r\n$1\r\na\r\n", "%1\r\n_\r\n#t\r\n", "$-1\r\n>1\r\n,1\r\n", "*1\r\n*1\r\n*1\r\n$0\r\n\r\n", "-x\r\n!1\r\ne\r\n"} {
 		f.Add(s, 3)

@@ -29,8 +29,8 @@ func TestAddressHasOneSpelling(t *testing.T) {
 	}
 }
 
-// If the timer of a socket fires just before the context ends, the cause is the deadline. If it fires long before, the
-// connection hangs.
+// If the timer of a socket fires just before the context ends, the cause is the deadline. If the timer fires long
+// before that, the connection hangs.
 func TestTimeoutAtTheDeadlineIsTheDeadline(t *testing.T) {
 	reason := errors.New("reason")
 	late, cancelLate := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))

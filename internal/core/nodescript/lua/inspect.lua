@@ -1,10 +1,18 @@
 -- inspect: answers the content of a name's keys on this node. It only reads. Clients send it as text.
 -- KEYS  1 record  2 plain key
--- Returns time kind pttl record-length(6) record plain-length(3) plain rseen rleased readers
---   kind is - none, s string, or t another type
---   a reader is owner-length(3) T expiry owner; at most @LISTED@, the lowest T first
+-- Returns time kind votes pttl record-length(6) record plain-length(3) plain rseen rleased readers
+-- A reader is owner-length(3) T expiry owner; at most @LISTED@, the lowest T first.
+-- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node
+-- that does not vote may have forgotten the name. So does one that evicted keys: see evicted.
 local call, sub = redis.call, string.sub
-call('EXISTS', 'holdfast:node') -- see hello
+local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
+local info = call('INFO', 'server') .. call('INFO', 'stats')
+local function field(name) return string.match(info, '\n' .. name .. ':([^\r\n]*)') or '' end
+local votes = '-'
+if type(guard) == 'string' and string.match(guard, ' ([^ ]*)$') == field('run_id')
+  and redis.pcall('HMGET', 'holdfast:node:admission', 'evicted')[1] == field('evicted_keys') then
+  votes = 'v'
+end
 local t = call('TIME')
 local now = t[1] .. sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
@@ -20,7 +28,7 @@ end
 local left = call('PTTL', KEYS[2])
 if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
 @READERS@
-local out = { now, kind, left, string.format('%06d', #record), record, string.format('%03d', math.min(#plain, 256)), sub(plain, 1, 256) }
+local out = { now, kind, votes, left, string.format('%06d', #record), record, string.format('%03d', math.min(#plain, 256)), sub(plain, 1, 256) }
 local flag = sub(record, 49, 49)
 local ok, no, rseen, rleased, _, live = pcall(read, KEYS[1] .. ':readers')
 if not ok or no or flag ~= '2' and flag ~= '3' then rseen, rleased, live = '0000000000000000', '0000000000000000', {} end

@@ -1,0 +1,176 @@
+package holdfast
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// docs is the address of the documents. A user of the module or of the command has no copy of them at hand.
+const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
+
+// Hint returns what a person can do, if the answers of the nodes do not say it: how long a quarantine lasts, what
+// belongs to a configuration, or what may be wrong with an address. It returns "" for any other answers. Error contains
+// the hint.
+func (e *UnavailableError) Hint() string {
+	for _, hint := range []func() string{e.settingsHint, e.freeHint, e.quarantineHint, e.rightsHint, e.addressHint} {
+		if h := hint(); h != "" {
+			return h
+		}
+	}
+	return ""
+}
+
+// any returns the first node for which is reports true.
+func (e *UnavailableError) any(is func(NodeAnswer) bool) (n NodeAnswer, ok bool) {
+	i := slices.IndexFunc(e.Nodes, is)
+	if i < 0 {
+		return n, false
+	}
+	return e.Nodes[i], true
+}
+
+func (e *UnavailableError) settingsHint() string {
+	n, differs := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured })
+	if !differs {
+		return ""
+	}
+	hint := ""
+	if same := n.same(); same != "" {
+		hint = same + ". "
+	}
+	hint += "The number of nodes, MaxTTL, Window, Durable and Cluster must be the same for all clients of these nodes; " +
+		"another database of the same servers is another node set; " + docs + "operating.md says how to change them"
+	if e.trust != "" {
+		hint += ", in short: when all clients have stopped and no lock is alive, " + e.trust
+	}
+	return hint
+}
+
+// same returns how this client gets the settings of the node, "" if that is not known.
+func (n NodeAnswer) same() string {
+	const list = "give this client the same list of nodes as the others"
+	if n.Cause == CauseStranger {
+		return list
+	}
+	var all []string
+	for _, d := range n.Settings {
+		switch d.Setting {
+		case "nodes":
+			return list
+		case "cluster":
+			all = append(all, list+", or the same Cluster")
+		case "durable":
+			if d.Node == "yes" {
+				all = append(all, "set Durable as the others do (command: add --durable)")
+			} else {
+				all = append(all, "leave Durable out as the others do (command: no --durable)")
+			}
+		case "max-ttl":
+			all = append(all, "set MaxTTL to "+d.Node+" as the others do")
+		case "window":
+			all = append(all, "set Window to "+d.Node+" as the others do")
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func (e *UnavailableError) freeHint() string {
+	var longest time.Duration
+	unsure := false
+	for _, n := range e.Nodes {
+		if n.Reason == ReasonFreeNoVote {
+			unsure, longest = true, max(longest, n.VotesIn)
+		}
+	}
+	switch {
+	case !unsure:
+		return ""
+	case longest == 0:
+		return "a node that may have forgotten a lock cannot say that it is free: holdfast nodes says why it does not vote"
+	}
+	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + forPeople(longest)
+}
+
+// quarantineHint names a voucher only if all nodes that answered are new. Otherwise somebody may hold a lock, and a
+// voucher would let a second owner have it.
+func (e *UnavailableError) quarantineHint() string {
+	var longest time.Duration
+	causes := map[Cause]bool{}
+	others := false // some nodes kept their data, or their state is not known
+	for _, n := range e.Nodes {
+		if n.VotesIn > 0 {
+			causes[n.Cause] = true
+			longest = max(longest, n.VotesIn)
+		}
+		others = others || n.Cause != CauseNew && n.Reason != ReasonUnanswered
+	}
+	wait := "wait " + forPeople(longest)
+	switch {
+	case longest == 0:
+		return ""
+	case len(causes) == 1 && causes[CausePlace]:
+		return wait + "; nothing shortens this"
+	case len(causes) == 1 && (causes[CauseVouched] || causes[CauseConfiguration]):
+		return wait
+	case causes[CauseNew] && !others:
+		return wait + ". If these nodes lost their data, a lock may be alive until then. " +
+			"Only if they were never used: holdfast nodes trust (Admin.Trust in Go) shortens this"
+	case causes[CauseNew]:
+		return wait + ", and some seconds more for a place among the nodes that kept their data: a lock may be alive until then"
+	}
+	return wait + ": a lock may be alive until then, although these nodes may have forgotten it"
+}
+
+func (e *UnavailableError) rightsHint() string {
+	code := func(what Cause) bool {
+		_, ok := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonServerError && n.Cause == what })
+		return ok
+	}
+	switch {
+	case code(node.WrongPass):
+		return "the user or the password in the URL is wrong, or not known to this server"
+	case code(node.NoPerm):
+		return "the user of the URL lacks a right, to a command, to the keys of this name or to holdfast:node*: " +
+			docs + "security.md lists them"
+	}
+	return ""
+}
+
+func (e *UnavailableError) addressHint() string {
+	said := func(reasons ...Reason) bool {
+		_, ok := e.any(func(n NodeAnswer) bool { return slices.Contains(reasons, n.Reason) })
+		return ok
+	}
+	var unknown *net.DNSError
+	if n, ok := e.any(func(n NodeAnswer) bool { return errors.As(n.Err, &unknown) && unknown.IsNotFound }); ok {
+		return fmt.Sprintf("no such host: correct the host name in the URL %s, or add it to the DNS", n.Node)
+	}
+	if n, ok := e.any(func(n NodeAnswer) bool { return n.Reason == ReasonFailed && errors.Is(n.Err, fs.ErrNotExist) }); ok {
+		return fmt.Sprintf("there is no socket at %s: start the server, and compare the path with its setting unixsocket", n.Node)
+	}
+	if n, ok := e.any(func(n NodeAnswer) bool {
+		return n.Reason == ReasonServerError && strings.Contains(n.Said(), "DB index is out of range")
+	}); ok {
+		return fmt.Sprintf("the server has fewer databases than the number at the end of %s: use 0 to 15, or raise its setting databases", n.Node)
+	}
+	switch {
+	case said(ReasonRefused):
+		return "nothing listens at an address that answers \"refused\": start the server, or correct the URL"
+	case said(ReasonNoScripts, ReasonCorrupt): // their texts say what to do
+		return ""
+	}
+	_, tls := e.any(func(n NodeAnswer) bool {
+		return n.Reason == ReasonDisconnected || n.Reason == ReasonTimedOut && strings.HasPrefix(n.Node, "rediss:")
+	})
+	if tls {
+		return "does TLS match? redis:// is without TLS, rediss:// with it"
+	}
+	return ""
+}

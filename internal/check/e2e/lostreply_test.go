@@ -1,0 +1,48 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+)
+
+// A lone waiter carries its question itself, and the question gets stuck on its connection. Then the lock passes to the
+// waiter over another connection. The waiter must get the lock at once, and not when its question times out: the lease
+// may be over by then.
+func TestALockThatComesDuringACarriedQuestionIsTakenAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	p := redistest.NewProxy(t, s.servers[0].Addr())
+	s.urls[0] = p.URL()
+	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 8*time.Second, 4*time.Second, 6*time.Second }))
+	held := warm(t, c, "x")
+	other := lock(t, c, "y")
+	got := make(chan error, 1)
+	waits := func(name string) {
+		l, err := c.Mutex(name).Lock(t.Context())
+		if err == nil {
+			err = l.Unlock(t.Context())
+		}
+		got <- err
+	}
+	go waits("y") // opens the inbox
+	time.Sleep(window)
+	other.Unlock(t.Context())
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		lock(t, c, "y").Unlock(t.Context())
+	}
+	p.StallExisting()
+	defer p.Release()
+	go waits("x")
+	time.Sleep(window) // the question is under way
+	began := time.Now()
+	held.Unlock(t.Context())
+	if err, took := <-got, time.Since(began); err != nil || took > 2*time.Second {
+		t.Errorf("%s after the Unlock the waiter's Lock and Unlock are over: %v", took, err)
+	}
+}
