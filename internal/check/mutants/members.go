@@ -31,7 +31,7 @@ var inMembers = []mutant{{
 	pkg: e2ePkg, check: "TestLooksAtAHungNodeDoNotPileUp", says: "more goroutines",
 }, {
 	name: "a vote that counts waits for reports of others", promise: outlives, file: "internal/core/fanout/members.go",
-	old: "if f.untrusted(node) { // otherwise", new: "if true { // otherwise",
+	old: "if f.untrusted(node) { // if the vote", new: "if true { // if the vote",
 	pkg: e2ePkg, check: "TestATrustedVoteDoesNotWaitForReportsOfOthers", says: "leases lost",
 }, {
 	name: "who looks at a node that votes keeps calls from it", promise: outlives, file: "internal/core/fanout/voter.go",
@@ -51,7 +51,7 @@ var inMembers = []mutant{{
 	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
 	name: "a node that comes back is not met by a client that rests", promise: exclusion, file: "internal/core/fanout/members.go",
-	old: "} else if me.id == \"\" { // it was away", new: "} else if false { // it was away",
+	old: "} else if me.id == \"\" { // the server was away", new: "} else if false { // the server was away",
 	pkg: e2ePkg, check: "TestAHolderThatRestsTellsANodeThatComesBack", says: "two holders",
 }, {
 	name: "a client that rested does not wait for objections", promise: exclusion, file: "internal/core/fanout/members.go",
