@@ -68,7 +68,7 @@ var inSimulation = []simulated{{
 	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
 }, {
 	name: "no token rule", file: "internal/check/nodemodel/lease.go",
-	old: "case old.there && mine.Token <= old.Seen:", new: "case false:",
+	old: "case old.there && mine.Token <= above:", new: "case false:",
 }, {
 	name: "no window", file: "internal/check/nodemodel/lease.go",
 	old: "return n.offClock(stamp-w, stamp+w), nil", new: "return n.offClock(stamp-1000*w, stamp+1000*w), nil",
@@ -80,7 +80,7 @@ var inSimulation = []simulated{{
 	old: "tomb, leased := above, old.Leased", new: "tomb, leased := above-1, old.Leased",
 }, {
 	name: "repair without a look at what was leased since", file: "internal/check/nodemodel/lease.go",
-	old: "case leased > T, now > number(c.Args[3]):", new: "case now > number(c.Args[3]):",
+	old: "case leased > T, now > number(c.Args[3]), rleased > T:", new: "case now > number(c.Args[3]):",
 }, {
 	name: "a refused repair has no place in the queue", file: "internal/check/nodemodel/lease.go",
 	old: "if old.Leased <= T && now <= number(c.Args[3]) {", new: "if false {",

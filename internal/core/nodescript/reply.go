@@ -81,6 +81,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 	}
 	a, rest := Answer{}, r.Value[1:]
 	var err error
+	op = op.Exclusive()
 	switch c := r.Value[0]; {
 	case c == 'N' && !op.GivesBack():
 		a.Verdict = NotAdmitted

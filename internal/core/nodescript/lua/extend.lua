@@ -3,8 +3,7 @@
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
 -- Returns E extended | R repaired: the lease was not here | L kind owner | O time | N | C
--- If another owner has a partial grant, the node refuses the repair and puts it first in the queue. It also tells the
--- other client that a lease wants the place of its partial grant.
+-- If another owner has a partial grant, the node refuses the repair and puts it first in the queue: see wanted.lua.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -15,10 +14,15 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   local ahead = stamp - now
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
+  local hash, rseen, rleased -- of readers
   local old = call('GET', key)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, flag, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
+    if flag ~= '0' and flag ~= '1' then
+      if flag ~= '2' and flag ~= '3' then return 'C' end -- of a later version
+      hash = key .. ':readers'
+    end
     local until_ = sub(old, 33, 48)
     if until_ ~= '0000000000000000' then before = sub(old, 66) end -- it was not released
     if before == owner and sub(old, 17, 32) == T then
@@ -27,22 +31,24 @@ local function one(key, plain, owner, T, expiry, last, stamp)
         if string.find(until_, '%D') then return 'C' end
         expiry = until_
       end
-    elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
-      -- The other owner's record is a partial grant, as long as the caller may still rely on its lease. When the other
-      -- client gives it back, the name goes to this lease before any waiter. Its place in the queue is its token below
-      -- zero. No ticket is negative. A claim is no grant and gives way at once.
-      local queue = key .. ':queue'
-      if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
-        call('PEXPIRE', queue, '@QUEUEMS@')
-        if flag ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. leased .. before, 'KEEPTTL') end
-        local client = #before <= @OWNER@ and string.match(before, '^[^~\n]*~([^~\n]*)~[^\n]*$')
-        if client then
-          redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, sub(old, 17, 32) .. before .. '\n' .. (plain and '3' or '2') .. key)
-        end
+    else
+      local others
+      if before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
+        others = { { before, sub(old, 17, 32) } }
+      elseif before ~= '' and sub(old, 17, 32) > leased then
+        leased = sub(old, 17, 32) -- it may have been a lease
       end
-      return 'Ll' .. before
-    elseif before ~= '' and sub(old, 17, 32) > leased then
-      leased = sub(old, 17, 32) -- it may have been a lease
+      if not others and hash then
+        @READERS@
+        local no, dead, live
+        no, rseen, rleased, dead, live = read(hash)
+        @FORGOT@
+        if dead > rleased then rleased = dead end
+        if live[1] and live[1][2] ~= '0000000000000000' then others = live end
+      end
+      if others then
+        @WANTED@
+      end
     end
   else
     @EVICTED@
@@ -50,14 +56,14 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   end
   -- A repair needs two conditions. No later lease was on this node. The owner may still rely on its lease. A majority
   -- granted any later lease, so an ended lease is never repaired. Stamps of attempts that never won do not count:
-  -- waiters ask every node, also one that lost this lease.
-  if answer == 'R' and (leased > T or now > last) then return 'Lg' .. before end
+  -- waiters ask every node, also one that lost this lease. The same applies to readers.
+  if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1
   local value = owner
   if plain then
     value = redis.pcall('GET', plain)
-    if value and value ~= owner and (value ~= before or value == '') then
+    if value and value ~= owner and value ~= '@MARKER@' and (value ~= before or value == '') then
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
@@ -72,6 +78,11 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     call('SET', plain, owner, 'PX', ms)
   end
   if seen < T then seen = T end
+  if rseen then -- expired readers and claims go
+    call('DEL', hash)
+    call('HSET', hash, 'seen', rseen .. rleased)
+  end
+  if hash then call('PEXPIRE', hash, '@STAYMS@') end
   call('SET', key, seen .. T .. expiry .. flag .. leased .. owner, 'PX', '@STAYMS@')
   return answer
 end
