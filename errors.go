@@ -32,6 +32,11 @@ var (
 	// option [Reentrant](false) forbids a second handle.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
+	// ErrUpgrade means that the caller wants the exclusive lock and has the shared lock of this name, under the lease
+	// whose context it passed. Two such callers would wait for each other for ever. Release the shared lock first, or
+	// take the exclusive lock from the start.
+	ErrUpgrade = errors.New("held shared by the caller itself: a reader cannot become a writer; unlock first, or lock exclusively from the start")
+
 	// ErrOrder means that LockAll did not wait for a lock that another owner has, because the caller holds a lock whose
 	// name sorts above it: two such callers would wait for each other for ever. The error also matches [ErrHeld]. Take
 	// all locks in one call, or take the lower names first.

@@ -28,6 +28,7 @@ type Lease struct {
 	name   string
 	held   *renewal.Lease
 	set    *LeaseSet // of LockAll; nil: the lease is no member of a set
+	share  *share    // of RLock; nil: the lease has one user
 	*handle
 	own  handle // handle of the Lease that took the lock
 	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
@@ -89,6 +90,9 @@ func (l *Lease) Owner() string { return l.held.Owner() }
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
 	what := ""
+	if l.Shared() {
+		what = "shared lock "
+	}
 	if slot := l.Slot(); slot >= 0 {
 		what = fmt.Sprintf("slot %d of ", slot)
 	}
@@ -200,6 +204,9 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 // another handle asked for.
 func (l *Lease) release(ctx context.Context, at time.Time) error {
 	last, keep, err := l.endHandle(at)
+	if l.share != nil && (last || l.held.End() != nil) {
+		l.client.locker.Closed(l.held.Kind().Line(), l.share)
+	}
 	switch {
 	case err != nil:
 		return l.wrap(ctx, "unlock", err)

@@ -89,7 +89,7 @@ var inSimulation = []simulated{{
 	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
 }, {
 	name: "a lease's release is sent as that of an attempt", file: "internal/core/renewal/lease.go",
-	old: "return e.lock.Release(", new: "return e.lock.Abort(",
+	old: "return e.Kind().Release(", new: "return e.Kind().Abort(",
 }, {
 	name: "no quarantine", file: "internal/check/nodemodel/admission.go",
 	old: "nodescript.Micros(n.now() + us), \"why\": why", new: "nodescript.Micros(n.now()), \"why\": why",
@@ -145,7 +145,7 @@ var inSimulation = []simulated{{
 	old: "last = h == f && f.ended && f.below == nil", new: "last = true",
 }, {
 	name: "goroutines under one lease do not exclude each other", file: "handle.go",
-	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
+	old: "case !l.free(shared), !l.shared && len(l.line) > 0 && l.line[0] != after:", new: "case false:",
 }, {
 	name: "a name that a minority keeps counts as kept", file: "internal/core/renewal/giveback.go",
 	old: "case b.lost == nil && b.done > 0 &&", new: "case b.done > 0 &&",

@@ -22,7 +22,7 @@ type Kind interface {
 	// no name can be.
 	Line() string
 	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
-	// waiter of this process has just got the name. Clients of other libraries know no such kind.
+	// waiter of this process has just got the name. A release leaves no gap for clients of other libraries.
 	Shares() bool
 
 	// Owner returns the owner of an attempt, from one of [nodescript.NewOwner]. The nodes read the mode from it.

@@ -11,5 +11,8 @@ var _, _ Kind = (*Shared)(nil), (*Exclusive)(nil)
 // NewShared returns the shared lock of a name.
 func NewShared(l nodescript.Lock) *Shared { return &Shared{Exclusive{l}} }
 
+// Shares implements [Kind].
+func (s *Shared) Shares() bool { return true }
+
 // Owner implements [Kind].
 func (s *Shared) Owner(owner string) string { return nodescript.ReaderOwner(owner) }
