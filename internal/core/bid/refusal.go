@@ -50,8 +50,12 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 				most = max(most, full)
 			case a.Offered: // nobody is in the way
 			default:
-				owners[a.Owner]++
-				most = max(most, owners[a.Owner])
+				who := a.Owner
+				if nodescript.IsReader(who) {
+					who = "" // nodes may name different readers, which hold the name together
+				}
+				owners[who]++
+				most = max(most, owners[who])
 			}
 		case nodescript.Granted, nodescript.Stale:
 			free++

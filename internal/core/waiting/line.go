@@ -15,7 +15,7 @@ import (
 type lines struct {
 	mu     sync.Mutex
 	byName map[string]*line
-	shares map[string]opening // by name: the share that readers opening last
+	shares map[string]opening // by name: the share that readers opened last
 }
 
 // line is the line of the waiters for one name, with the findings of the first waiter, which count for all.
@@ -109,7 +109,7 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 	return false, last
 }
 
-// leave makes the next waiter for name the first one. o is the share that the caller opening, if any: the readers behind
+// leave makes the next waiter for name the first one. o is the share that the caller opened, if any: the readers behind
 // the caller join it. near says that the caller has the lock and will pass it on. held returns the refusal that the
 // other waiters get during that time, and the present instant.
 func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, clock.Instant)) {

@@ -13,7 +13,7 @@ import (
 // come later join while nobody is known to wait, and for a window at most. After that, a reader bids again, and so it
 // finds the writers of other processes.
 type Share interface {
-	// Reserve adds n users. They call for their part of the share later. It is called by the reader that opening the
+	// Reserve adds n users. They call for their part of the share later. It is called by the reader that opened the
 	// share, before that reader uses it. So the share is in use.
 	Reserve(n int)
 }
@@ -56,7 +56,7 @@ func (o opening) admit(joined []*place) {
 	}
 }
 
-// register notes the share that readers opening last. The caller holds l.mu.
+// register notes the share that readers opened last. The caller holds l.mu.
 func (l *lines) register(name string, o opening) {
 	if l.shares == nil {
 		l.shares = map[string]opening{}
