@@ -60,9 +60,12 @@ type HeldError struct {
 	// Slots is the number of slots of a semaphore, as the caller gave it: all of them are held. It is 0 for a lock.
 	Slots int
 
-	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. It is
-	// empty if nobody holds the lock and several clients took votes from each other.
+	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. Of
+	// readers it has the first ten. It is empty if nobody holds the lock and several clients took votes from each other.
 	Holders []Holder
+
+	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
+	Readers int
 
 	// ExpiresIn is the time from the making of this error to the end of the last holder's lease, if the lease is not
 	// renewed. It is negative if the lock never ends (a foreign key without expiry).
@@ -88,7 +91,7 @@ func (e *HeldError) Error() string {
 		noun = "semaphore"
 	}
 	said := e.Said()
-	if e.Holder().Own {
+	if h := e.Holder(); h.Own && !h.Shared {
 		said += " (a call with the context of its lease would share it)"
 	}
 	return fmt.Sprintf("%s %q: %s", noun, e.Name, said) + because(e.cause)

@@ -147,8 +147,10 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease,
 	if h != nil {
 		return h, nil
 	}
+	own := holderOf(l.Owner(), false)
+	own.Own = true
 	held := &HeldError{
-		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{own},
 	}
 	if !wait {
 		return nil, m.prefix(held)
@@ -251,9 +253,15 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	}
 	e := &HeldError{Name: m.name, Slots: m.k(), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
-		e.Holders = []Holder{{
-			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,
-		}}
+		owners := []string{owner}
+		if n := r.Readers(); n != nil {
+			e.Readers, owners = n.Readers, n.Owners
+		}
+		for _, owner := range owners {
+			h := holderOf(owner, foreign)
+			h.Own = nodescript.ClientOf(owner) == m.client.id
+			e.Holders = append(e.Holders, h)
+		}
 	}
 	return e
 }

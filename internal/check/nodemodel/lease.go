@@ -122,7 +122,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	case live && old.Owner == mine.Owner && old.Token == mine.Token:
 		return granted(old.Waiting), nil // a repeated command
 	case live && old.Owner != mine.Owner && old.Owner != from:
-		return n.wait(c, old, mine.Owner, ticket, reader{old.Owner, old.Token, old.Expiry})
+		return n.wait(c, old, mine.Owner, ticket, reader{owner: old.Owner, token: old.Token, expiry: old.Expiry})
 	case len(alive) > 0:
 		return n.wait(c, old, mine.Owner, ticket, named(alive))
 	case old.there && mine.Token <= above:
@@ -210,11 +210,14 @@ func (n *Node) wait(c node.Call, old stored, owner, ticket string, has reader) (
 		old.Waiting = true
 		n.flag(c, old.Record)
 	}
-	kind := "l"
-	if has.token == 0 {
+	kind, who := "l", has.owner
+	switch {
+	case has.token == 0:
 		kind = "c"
+	case has.crowd != nil:
+		kind, who = "r", nodescript.PrintNamed(has.crowd)
 	}
-	return "H" + kind + nodescript.Micros(has.expiry-n.now()) + place + has.owner, nil
+	return "H" + kind + nodescript.Micros(has.expiry-n.now()) + place + who, nil
 }
 
 // left returns the remaining life of a key, as scripts print it.
@@ -266,7 +269,7 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	case granted:
 		// The other owner has a partial grant, as long as the caller may rely on its lease.
 		if old.Leased <= T && now <= number(c.Args[3]) {
-			n.wantBack(c, old, owner, T, []reader{{old.Owner, old.Token, old.Expiry}})
+			n.wantBack(c, old, owner, T, []reader{{owner: old.Owner, token: old.Token, expiry: old.Expiry}})
 		}
 		return "Ll" + old.Owner, nil
 	case len(grants) > 0:

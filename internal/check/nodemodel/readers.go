@@ -15,6 +15,7 @@ import (
 type reader struct {
 	owner         string
 	token, expiry int64
+	crowd         []string // in an answer: the owners of all readers
 }
 
 func (r reader) compare(o reader) int {
@@ -49,7 +50,7 @@ func (n *Node) readers(c node.Call) (r readers, err error) {
 		if owner == noted {
 			r.seen, r.leased = a, b
 		} else {
-			r.all = append(r.all, reader{owner, a, b})
+			r.all = append(r.all, reader{owner: owner, token: a, expiry: b})
 		}
 	}
 	slices.SortFunc(r.all, reader.compare)
@@ -144,6 +145,9 @@ func named(live []reader) reader {
 	r := live[0]
 	for _, one := range live {
 		r.expiry = max(r.expiry, one.expiry)
+		if one.token != 0 {
+			r.crowd = append(r.crowd, one.owner)
+		}
 	}
 	return r
 }
@@ -183,8 +187,8 @@ func (n *Node) listed(c node.Call, record string) string {
 	if err != nil || r.corrupt || !r.there || len(record) < 49 || record[48] != '2' && record[48] != '3' {
 		r = readers{}
 	}
-	out := nodescript.Micros(r.seen) + nodescript.Micros(r.leased)
 	live := r.alive(n.now())
+	out := nodescript.Micros(r.seen) + nodescript.Micros(r.leased) + fmt.Sprintf("%06d", len(live))
 	for _, one := range live[:min(len(live), nodescript.MostListed)] {
 		out += fmt.Sprintf("%03d", len(one.owner)) + nodescript.Micros(one.token) + nodescript.Micros(one.expiry) + one.owner
 	}

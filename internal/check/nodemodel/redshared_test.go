@@ -85,7 +85,7 @@ func (w *world) tells(want string, c nodescript.Call, owners ...string) {
 
 func TestReadersShareAndAWriterWaits(t *testing.T) {
 	w, T := reading(t)
-	w.says("Hl0000000010000001000000"+amy, queue(bob, T+2, T-9)) // the lowest token, the latest expiry
+	w.says("Hr0000000010000001000000000002"+amy+"\n"+ben, queue(bob, T+2, T-9)) // the lowest token, the latest expiry
 	w.reads(amy, T, ben, T+1)
 	w.tells("D", unread(amy, T))
 	w.tells("D", unread(ben, T+1), bob)
@@ -177,16 +177,16 @@ func TestAReleaseRemovesNoOtherReader(t *testing.T) {
 	w.at(T + 20_000_000) // this clock is ahead: ben's lease seems over
 	w.says("D", unread(amy, T))
 	w.at(T + 3)
-	w.says("Hl", acquire(ann, T+5))
+	w.says("Hr", acquire(ann, T+5))
 	w.says("R", extendRead(ben, T+1, T+6, T+5_000_000)) // only the plain key was gone
 }
 
 func TestAWritersLeaseComesBackThroughReaders(t *testing.T) {
 	w, T := reading(t)
-	w.says("Hl", queue(cid, T+2, T-1_000_000))
+	w.says("Hr", queue(cid, T+2, T-1_000_000))
 	w.tells("Ll"+amy, extend(ann, T-1, T+3, T+5_000_000), amy, ben) // both hear that their partial grants are wanted
 	w.inQueue(ann, cid)
-	w.says("Hl", read(cat, T+4)) // no reader comes before it
+	w.says("Hr", read(cat, T+4)) // no reader comes before it
 	w.tells("D", abortRead(amy, T))
 	w.tells("D", abortRead(ben, T+1), ann)
 	w.says("R", extend(ann, T-1, T+6, T+5_000_000))
@@ -194,11 +194,11 @@ func TestAWritersLeaseComesBackThroughReaders(t *testing.T) {
 
 func TestReadersComeBehindAWriterThatWaits(t *testing.T) {
 	w, T := reading(t)
-	w.says("Hl", queue(bob, T+2, T-9))
+	w.says("Hr", queue(bob, T+2, T-9))
 	w.says("G1", readLater(cat, T+3, T-10)) // it came before
 	w.says("D", unread(cat, T+3))
-	w.says("Hl0000000010000001000001"+amy, readLater(cat, T+5, T-8))
-	w.says("Hl0000000010000001------"+amy, read("web~k~3~r", T+5))
+	w.says("Hr0000000010000001000001000002"+amy+"\n"+ben, readLater(cat, T+5, T-8))
+	w.says("Hr0000000010000001------000002"+amy+"\n"+ben, read("web~k~3~r", T+5))
 	w.listen(nodescript.Inbox(client(bob)), false)
 	w.says("G0", readLater(cat, T+6, T-8)) // a dead writer keeps nobody out
 	w.inQueue()
@@ -206,9 +206,9 @@ func TestReadersComeBehindAWriterThatWaits(t *testing.T) {
 
 func TestAWriterThatLeavesTheQueueWakesReaders(t *testing.T) {
 	w, T := reading(t)
-	w.says("Hl", queue(bob, T+2, T-9))
-	w.says("Hl", readLater(cat, T+3, T-8))
-	w.says("Hl", queue(ann, T+4, T-7))
+	w.says("Hr", queue(bob, T+2, T-9))
+	w.says("Hr", readLater(cat, T+3, T-8))
+	w.says("Hr", queue(ann, T+4, T-7))
 	w.tells("F", abort(bob, T+2), cat)
 	w.inQueue(ann)
 	w.says("G1", read(cat, T+6))
@@ -236,6 +236,27 @@ func TestReadersAreLetInTogether(t *testing.T) {
 	w.reads(append([]any{all[3], T + 4, all[17], T + 5}, claims(all, 3, 17)...)...)
 }
 
+// An answer under readers has their number, and names as many of the first ten as fit. Claims do not count.
+func TestAnAnswerNamesTheFirstReaders(t *testing.T) {
+	w := voting(t)
+	T := w.now
+	var all []string
+	for i := range 12 {
+		all = append(all, fmt.Sprintf("web~b~%02d~r", i))
+		w.says("G0", read(all[i], T+int64(i)))
+	}
+	w.says("Hr0000000010000011------000012"+strings.Join(all[:10], "\n"), acquire(ann, T+20))
+	for i, o := range all {
+		w.tells("D", unread(o, T+int64(i)))
+	}
+	var long []string
+	for i := range 5 {
+		long = append(long, fmt.Sprintf("%s~b~%02d~r", strings.Repeat("x", 240), i))
+		w.says("G0", read(long[i], T+30+int64(i)))
+	}
+	w.says("Hr0000000010000034------000005"+strings.Join(long[:3], "\n"), acquire(ann, T+40))
+}
+
 // claims returns what reads expects of claims, without some of them.
 func claims(all []string, without ...int) (list []any) {
 	for i, o := range all {
@@ -258,7 +279,7 @@ func TestAWriterBecomesAReaderWithoutAGap(t *testing.T) {
 	w.says("F", release(ann, T+8)) // what is left of ann
 	w.says("G0", read(ben, T+10))
 	w.reads(amy, T+7, ben, T+10)
-	w.says("Hl", acquire(bob, T+11))
+	w.says("Hr", acquire(bob, T+11))
 }
 
 func TestTheMarkerOfReadersIsNotForeign(t *testing.T) {
@@ -331,7 +352,7 @@ func TestAReaderLeavesTheNameSharedUntilLater(t *testing.T) {
 	w.says("S", read(amy, T))
 	w.says("G0", read(ben, T+4))
 	w.at(T + 20_000_000)
-	w.says("Hl0000000010000000------"+nodescript.LeftOwner(amy), acquire(ann, w.now))
+	w.says("Hr0000000010000000------000001"+nodescript.LeftOwner(amy), acquire(ann, w.now))
 	w.at(T + 30_000_000)
 	w.says("G0", acquire(ann, w.now))
 }

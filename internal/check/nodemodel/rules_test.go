@@ -86,7 +86,7 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 		}
 	}
 	for _, m := range wanted {
-		grants := append(is.shared.alive(is.now), reader{is.record.Owner, is.record.Token, 0})
+		grants := append(is.shared.alive(is.now), reader{owner: is.record.Owner, token: is.record.Token})
 		if !slices.ContainsFunc(grants, func(r reader) bool {
 			return r.token != 0 && strings.HasPrefix(m, nodescript.Micros(r.token)+r.owner+"\n")
 		}) {

@@ -71,7 +71,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 	case alive && old.has.token == T:
 		return granted(old.Waiting), nil // a repeated command
 	case live && !passed:
-		return n.wait(c, old.stored, owner, ticket, reader{old.Owner, old.Token, old.Expiry})
+		return n.wait(c, old.stored, owner, ticket, reader{owner: old.Owner, token: old.Token, expiry: old.Expiry})
 	case T <= least:
 		return stale(s, now, least), nil
 	}
@@ -106,7 +106,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 			n.wrote()
 		}
 	}
-	return n.admitReader(s, c, old, reader{owner, T, expiry}, leased, p)
+	return n.admitReader(s, c, old, reader{owner: owner, token: T, expiry: expiry}, leased, p)
 }
 
 // token returns the token of the record's owner, 0 if the record was released.
@@ -216,7 +216,7 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 		return "N", nil
 	case old.live(now) && old.Token != 0:
 		if old.Leased <= T && now <= last {
-			n.wantBack(c, old.stored, owner, T, []reader{{old.Owner, old.Token, old.Expiry}})
+			n.wantBack(c, old.stored, owner, T, []reader{{owner: old.Owner, token: old.Token, expiry: old.Expiry}})
 		}
 		return "Ll" + old.Owner, nil
 	case here:

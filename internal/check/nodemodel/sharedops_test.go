@@ -63,7 +63,7 @@ func (g *generator) entries(l nodescript.Lock) []reader {
 	var all []reader
 	for _, s := range sharers {
 		if a, b, ok := twoTokens(g.w.model.keys[key].hash[s]); ok {
-			all = append(all, reader{s, a, b})
+			all = append(all, reader{owner: s, token: a, expiry: b})
 		}
 	}
 	return all

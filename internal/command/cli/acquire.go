@@ -20,25 +20,51 @@ const patience = 5 * time.Second
 // end. A later try does not help either.
 var errSelf = errors.New("this command already runs under this lock")
 
-// ownRun returns the lock and its owner if an outer run holds the lock, else "". An outer run is a holdfast run under
-// which this process was started.
-func ownRun(err error) (name, owner string) {
+// ownRun returns the lock if an outer run holds it. An outer run is a holdfast run under which this process was started.
+// shared says that this run wants the lock shared. An error names only some of many readers; then the nodes list more.
+func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is bool) {
 	var held *holdfast.HeldError
-	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
-		return held.Name, held.Holder().Owner
+	owners := outerOwners()
+	if len(owners) == 0 || !errors.As(err, &held) {
+		return self, false
 	}
-	return "", ""
+	holders := held.Holders
+	if held.Readers > len(holders) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if s, err := client.Status(ctx, held.Name); err == nil {
+			holders = s.Holders
+		}
+	}
+	for _, h := range holders {
+		if slices.Contains(owners, h.Owner) {
+			return selfHeld{held.Name, h.Owner, h.Shared && !shared}, true
+		}
+	}
+	return self, false
 }
 
 // selfHeld is the error for a lock that an outer run holds.
-type selfHeld struct{ name, owner string }
+type selfHeld struct {
+	name, owner string
+	upgrade     bool // the outer run holds it shared, and this run wants it exclusively
+}
 
-func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
+func (e selfHeld) Error() string {
+	if e.upgrade {
+		return fmt.Sprintf("lock %q: %v, but shared: a reader cannot become a writer", e.name, errSelf)
+	}
+	return fmt.Sprintf("lock %q: %v", e.name, errSelf)
+}
 func (e selfHeld) Unwrap() error { return errSelf }
 
 // acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
 	w := &waiter{talker: a.talker, through: f.through}
+	w.self = func(err error) bool {
+		_, is := ownRun(client, err, f.shared)
+		return is
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -46,7 +72,7 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	if f.through {
 		options = append(options, holdfast.WaitThroughOutages())
 	}
-	lock, try := calls(client, names, int(f.slots), options)
+	lock, try := calls(client, names, f, options)
 	a.hold()
 	stop := sig.interrupt(cancel)
 	var h held
@@ -78,8 +104,8 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 		}
 		return nil, s
 	}
-	if name, owner := ownRun(err); owner != "" {
-		return nil, a.refusal(selfHeld{name, owner}, f, "")
+	if self, is := ownRun(client, err, f.shared); is {
+		return nil, a.refusal(self, f, "")
 	}
 	if err != nil {
 		return nil, a.refusal(err, f, ended)
@@ -142,7 +168,11 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.Is(err, errSelf):
-		return &failure{code: exitHeld, err: err} // --skip-ok does not apply, because this job can never run
+		hint := ""
+		if self := (selfHeld{}); errors.As(err, &self) && self.upgrade {
+			hint = "leave --shared out of the run around this one, or add it to this one"
+		}
+		return &failure{code: exitHeld, err: err, hint: hint} // --skip-ok does not apply, because this job can never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
 			a.note("%s: skipped", trimmed(err))
@@ -264,6 +294,7 @@ func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == 
 type waiter struct {
 	*talker
 	give    context.CancelCauseFunc // ends the wait
+	self    func(err error) bool    // reports whether an outer run holds the lock
 	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
 	nodes   map[string]refusalOf    // last printed answer of each node that does not vote
 	met     bool                    // another owner has held the lock during this wait
@@ -278,7 +309,7 @@ func (w *waiter) refused(err error) {
 	switch {
 	case errors.As(err, &held):
 		w.hint, w.met = true, true
-		if _, owner := ownRun(err); owner != "" {
+		if w.self(err) {
 			w.give(errSelf)
 			return
 		}

@@ -13,7 +13,7 @@ import (
 func (e selfHeld) passedOn() (lockOf, bool) {
 	owners, fences := outerOwners(), outerFences()
 	i := slices.Index(owners, e.owner)
-	if i < 0 || len(owners) != len(fences) || fences[i] == noFence || !childprocess.InGroup() {
+	if e.upgrade || i < 0 || len(owners) != len(fences) || fences[i] == noFence || !childprocess.InGroup() {
 		return lockOf{}, false
 	}
 	return lockOf{e.name, e.owner, fences[i]}, true

@@ -153,6 +153,20 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 	return owner, foreign, left
 }
 
+// Readers returns the readers that have the name: those of the node that knows most of them. It returns nil if the name
+// is not held by readers.
+func (r *Refusal) Readers() (most *nodescript.Evidence) {
+	if owner, _, _ := r.Holder(); !nodescript.IsReader(owner) {
+		return nil
+	}
+	for _, a := range r.Answers {
+		if a.Verdict == nodescript.Held && a.Evidence != nil && (most == nil || a.Evidence.Readers > most.Readers) {
+			most = a.Evidence
+		}
+	}
+	return most
+}
+
 // Age returns the time since the nodes were asked, 0 if that is not known.
 func (r *Refusal) Age(now clock.Instant) time.Duration {
 	if r.Asked == 0 {

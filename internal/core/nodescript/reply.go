@@ -109,6 +109,12 @@ func ParseReply(op Op, r node.Reply) Answer {
 			n, err = strconv.ParseUint(slot, 10, 16)
 			a.Offered, a.Slot = true, int(n)
 		}
+	case c == 'H' && op == Acquire && len(rest) > heldHead+countDigits && rest[0] == 'r':
+		n, bad := parseCount(rest[heldHead:])
+		owners := strings.Split(strings.Clone(rest[heldHead+countDigits:]), "\n")
+		if a = ParseReply(op, node.Reply{Value: "Hl" + rest[1:heldHead] + owners[0]}); a.Verdict == Held {
+			a.Evidence, err = &Evidence{Readers: n, Owners: owners}, bad
+		}
 	case c == 'H' && op == Acquire && len(rest) >= heldHead && len(rest) <= heldHead+MostOwner:
 		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1
 		a.Left, err = parseLeft(rest[1 : 1+digits])

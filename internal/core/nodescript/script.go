@@ -84,6 +84,8 @@ func NewScripts(c Config, run string) *Scripts {
 		"OWNER":      strconv.Itoa(MostOwner),
 		"BATCH":      strconv.Itoa(MostClaims),
 		"MARKER":     Marker,
+		"NAMEDMOST":  strconv.Itoa(MostNamed),
+		"NAMEDSIZE":  strconv.Itoa(namedSize),
 		"GUARD":      quote(c.String() + " " + run),
 		"CONFIG":     quote(c.String()),
 		"RUN":        quote(run),

@@ -2,7 +2,9 @@ package nodescript
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Readers is what a node stores about the readers of a name, beside its [Record]. It is a hash. Its field "seen" has the
@@ -10,6 +12,7 @@ import (
 type Readers struct {
 	Seen   int64    // the highest token of a reader, µs; a writer's token must exceed it
 	Leased int64    // the highest token that may have been a reader's lease and has no entry
+	Count  int      // in the answer to inspect: the number of those that are alive
 	List   []Reader // in the answer to inspect: those that are alive, at most MostListed; first the lowest token, last claims
 }
 
@@ -25,6 +28,10 @@ const (
 	MostClaims = 16
 	// MostListed is how many readers inspect lists.
 	MostListed = 100
+	// MostNamed is how many readers the answer to an acquire names.
+	MostNamed = 10
+	// namedSize limits the length of these names, because an answer has at most 999 bytes.
+	namedSize = 900
 	// Marker is the value of a plain key while readers hold its name. It is not foreign, also if it outlives them.
 	Marker = "holdfast:readers"
 )
@@ -32,7 +39,7 @@ const (
 // parseReaders reads the end of the answer to inspect.
 func parseReaders(s string) (r Readers, err error) {
 	bad := errors.New("readers cut off")
-	if len(s) < 2*digits {
+	if len(s) < 2*digits+countDigits {
 		return r, bad
 	}
 	if r.Seen, err = parseMicros(s[:digits]); err != nil {
@@ -41,8 +48,11 @@ func parseReaders(s string) (r Readers, err error) {
 	if r.Leased, err = parseMicros(s[digits : 2*digits]); err != nil {
 		return r, err
 	}
+	if r.Count, err = parseCount(s[2*digits:]); err != nil {
+		return r, err
+	}
 	const head = 3 + 2*digits
-	for s = s[2*digits:]; s != ""; {
+	for s = s[2*digits+countDigits:]; s != ""; {
 		if len(s) < head {
 			return r, bad
 		}
@@ -60,4 +70,28 @@ func parseReaders(s string) (r Readers, err error) {
 		r.List, s = append(r.List, one), s[head+n:]
 	}
 	return r, nil
+}
+
+// countDigits is the number of digits of a number of readers.
+const countDigits = 6
+
+func parseCount(s string) (int, error) {
+	if len(s) < countDigits {
+		return 0, errors.New("number cut off")
+	}
+	n, err := strconv.ParseUint(s[:countDigits], 10, 31)
+	return int(n), err
+}
+
+// PrintNamed returns the readers with these owners, as the answer to an acquire names them. Models of a node use it.
+func PrintNamed(owners []string) string {
+	var list []string
+	size := 0
+	for i, owner := range owners {
+		if i == 0 || i < MostNamed && size+len(owner) < namedSize {
+			list = append(list, owner)
+			size += len(owner) + 1
+		}
+	}
+	return fmt.Sprintf("%0*d", countDigits, min(len(owners), 999999)) + strings.Join(list, "\n")
 }

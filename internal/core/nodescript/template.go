@@ -21,7 +21,7 @@ var templates = sync.OnceValue(func() (t struct {
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
-	shares, readers, forgot, wanted := text("shares"), text("readers"), text("forgot"), text("wanted")
+	shares, readers, forgot, wanted, named := text("shares"), text("readers"), text("forgot"), text("wanted"), text("named")
 	for op := range ops {
 		source := text(op.String())
 		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
@@ -34,7 +34,7 @@ var templates = sync.OnceValue(func() (t struct {
 		case LeaveShared:
 			none = "L"
 		}
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted,
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named,
 			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		t.ops[op] = strings.Split(parts.Replace(source), "@")
 	}

@@ -23,7 +23,7 @@ type renewal struct {
 	stamp int64
 	ttl   time.Duration
 	owner string
-	turns bool // the request turns an exclusive lease into a shared one: see [Lease.Downgrade]
+	turns bool     // the request turns an exclusive lease into a shared one: see [Lease.Downgrade]
 	wait  *outcome // the caller of Extend waits for this result; nil: no caller waits
 	again bool     // this renewal repeats one that came too late
 

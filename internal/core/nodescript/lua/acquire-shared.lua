@@ -28,8 +28,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     local n = call('ZRANK', queue, owner)
     return n and string.format('%06d', math.min(n, 999999)) or '------'
   end
-  -- held answers who has the name. An owner with a ticket joins the queue.
-  local function held(who, T0, last)
+  -- held answers who has the name. An owner with a ticket joins the queue. crowd: readers have it.
+  local function held(who, T0, last, crowd)
     local place = '------'
     if #wants == 16 then
       call('ZADD', queue, 'NX', wants, owner)
@@ -37,7 +37,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       if not waits then call('SETRANGE', key, '48', flag + 1) end
       place = rank()
     end
-    return 'H' .. (T0 == '0000000000000000' and 'c' or 'l') .. string.format('%016.0f', last - now) .. place .. who
+    local kind = T0 == '0000000000000000' and 'c' or crowd and 'r' or 'l'
+    return 'H' .. kind .. string.format('%016.0f', last - now) .. place .. (kind == 'r' and crowd or who)
   end
 
   if alive and has == T then return 'G' .. (waits and '1' or '0') end -- a repeated command
@@ -103,7 +104,8 @@ local function one(key, plain, mine, ttl, wants, owner)
         for i = 2, #live do
           if live[i][3] > last then last = live[i][3] end
         end
-        return held(live[1][1], live[1][2], last)
+        @NAMED@
+        return held(live[1][1], live[1][2], last, named(live))
       end
       -- The name is free: it goes to the first of the queue, which may be the caller.
       if #wants == 16 then call('ZADD', queue, 'NX', wants, owner) end

@@ -7,6 +7,7 @@
 --         process that passes its lease on
 --       4 owner
 -- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
+--         kind is c claim, l lease, f foreign value, or r readers: then the owner is number(6) owners, see named.lua
 local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -25,7 +26,7 @@ local function one(key, plain, mine, ttl, wants, owner)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, waits, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
-    local expiry, readers, holder, T0 = sub(old, 33, 48), nil, nil, nil
+    local expiry, readers, holder, T0, crowd = sub(old, 33, 48), nil, nil, nil, nil
     if waits ~= '0' and waits ~= '1' then
       if waits ~= '2' and waits ~= '3' then return 'C' end -- of a later version
       @READERS@
@@ -52,9 +53,13 @@ local function one(key, plain, mine, ttl, wants, owner)
       for i = 2, #readers do
         if readers[i][3] > expiry then expiry = readers[i][3] end
       end
+      if T0 ~= '0000000000000000' then
+        @NAMED@
+        crowd = named(readers)
+      end
     end
     if holder then
-      local kind, rank = 'l', '------'
+      local kind, rank = crowd and 'r' or 'l', '------'
       if T0 == '0000000000000000' then kind = 'c' end
       if #wants == 16 then
         local queue = key .. ':queue'
@@ -63,7 +68,7 @@ local function one(key, plain, mine, ttl, wants, owner)
         if waits ~= '1' then call('SETRANGE', key, '48', marked and '3' or '1') end
         rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
       end
-      return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. holder
+      return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. (crowd or holder)
     end
     -- No release said that the stamp of the earlier owner never won. So it may have been a lease.
     if before ~= '' and before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end

@@ -1,7 +1,7 @@
 -- inspect: answers the content of a name's keys on this node. It only reads. Clients send it as text.
 -- KEYS  1 record  2 plain key
--- Returns time kind votes pttl record-length(6) record plain-length(3) plain rseen rleased readers
--- A reader is owner-length(3) T expiry owner; at most @LISTED@, the lowest T first.
+-- Returns time kind votes pttl record-length(6) record plain-length(3) plain rseen rleased number(6) readers
+-- A reader is owner-length(3) T expiry owner; at most @LISTED@ of the number, the lowest T first.
 -- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node
 -- that does not vote may have forgotten the name. So does one that evicted keys: see evicted.
 local call, sub = redis.call, string.sub
@@ -32,7 +32,7 @@ local out = { now, kind, votes, left, string.format('%06d', #record), record, st
 local flag = sub(record, 49, 49)
 local ok, no, rseen, rleased, _, live = pcall(read, KEYS[1] .. ':readers')
 if not ok or no or flag ~= '2' and flag ~= '3' then rseen, rleased, live = '0000000000000000', '0000000000000000', {} end
-out[#out + 1] = rseen .. rleased
+out[#out + 1] = rseen .. rleased .. string.format('%06d', math.min(#live, 999999))
 for i = 1, math.min(#live, @LISTED@) do
   out[#out + 1] = string.format('%03d', #live[i][1]) .. live[i][2] .. live[i][3] .. live[i][1]
 end
