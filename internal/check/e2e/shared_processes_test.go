@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // loop is the work of a process that takes a lock again and again. It holds it for a few milliseconds, and says when it
@@ -315,4 +316,55 @@ func TestAWriterPassesTheLockToReaders(t *testing.T) {
 	writer := eventually(t, c.Mutex("x").Lock)
 	unlock(t, all...)
 	unlock(t, comes(t, writer, "the next writer"))
+}
+
+// A writer's lease comes back to a node that lost it, although readers of several clients try there all the time, each
+// time with a new attempt.
+func TestAWritersLeaseComesBackAmongReadersThatTry(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	l := lock(t, c, "x", holdfast.WithTTL(2*time.Second))
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer cancel()
+	var tries atomic.Int64
+	for i := range 4 {
+		other := s.ready(s.client(patient))
+		for range 3 {
+			wait.Go(func() {
+				for ctx.Err() == nil {
+					if i%2 == 0 {
+						_, _ = other.Mutex("x").TryRLock(ctx)
+					} else {
+						short, stop := context.WithTimeout(ctx, 30*time.Millisecond)
+						_, _ = other.Mutex("x").RLock(short)
+						stop()
+					}
+					tries.Add(1)
+				}
+			})
+		}
+	}
+	for range 3 {
+		redistest.Eventually(t, 20*time.Second, "the lease on all nodes", func() bool {
+			r, ok := s.record(2, "x")
+			return ok && r.Owner == l.Owner() && r.Token == l.Fence()
+		})
+		was := tries.Load()
+		key := nodescript.RecordKey("x")
+		s.servers[2].MustDo(t, "DEL", key, nodescript.QueueKey(key), nodescript.ReadersKey(key), "x")
+		redistest.Eventually(t, 20*time.Second, "readers to try again", func() bool { return tries.Load() > was+50 })
+	}
+	redistest.Eventually(t, 20*time.Second, "the lease on all nodes", func() bool {
+		r, ok := s.record(2, "x")
+		return ok && r.Owner == l.Owner() && r.Token == l.Fence()
+	})
+	if l.Context().Err() != nil {
+		t.Errorf("the lease ended: %v", context.Cause(l.Context()))
+	}
+	cancel()
+	wait.Wait()
+	unlock(t, l)
 }

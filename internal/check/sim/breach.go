@@ -23,6 +23,7 @@ const (
 	statusIsBlind
 	secondUnlock
 	handleWrong // a handle of a lease
+	joinedLate  // a reader joined a lease of its client that it must not join
 	tooManyCalls
 	nodeSeemsWrong
 	anyOther

@@ -58,7 +58,8 @@ const width = 4
 
 // acquires, releases and extends distinguish calls by their arguments.
 func acquires(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%width == 0 && len(c.Args[0]) == 49 && len(c.Args[1]) < 16
+	const head, readersHead = 49, 32
+	return len(c.Args) > 0 && len(c.Args)%width == 0 && (len(c.Args[0]) == head || len(c.Args[0]) == readersHead) && len(c.Args[1]) < 16
 }
 
 func releases(c node.Call) bool {

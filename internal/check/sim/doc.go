@@ -36,6 +36,7 @@
 //	doze.go      all clients' hosts sleep, and their timers with them
 //	actor.go     the calls of one goroutine of a client
 //	nested.go    a lock under its own lease
+//	readers.go   readers that have a name together, and writers that become readers
 //	rarely.go    calls that most programs never make
 //	voucher.go   an operator who vouches that no lock is alive
 //	foreign.go   a foreign Redlock client

@@ -90,6 +90,7 @@ func Draw(seed uint64) *Plan {
 	p.drawDozes()
 	p.drawOutage()
 	p.drawGaps()
+	p.drawReaders()
 	return p
 }
 
