@@ -30,7 +30,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing)
 }
 
 // onNodes are weakenings of a voting node.

@@ -35,6 +35,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 		if o.at <= x.since+stands {
 			break
 		}
+		if o.x.op.Shared && x.op.Shared {
+			continue // a batch of readers comes in at once
+		}
 		w.result.Tally.Orders++
 		if o.ticket > ticket+exact.Microseconds() {
 			w.violated(servedLate, x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",

@@ -56,8 +56,9 @@ func takes(m *holdfast.Mutex, op Op) func(context.Context) (*holdfast.Lease, err
 // reads notes a reader. It reports whether the reader joined a lease that another reader of its client took, and checks
 // that it was allowed to. The caller holds w.mu.
 func (w *world) reads(l *held, x *wait) (joined bool) {
-	b := l.h.owners[l.lease.Owner()]
-	if l.read = nodescript.IsReader(l.lease.Owner()); !l.read || b == nil {
+	owner := l.lease.Owner()
+	b := l.h.owners[owner]
+	if l.read = nodescript.IsReader(owner); !l.read || b == nil {
 		return false
 	}
 	if b.won == 0 {

@@ -85,6 +85,14 @@ func slotOf(key string) (name string, slot int, ok bool) {
 // ReadersKey returns the key of the readers that belong to a record.
 func ReadersKey(record string) string { return record + readExtra }
 
+// RecordOfReaders returns the record key to which a key of readers belongs.
+func RecordOfReaders(key string) (record string, ok bool) {
+	if KindOf(key) != ReadersOfKey {
+		return "", false
+	}
+	return strings.CutSuffix(key, readExtra)
+}
+
 // KeyKind is the kind of a key of a node.
 type KeyKind uint8
 
