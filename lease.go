@@ -17,8 +17,8 @@ import (
 // Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails
 // for too long. It is safe for concurrent use.
 //
-// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. All handles
-// share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
+// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. So are the
+// leases of readers that share one: see [Mutex.RLock]. All handles share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
 // last handle.
 //
 // If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
@@ -84,7 +84,7 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 // Name returns the lock's name, without [Config.Prefix].
 func (l *Lease) Name() string { return l.name }
 
-// Owner returns the random id under which the nodes store the lease: "label~client~random".
+// Owner returns the random id under which the nodes store the lease: "label~client~random". [Lease.Downgrade] changes it.
 func (l *Lease) Owner() string { return l.held.Owner() }
 
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
@@ -104,10 +104,12 @@ func (l *Lease) String() string {
 }
 
 // Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name; of a
-// semaphore, of this name and slot. Send it with every write, and let the resource refuse a token below the highest that
-// it has seen. That protects the resource from a holder that was paused past its deadline; no lock can warn such a
-// holder in time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes'
-// clocks.
+// semaphore, of this name and slot. The token of a shared lease is larger than those of all earlier exclusive leases;
+// readers that share a lease have one token. [Lease.Downgrade] raises the token.
+//
+// Send the token with every write, and let the resource refuse a token below the highest that it has seen. That protects
+// the resource from a holder that was paused past its deadline; no lock can warn such a holder in time. The token fits
+// an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
 // https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
