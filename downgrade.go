@@ -24,8 +24,8 @@ var errOthers = errors.New("another exclusive handle of this lease is in use")
 // deadline, as with a renewal.
 func (l *Lease) Downgrade(ctx context.Context) error {
 	changes, err := l.downgrade()
-	if err == nil && changes {
-		shared := kind.NewShared(l.held.Kind().(*kind.Exclusive).Lock())
+	if lock, exclusive := l.held.Kind().(*kind.Exclusive); err == nil && changes && exclusive {
+		shared := kind.NewShared(lock.Lock())
 		err = l.held.Downgrade(ctx, shared, l.client.locker.NewOwner(l.client.fan.StampAt(l.client.fan.Now())))
 	}
 	return l.wrap(ctx, "downgrade", err)

@@ -263,7 +263,7 @@ func TestAReaderCannotBecomeAWriter(t *testing.T) {
 	r := readLock(t, c, "x")
 	for what, take := range map[string]func(ctx context.Context) (*holdfast.Lease, error){"Lock": m.Lock, "TryLock": m.TryLock} {
 		if l, err := take(r.Context()); !errors.Is(err, holdfast.ErrUpgrade) || errors.Is(err, holdfast.ErrHeld) {
-			t.Errorf("%s under a shared lease: %v, %v", what, l, err)
+			t.Fatalf("%s under a shared lease: %v, %v", what, l, err)
 		}
 	}
 	if s, err := c.LockAll(r.Context(), []string{"w", "x"}); !errors.Is(err, holdfast.ErrUpgrade) {

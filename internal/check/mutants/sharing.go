@@ -46,6 +46,14 @@ var inSharing = []mutant{{
 	old: "		e.tell(e.former.releaseCall(), nil)", new: "",
 	pkg: e2ePkg, check: "TestDowngradeWithoutAQuorum", says: "all nodes to be free",
 }, {
+	name: "the answers to a renewal before a downgrade end the lease", promise: outlives, file: "internal/core/renewal/downgrade.go",
+	old: "		return out == quorum.Won", new: "		return true",
+	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "an earlier renewal ended the lease",
+}, {
+	name: "an earlier request of a downgrade wins", promise: exclusion, file: "internal/core/renewal/downgrade.go",
+	old: "	case f == nil || r.stamp != e.highest:", new: "	case f == nil:",
+	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "an earlier request won",
+}, {
 	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/acquire.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
 	pkg: "internal/command/cli", check: "TestScripts/shared", says: "want 75|exit code|no match",

@@ -186,4 +186,31 @@ var inSimulation = []simulated{{
 }, {
 	name: "leases are renewed when they are over", file: "internal/core/renewal/renew.go",
 	old: "k.fan.Set().Window) / 3", new: "k.fan.Set().Window)",
+}, {
+	name: "a writer beside readers", file: "internal/check/nodemodel/lease.go",
+	old: "	case len(alive) > 0:", new: "	case false:",
+}, {
+	name: "a reader beside a writer", file: "internal/check/nodemodel/shared.go",
+	old: "	case live && !passed:", new: "	case false:",
+}, {
+	name: "a writer's token may be below a reader's", file: "internal/check/nodemodel/lease.go",
+	old: "live, above := old.live(now), max(old.Seen, r.seen)", new: "live, above := old.live(now), old.Seen",
+	unseen: "a writer draws its stamp after the readers are gone; TestAWritersTokenIsAboveAllBefore",
+}, {
+	name: "readers join a lease as long as it lasts", file: "internal/core/waiting/share.go",
+	old: "l.byName[name] == nil && now < o.until", new: "l.byName[name] == nil",
+}, {
+	name: "a reader joins past a call that waits", file: "internal/core/waiting/share.go",
+	old: "reader && l.byName[name] == nil && now < o.until", new: "reader && now < o.until",
+}, {
+	name: "the answer to a renewal before a downgrade ends the lease", file: "internal/core/renewal/downgrade.go",
+	old: "		return out == quorum.Won", new: "		return true",
+	unseen: "a renewal is rarely under way when a downgrade begins; TestOnlyTheLastRequestOfADowngradeWins",
+}, {
+	name: "an earlier request of a downgrade may win", file: "internal/core/renewal/downgrade.go",
+	old: "	case f == nil || r.stamp != e.highest:", new: "	case f == nil:",
+	unseen: "a late answer is rarely the one that makes a majority; TestOnlyTheLastRequestOfADowngradeWins",
+}, {
+	name: "a downgrade leaves the writer's lease on other nodes", file: "internal/core/renewal/downgrade.go",
+	old: "	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
 }}
