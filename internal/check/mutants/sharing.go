@@ -52,7 +52,7 @@ var inSharing = []mutant{{
 }, {
 	name: "an earlier request of a downgrade wins", promise: exclusion, file: "internal/core/renewal/downgrade.go",
 	old: "	case f == nil || r.stamp != e.highest:", new: "	case f == nil:",
-	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "an earlier request won",
+	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "ended with an earlier request",
 }, {
 	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/acquire.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
