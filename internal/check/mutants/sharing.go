@@ -54,7 +54,7 @@ var inSharing = []mutant{{
 	old: "	case f == nil || r.stamp != e.highest:", new: "	case f == nil:",
 	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "ended with an earlier request",
 }, {
-	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/acquire.go",
+	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/reenter.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
 	pkg: "internal/command/cli", check: "TestScripts/shared", says: "want 75|exit code|no match",
 }}

@@ -16,48 +16,6 @@ import (
 // patience bounds calls that have no other bound.
 const patience = 5 * time.Second
 
-// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this run, so the wait would never
-// end. A later try does not help either.
-var errSelf = errors.New("this command already runs under this lock")
-
-// ownRun returns the lock if an outer run holds it. An outer run is a holdfast run under which this process was started.
-// shared says that this run wants the lock shared. An error names only some of many readers; then the nodes list more.
-func ownRun(client *holdfast.Client, err error, shared bool) (self selfHeld, is bool) {
-	var held *holdfast.HeldError
-	owners := outerOwners()
-	if len(owners) == 0 || !errors.As(err, &held) {
-		return self, false
-	}
-	holders := held.Holders
-	if held.Readers > len(holders) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if s, err := client.Status(ctx, held.Name); err == nil {
-			holders = s.Holders
-		}
-	}
-	for _, h := range holders {
-		if slices.Contains(owners, h.Owner) {
-			return selfHeld{held.Name, h.Owner, h.Shared && !shared}, true
-		}
-	}
-	return self, false
-}
-
-// selfHeld is the error for a lock that an outer run holds.
-type selfHeld struct {
-	name, owner string
-	upgrade     bool // the outer run holds it shared, and this run wants it exclusively
-}
-
-func (e selfHeld) Error() string {
-	if e.upgrade {
-		return fmt.Sprintf("lock %q: %v, but shared: a reader cannot become a writer", e.name, errSelf)
-	}
-	return fmt.Sprintf("lock %q: %v", e.name, errSelf)
-}
-func (e selfHeld) Unwrap() error { return errSelf }
-
 // acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
 	w := &waiter{talker: a.talker, through: f.through}
