@@ -46,6 +46,11 @@ one NAME do not exclude each other. A run inside COMMAND that asks for the same
 semaphore takes another slot; give it a --wait, because the outer run keeps its
 slot meanwhile.
 
+With --shared the lock is taken as by flock -s: any number of runs with --shared
+have it together, and a run without --shared has it alone. Inside a run without
+--shared, a run with --shared runs its command at once, as above. Inside a run
+with --shared, a run without it would wait for itself: it exits with 75.
+
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
 like a key of holdfast. The arguments after the -- belong to COMMAND. It finds
@@ -110,6 +115,7 @@ type runFlags struct {
 	skipOK, passNodes, through bool
 	noReentry                  bool
 	slots                      slotCount // 0: a lock
+	shared                     bool
 }
 
 func (a *app) run() *cobra.Command {
@@ -131,6 +137,9 @@ func (a *app) run() *cobra.Command {
 			if f.slots > 0 && len(f.also) > 0 {
 				return usage(errors.New("--also and --slots do not go together"), "take the locks with another holdfast run inside")
 			}
+			if f.shared && (f.slots > 0 || len(f.also) > 0) {
+				return usage(errors.New("--shared goes together with neither --also nor --slots"), "take the locks with another holdfast run inside")
+			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.interrupted(c, err)
 			return err
@@ -143,6 +152,7 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
 	flags.Var(&f.slots, "slots", "take one of this many slots of a semaphore, instead of a lock")
+	flags.BoolVar(&f.shared, "shared", false, "take the lock as a reader: other readers may have it too, and a run without --shared may not")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
