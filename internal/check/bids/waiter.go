@@ -208,7 +208,9 @@ func (c *client) release(b *bidding, l bid.Lease) {
 	if len(c.line) > 0 {
 		next = c.line[0].bid
 	}
-	if next != nil && !c.w.quiet && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
+	// Readers do not pass their lease: others may have the name, too. See Locker.Pass in package waiting.
+	passes := next != nil && !c.w.quiet && c.w.chance(2) && !nodescript.IsReader(l.Owner)
+	if passes && !(l.Others && l.Passes >= mostPasses) {
 		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: int16(l.Slot)}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)
