@@ -241,6 +241,10 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 		return n.acquireSlot(s, c)
 	case nodescript.ReleaseSlot:
 		return n.releaseSlot(s, c)
+	case nodescript.LoadValue:
+		return n.loadValue(s, c)
+	case nodescript.StoreValue:
+		return n.storeValue(s, c)
 	default:
 		return n.refresh(s, c)
 	}

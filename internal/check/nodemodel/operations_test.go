@@ -33,7 +33,7 @@ var intruders = []string{
 var universe = func() []string {
 	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.PeersKey, nodescript.TrustKey}
 	for _, n := range names {
-		keys = append(keys, n, nodescript.RecordKey(n), queueKey(nodescript.RecordKey(n)))
+		keys = append(keys, n, nodescript.RecordKey(n), queueKey(nodescript.RecordKey(n)), nodescript.ValueKey(nodescript.RecordKey(n)))
 	}
 	return keys
 }()
@@ -176,8 +176,10 @@ func (g *generator) next() operation {
 		return g.release()
 	case p < 610:
 		return g.leave()
-	case p < 640:
+	case p < 625:
 		return g.quit()
+	case p < 640:
+		return g.value()
 	case p < 655:
 		return g.refresh()
 	case p < 680:
@@ -281,6 +283,27 @@ func (g *generator) leave() operation {
 func (g *generator) quit() operation {
 	l := g.lock()
 	return g.script(g.config(), nodescript.QuitCall(l, g.waiter(l)))
+}
+
+// value loads or stores the value of a register, most often for the holder.
+func (g *generator) value() operation {
+	l := g.lock()
+	owner, T := g.holder(l)
+	key := nodescript.ValueKey(nodescript.RecordKey(l.Name))
+	switch g.IntN(16) {
+	case 0: // from before a loss of memory, or of a lease whose token is ahead
+		since := pick(g, "0000000000000000", g.w.model.since(), nodescript.Micros(g.instant(l)))
+		return g.set(key, since+nodescript.Micros(pick(g, T, g.token(l)))+"00000002v"+"old", time.Hour)
+	case 1:
+		return g.set(key, strings.Repeat("7", pick(g, 0, 40, 41, 41+nodescript.MostValue, 42+nodescript.MostValue)), time.Hour)
+	case 2:
+		return g.hset(key)
+	}
+	if g.IntN(2) == 0 {
+		return g.script(g.config(), nodescript.LoadValueCall(l, owner, T, g.stamp()))
+	}
+	text := pick(g, "", "v", "\x00\xff\r\n", strings.Repeat("x", nodescript.MostValue))
+	return g.script(g.config(), nodescript.StoreValueCall(l, owner, T, g.stamp(), g.Int64N(4), text, g.IntN(4) == 0))
 }
 
 // listen makes a client subscribe to its inbox, or ends the subscription.

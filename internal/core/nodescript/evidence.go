@@ -7,13 +7,15 @@ import (
 )
 
 // Evidence contains the values that belong to the Cause of an answer. [Cause] says which field is set. Only refusals
-// have an Evidence, so a grant costs no allocation.
+// and loaded values have an Evidence, so a grant costs no allocation.
 type Evidence struct {
 	Value string        // the value on a server, or on another node
 	Off   time.Duration // Inexact
 
 	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
 	Kept         time.Duration // Stranger: how long that node keeps an unseen member
+
+	Stored *Stored // Loaded
 }
 
 // String returns all of e, for tests and traces.
@@ -21,7 +23,7 @@ func (e *Evidence) String() string {
 	if e == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%q %s %v %v", e.Value, e.Off, e.Theirs, e.Ours)
+	return fmt.Sprintf("%q %s %v %v %v", e.Value, e.Off, e.Theirs, e.Ours, e.Stored)
 }
 
 // Value returns the text that belongs to the answer's cause, "" if there is none.

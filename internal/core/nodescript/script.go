@@ -20,15 +20,20 @@ const (
 	Quit
 	AcquireSlot
 	ReleaseSlot
+	LoadValue
+	StoreValue
 	ops
 )
 
-var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot"}
+var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot", "load", "store"}
 
 func (o Op) String() string { return opNames[o] }
 
 // GivesBack reports whether o only gives back its owner's grant. A node need not vote for that.
 func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit || o == ReleaseSlot }
+
+// ofValue reports whether o reads or writes the register of a name.
+func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 
 // HandsOn reports whether o may hand a name on. In a piece of calls it goes last: see package fanout.
 func (o Op) HandsOn() bool { return o == Release || o == ReleaseSlot }
@@ -64,6 +69,9 @@ func NewScripts(c Config, run string) *Scripts {
 		"VOUCHERMS":  millis(VoucherKept),
 		"NEVER":      never,
 		"DURABLE":    strconv.FormatBool(c.Durable),
+		"VALUEMS":    millis(ValueKept),
+		"VALUEUS":    strconv.FormatInt(ValueKept.Microseconds(), 10),
+		"MOSTVALUE":  strconv.Itoa(valueHead + MostValue),
 	}
 	t := templates()
 	s := &Scripts{Run: run, Admit: t.admit.fill(values)}

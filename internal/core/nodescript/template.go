@@ -26,6 +26,7 @@ var templates = sync.OnceValue(func() (t struct {
 		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
 			source = strings.ReplaceAll(text(of.String()), "@EACH@", strings.ReplaceAll(source, "@SLOTS@", slots)+"@EACH@")
 		}
+		source = strings.ReplaceAll(source, "@HOLDER@", text("holder"))
 		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		t.ops[op] = strings.Split(parts.Replace(source), "@")
 	}
