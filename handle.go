@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/register"
 )
 
 // handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
@@ -26,11 +28,13 @@ type handle struct {
 	*rest
 }
 
-// rest has the fields that a lease needs only for a handle, a Context or an UnlockAt. Most leases have none of these.
+// rest has the fields that a lease needs only for a handle, a Context, an UnlockAt or a value. Most leases have none of these.
 // The lock of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
+
+	register *register.Register // used in first: nil until Load or Store is called
 
 	inner  context.Context         // ends with the handle; nil until Context is called
 	cancel context.CancelCauseFunc // ends inner

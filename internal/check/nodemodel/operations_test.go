@@ -167,6 +167,9 @@ func (g *generator) next() operation {
 	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
+	if g.w.values && g.IntN(2) == 0 {
+		return g.value()
+	}
 	switch p := g.IntN(1000); {
 	case p < 330:
 		return g.acquire()

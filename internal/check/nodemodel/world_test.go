@@ -44,6 +44,7 @@ type world struct {
 	names  string          // the name in a voucher or a late request
 	given  map[string]bool // challenges
 	data   bool            // the server keeps its data over a restart
+	values bool            // half of the operations load or store a value
 	texts  map[made]*nodescript.Scripts
 	weaken func(text string) string // changes the real server's scripts
 	seen   map[string]int           // how often each answer was given, such as "acquire Hc"

@@ -1,0 +1,54 @@
+package main
+
+// valued is the promise of a value under a lock.
+const valued = "a stored value is found, and a value that was seen is never unseen"
+
+// ofValues are weakenings of the value under a lock.
+var ofValues = []mutant{{
+	name: "a load takes any value", promise: valued, file: quorumPkg + "/register.go",
+	old: "if l.same = false; l.rank(v).Compare(l.rank(l.chosen)) > 0 {", new: "if l.same = false; false {",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a load does not write what it found", promise: valued, file: quorumPkg + "/register.go",
+	old: "return l.loaded == l.n && l.same && l.chosen.Version.Token <= l.token", new: "return true",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a memory that is young counts as complete", promise: valued, file: quorumPkg + "/register.go",
+	old: "if v.Whole {", new: "if true {",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a renewal undoes a store that had no result", promise: valued, file: "internal/core/register/register.go",
+	old: "r.known, r.own, r.lacking = nil, false, r.everyone()", new: "r.lacking = r.everyone()",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a holder whose token is another one stores", promise: valued, file: lua + "holder.lua",
+	old: "or sub(record, 17, 32) ~= ARGV[2] or", new: "or",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a lease that is over stores", promise: valued, file: lua + "holder.lua",
+	old: "or now >= sub(record, 33, 48) then", new: "then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a store from before a loss of memory runs after it", promise: valued, file: lua + "holder.lua",
+	old: "if ahead > @WINDOW@ or ahead < -@WINDOW@ then", new: "if false then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "an earlier store of a lease replaces a later one", promise: valued, file: lua + "store.lua",
+	old: "and sub(old, 33, 40) > ARGV[4] then", new: "and false then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "old data that came back count as complete", promise: valued, file: lua + "load.lua",
+	old: "whole = whole or sub(old, 1, 16) == since", new: "whole = true",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a loss of memory does not begin a new memory", promise: valued, file: lua + "admit.lua",
+	old: "'id', id(challenge), 'since', now)", new: "'id', id(challenge))",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}}
+
+const (
+	valuesPkg = "internal/check/values"
+	fewValues = "-values.n 20000"
+	// valueSeed makes the comparison repeat its operations.
+	valueSeed = "-seed 1"
+)
