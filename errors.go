@@ -95,7 +95,7 @@ func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 
 // UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
-	Name  string
+	Name  string       // "" if the call was about no lock
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
@@ -104,7 +104,10 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "lock %q: no quorum of %d node", e.Name, len(e.Nodes))
+	if e.Name != "" {
+		fmt.Fprintf(&b, "lock %q: ", e.Name)
+	}
+	fmt.Fprintf(&b, "no quorum of %d node", len(e.Nodes))
 	if len(e.Nodes) != 1 {
 		b.WriteByte('s')
 	}

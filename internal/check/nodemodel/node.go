@@ -123,6 +123,8 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 			return n.hello(), nil
 		case nodescript.InspectText():
 			return n.inspect(c)
+		case nodescript.PeekText():
+			return n.peek(c)
 		case nodescript.TrustText():
 			return n.trust(c)
 		case nodescript.PeersText():

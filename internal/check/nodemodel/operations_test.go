@@ -302,7 +302,12 @@ func (g *generator) value() operation {
 	case 2:
 		return g.hset(key)
 	}
-	if g.IntN(2) == 0 {
+	switch g.IntN(4) {
+	case 0:
+		return operation{say: fmt.Sprintf("peek %q", l.Name), do: func(w *world) (string, string) {
+			return w.eval(nodescript.PeekText(), nodescript.PeekCall(l))
+		}}
+	case 1:
 		return g.script(g.config(), nodescript.LoadValueCall(l, owner, T, g.stamp()))
 	}
 	text := pick(g, "", "v", "\x00\xff\r\n", strings.Repeat("x", nodescript.MostValue))

@@ -86,3 +86,15 @@ func (n *Node) storeValue(s script, c node.Call) (string, error) {
 	n.setText(c.Keys[1], n.since()+c.Args[1]+c.Args[3]+c.Args[4], nodescript.ValueKept.Milliseconds())
 	return "D", nil
 }
+
+// peek answers the value of a register to anybody.
+func (n *Node) peek(c node.Call) (string, error) {
+	text, there, err := n.text(c.Keys[0])
+	switch {
+	case err != nil:
+		return "V?", nil
+	case !there:
+		return "-", nil
+	}
+	return "V" + head(text, valueHead+nodescript.MostValue+1), nil
+}
