@@ -38,7 +38,7 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	if r.since, err = r.now(ctx); err != nil {
 		return err
 	}
-	for wake := t.schedule.Next(r.since); ; {
+	for wake := r.since; ; { // ticks may have been missed, or a run may have crashed, before this process came
 		if _, err := r.sleep(ctx, wake); err != nil {
 			return err
 		}
@@ -96,7 +96,11 @@ func (r *runner) now(ctx context.Context) (time.Time, error) {
 
 // sleep waits until a tick and its jitter, by the nodes' time.
 func (r *runner) sleep(ctx context.Context, tick time.Time) (now time.Time, err error) {
-	for at := tick.Add(r.delay(tick)); ; {
+	at := tick
+	if tick != r.since {
+		at = tick.Add(r.delay(tick))
+	}
+	for {
 		if now, err = r.now(ctx); err != nil || !now.Before(at) {
 			return now, err
 		}

@@ -112,25 +112,70 @@ func (s *Schedule) Next(t time.Time) time.Time {
 		}
 		return time.UnixMilli((n + 1) * d).UTC()
 	}
-	for next := s.cron.Next(t.In(s.zone)); ; next = s.cron.Next(next) {
+	return s.nextByClock(t)
+}
+
+// nextByClock returns the first tick of a cron expression after t. The expression speaks about the clock on the wall. The
+// library finds the next time of that clock, as if the clock never changed, and this function finds its instant. So the
+// ticks do not depend on t. Close to a change the order of wall times and of instants differ, so all of them are looked
+// at.
+func (s *Schedule) nextByClock(t time.Time) time.Time {
+	here := t.In(s.zone)
+	_, offset := here.Zone()
+	if begin, end := here.ZoneBounds(); begin.Add(nearChange).Before(t) {
+		next := s.cron.Next(wall(here))
 		if next.IsZero() {
 			return time.Time{}
 		}
-		if !s.daily || !repeats(next.In(s.zone)) {
-			return next.UTC()
+		if at := instant(next, offset); end.IsZero() || at.Add(nearChange).Before(end) {
+			return at
 		}
 	}
+	best := time.Time{}
+	for w := s.cron.Next(wall(here).Add(-nearChange)); !w.IsZero(); w = s.cron.Next(w) {
+		first, second := s.instants(w)
+		if s.daily {
+			second = first
+		}
+		for _, at := range []time.Time{first, second} {
+			if at.After(t) && (best.IsZero() || at.Before(best)) {
+				best = at
+			}
+		}
+		if !best.IsZero() && first.Sub(best) > nearChange {
+			break
+		}
+	}
+	return best
 }
 
-// repeats reports whether t is in a repeated hour, the second time.
-func repeats(t time.Time) bool {
-	begin, _ := t.ZoneBounds()
-	if begin.IsZero() {
-		return false
+// nearChange is longer than any change of a clock.
+const nearChange = 4 * time.Hour
+
+// wall returns the time that a clock shows, as a time in UTC.
+func wall(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// instant returns the instant at which a clock with this offset shows w.
+func instant(w time.Time, offset int) time.Time { return w.Add(-time.Duration(offset) * time.Second) }
+
+// instants returns the instants at which the clock of the zone shows w: two in a repeated hour, otherwise the same
+// twice. In a missing hour it is the instant at which the clock would have shown w without the change.
+func (s *Schedule) instants(w time.Time) (first, second time.Time) {
+	const day = 26 * time.Hour // longer than any offset
+	_, before := w.Add(-day).In(s.zone).Zone()
+	_, after := w.Add(day).In(s.zone).Zone()
+	first, second = instant(w, before), instant(w, after)
+	shows := func(t time.Time) bool { return wall(t.In(s.zone)).Equal(w) }
+	switch a, b := shows(first), shows(second); {
+	case a && !b, !a && !b:
+		return first, first
+	case b && !a:
+		return second, second
 	}
-	_, before := begin.Add(-time.Second).Zone()
-	_, after := t.Zone()
-	return t.Sub(begin) < time.Duration(before-after)*time.Second
+	return first, second
 }
 
 // Last returns the last tick that is not after t. It returns the zero Time if there is none in the eight years before.
