@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,8 @@ type fleet struct {
 	ahead  []*atomic.Int64 // by node: how far its clock is wrong
 	set    nodescript.Config
 	ends   sync.WaitGroup
+
+	storeless atomic.Bool // no store reaches a node
 }
 
 // epoch is the time of the nodes' right clocks when the bubble began.
@@ -58,6 +61,7 @@ func (f *fleet) now() time.Time { return time.Now().Add(epoch).UTC() }
 // wire is a process's view of a node.
 type wire struct {
 	*nodemodel.Node
+	f    *fleet
 	dead *atomic.Bool // of the process
 	base time.Duration
 }
@@ -72,7 +76,10 @@ func (w *wire) Environment() environment.Sources {
 func (w *wire) Close() {}
 
 func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
-	if time.Sleep(time.Millisecond); !w.dead.Load() {
+	stores := slices.ContainsFunc(calls, func(c node.Call) bool {
+		return len(c.Args) == 5 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
+	})
+	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) {
 		return w.Node.EvalSHA(ctx, calls)
 	}
 	replies := make([]node.Reply, len(calls))
@@ -102,7 +109,7 @@ func (f *fleet) client(dead *atomic.Bool) *holdfast.Client {
 	var nodes []node.Node
 	base := time.Duration(rand.Int64N(int64(24 * time.Hour))) // the process's own clock is wrong, which nobody notices
 	for _, m := range f.models {
-		nodes = append(nodes, &wire{Node: m, dead: dead, base: base})
+		nodes = append(nodes, &wire{Node: m, f: f, dead: dead, base: base})
 	}
 	c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: ttl, Window: window, Cluster: f.set.Cluster, Logger: quiet, NodeTimeout: time.Second})
 	if err != nil {
@@ -511,4 +518,29 @@ func TestAForeignValueIsLeftAlone(t *testing.T) {
 			t.Errorf("the value is %q, %v", v, err)
 		}
 	})
+}
+
+// A run whose tick could not be stored does not begin with skip, and begins with retry. No store reaches the node.
+func TestARunThatIsNotStoredDoesNotBegin(t *testing.T) {
+	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
+		t.Run(string(crash), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, 1)
+				f.storeless.Store(true)
+				c := f.client(&atomic.Bool{})
+				defer c.Close()
+				began := false
+				ran, err := job.Spec{Name: "x", OnCrash: crash, Logger: quiet}.Once(context.Background(), c, f.now(), func(context.Context, job.Tick) error {
+					began = true
+					return nil
+				})
+				switch {
+				case crash == job.CrashSkip && (began || ran || !errors.Is(err, holdfast.ErrUnavailable)):
+					t.Errorf("the run began: %t, %t, %v", began, ran, err)
+				case crash == job.CrashRetry && (!began || !ran || err != nil):
+					t.Errorf("the run did not begin: %t, %t, %v", began, ran, err)
+				}
+			})
+		})
+	}
 }

@@ -30,7 +30,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, admissions, inClients, inMembers, inHandles, inSets, ofSlots, ofValues)
+	return slices.Concat(onNodes, admissions, inClients, inMembers, inHandles, inSets, ofSlots, ofValues, ofJobs)
 }
 
 // onNodes are weakenings of a voting node.

@@ -52,3 +52,29 @@ const (
 	// valueSeed makes the comparison repeat its operations.
 	valueSeed = "-seed 1"
 )
+
+// ofJobs are weakenings of jobs.
+var ofJobs = []mutant{{
+	name: "a run begins although its tick could not be stored", promise: onceATick, file: "job/held.go",
+	old: "if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {", new: "if true {",
+	pkg: "job", check: "TestARunThatIsNotStoredDoesNotBegin", says: "the run began",
+}, {
+	name: "a crashed run is not repeated", promise: onceATick, file: "job/decide.go",
+	old: "if t.OnCrash == CrashRetry {", new: "if false {",
+	pkg: "job", check: "TestKilledRunners", says: "was never done",
+}, {
+	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
+	old: "if !h.claim(ctx, o) {", new: "if false {",
+	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
+}, {
+	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
+	old: "second = first", new: "",
+	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
+}, {
+	name: "the tick that was taken runs again", promise: onceATick, file: "job/decide.go",
+	old: "first := t.schedule.Next(last.Tick)", new: "first := t.schedule.Next(last.Tick.Add(-1))",
+	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
+}}
+
+// onceATick is the promise of a job.
+const onceATick = "a job runs once per tick, as its settings say"
