@@ -35,6 +35,7 @@ type World struct {
 	clocks []atomic.Int64 // by node: how far its clock is wrong, in ns
 	calm   atomic.Bool    // there are no faults any more
 	ends   sync.WaitGroup
+	leases []*holdfast.Lease // all of them: a lease that becomes garbage would be reported outside the bubble
 
 	Losses int // of memory
 	Killed int // holders that ended without a word
@@ -129,6 +130,7 @@ func (w *World) work(c *holdfast.Client, cut *atomic.Bool, rng *rand.Rand) bool 
 		time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Millisecond))))
 		return true
 	}
+	w.keep(l)
 	for range 1 + rng.IntN(8) {
 		bounded, stop := context.WithTimeout(context.Background(), time.Duration(rng.Int64N(int64(ttl))))
 		w.use(bounded, l, rng.IntN(3) == 0)
@@ -150,6 +152,12 @@ func (w *World) work(c *holdfast.Client, cut *atomic.Bool, rng *rand.Rand) bool 
 	defer stop()
 	_ = l.Unlock(bounded)
 	return true
+}
+
+func (w *World) keep(l *holdfast.Lease) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leases = append(w.leases, l)
 }
 
 // use stores a new value, or loads the value.
@@ -180,6 +188,7 @@ func (w *World) findsValue() {
 	for {
 		l, err := c.Mutex(name, holdfast.WaitThroughOutages()).Lock(ctx)
 		if err == nil {
+			w.keep(l)
 			use, v := w.loads(), []byte(nil)
 			if v, err = l.Load(ctx); err == nil {
 				w.loaded(v, use)
