@@ -12,7 +12,6 @@ type judge struct {
 	last   int         // the number of the last store that began
 	known  int         // the value that was last stored or seen
 	dead   int         // values up to this one must not be seen, except known
-	uses   int         // loads and stores that returned nil
 	forgot map[int]int // nodes that lost their memory: how many uses had begun before
 	begun  int
 	broken string
@@ -76,7 +75,6 @@ func (j *judge) failed() {
 // used ends a use that began as the number use. A majority has the value now, so earlier losses of memory no longer
 // count.
 func (j *judge) used(use int) {
-	j.uses++
 	for node, before := range j.forgot {
 		if before < use {
 			delete(j.forgot, node)
@@ -93,13 +91,6 @@ func (j *judge) forget(node, n int) bool {
 	}
 	j.forgot[node] = j.begun
 	return true
-}
-
-// done returns the number of uses.
-func (j *judge) done() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.uses
 }
 
 func (j *judge) breaks(format string, args ...any) {
