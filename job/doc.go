@@ -33,8 +33,9 @@
 // A run may overlap with the next one only if its process was paused past the deadline of its lock and continues. Its
 // context has then ended. [Tick.Fence] protects a resource from such a process.
 //
-// These promises hold as long as no majority of the nodes loses its memory between two ticks. The nodes keep the last
-// tick for 30 days after a run: with a schedule that is rarer, the first tick after that counts as the first of all.
+// These promises hold as long as no majority of the nodes loses its memory between two ticks. A running
+// fleet looks at the last tick once an hour, so nodes that lost their memory get it again. If no process looks for 30
+// days, the nodes forget the last tick, and the next one counts as the first of all.
 //
 // # Missed ticks
 //

@@ -402,6 +402,10 @@ func TestATickInTheFutureIsReportedAndReset(t *testing.T) {
 		if err := job.SetTick(context.Background(), c, "x", f.now().Add(48*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		ran, err := job.Once(context.Background(), c, "x", f.now(), nil)
+		if ran || !errors.Is(err, job.ErrFuture) {
+			t.Errorf("Once: %t, %v", ran, err)
+		}
 		p := begin()
 		time.Sleep(5 * time.Minute)
 		if l.runs > 0 || log.count("in the future") != 1 {

@@ -27,7 +27,7 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 // A tick must not be in the future: machines whose clocks are right would find later ticks taken. [TickAt] returns the
 // last tick by the nodes' clocks.
 //
-// The error matches [ErrBadSpec] or [ErrNoJob], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
+// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if ahead := tick.Sub(now); ahead > farAhead {
 		return false, fmt.Errorf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.Format(time.RFC3339), ahead.Round(time.Second))
 	}
-	if taken, err := r.seen(ctx, tick); err != nil || taken {
+	if taken, err := r.seen(ctx, tick, now); err != nil || taken {
 		return false, err
 	}
 	var options []holdfast.Option
@@ -58,6 +58,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	last, err := h.load(ctx)
 	if err != nil {
 		return false, fmt.Errorf("job %q: not run, because its last outcome is unknown: %w", s.Name, err)
+	}
+	if last != nil && last.Tick.Sub(now) > farAhead {
+		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
 	}
 	d := decision{run: true, tick: tick, attempt: 1}
 	if last != nil && !last.Tick.Before(tick) {
@@ -84,7 +87,7 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 
 // seen reports whether the tick was taken, as far as a look without the lock can tell: a majority knows it, or it counts
 // as taken.
-func (r *runner) seen(ctx context.Context, tick time.Time) (bool, error) {
+func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	last, err := Last(ctx, r.client, r.Name)
 	switch {
 	case errors.Is(err, ErrNoJob), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrClosed):
@@ -92,7 +95,7 @@ func (r *runner) seen(ctx context.Context, tick time.Time) (bool, error) {
 	case err != nil || last == nil:
 		return false, nil // under the lock the answer is certain
 	}
-	return !last.Tick.Before(tick) && (last.over() || r.OnCrash == CrashSkip), nil
+	return !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip), nil
 }
 
 // TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -38,10 +37,7 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	if r.since, err = r.now(ctx); err != nil {
 		return err
 	}
-	for wake := r.since; ; { // ticks may have been missed, or a run may have crashed, before this process came
-		if _, err := r.sleep(ctx, wake); err != nil {
-			return err
-		}
+	for { // the first turn is at once: ticks may have been missed, or a run may have crashed, before this process came
 		if err := r.turn(ctx); err != nil {
 			return err
 		}
@@ -49,9 +45,12 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 		if err != nil {
 			return err
 		}
-		if wake = t.schedule.Next(now); wake.IsZero() {
-			<-ctx.Done()
-			return context.Cause(ctx)
+		wake := now.Add(lookEvery)
+		if next := t.schedule.Next(now); !next.IsZero() && next.Add(t.delay(next)).Before(wake) {
+			wake = next.Add(t.delay(next))
+		}
+		if err := r.sleep(ctx, wake); err != nil {
+			return err
 		}
 	}
 }
@@ -68,6 +67,10 @@ type runner struct {
 
 // pause is the time between two tries while the nodes do not answer.
 const pause = time.Second
+
+// lookEvery is the time after which a process takes the lock and loads the outcome, although no tick has come. The nodes
+// then keep it for another 30 days, and nodes that lost their memory get it again.
+const lookEvery = time.Hour
 
 // longestSleep is the time after which a sleeping process looks at the nodes' time again.
 const longestSleep = time.Minute
@@ -94,18 +97,15 @@ func (r *runner) now(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// sleep waits until a tick and its jitter, by the nodes' time.
-func (r *runner) sleep(ctx context.Context, tick time.Time) (now time.Time, err error) {
-	at := tick
-	if tick != r.since {
-		at = tick.Add(r.delay(tick))
-	}
+// sleep waits until an instant of the nodes' time.
+func (r *runner) sleep(ctx context.Context, until time.Time) error {
 	for {
-		if now, err = r.now(ctx); err != nil || !now.Before(at) {
-			return now, err
+		now, err := r.now(ctx)
+		if err != nil || !now.Before(until) {
+			return err
 		}
-		if err := rest(ctx, min(at.Sub(now), longestSleep)); err != nil {
-			return now, err
+		if err := rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
+			return err
 		}
 	}
 }
@@ -170,7 +170,13 @@ func (r *runner) turn(ctx context.Context) error {
 
 // take waits for the lock. It returns nil if there is nothing to do now; an error ends Run.
 func (r *runner) take(ctx context.Context) (*held, error) {
-	options := []holdfast.Option{holdfast.WaitThroughOutages()}
+	told := false
+	options := []holdfast.Option{holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
+		if !told && errors.Is(err, holdfast.ErrUnavailable) {
+			told = true
+			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
+		}
+	})}
 	if r.TTL > 0 {
 		options = append(options, holdfast.WithTTL(r.TTL))
 	}
@@ -201,12 +207,15 @@ func (r *runner) compare(last *Outcome) {
 		"job", r.Name, "spec", r.hash, "schedule", r.schedule.String(), "other_spec", last.Spec, "other_schedule", last.Schedule, "other_host", last.Host)
 }
 
+// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were ahead.
+// The job does not run before that tick, unless an operator resets it: [SetTick], or holdfast jobs --reset NAME.
+var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
+	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
+
 // reportAhead reports a last tick in the future.
 func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
 	if !r.ahead {
 		r.ahead = true
-		r.Logger.Error(fmt.Sprintf("job not run: its last tick is %s in the future; the clocks of a majority of the nodes were ahead. "+
-			"It runs again after that tick, or after: holdfast jobs --reset NAME", ahead.Round(time.Second)),
-			"job", r.Name, "tick", last.Tick, "host", last.Host)
+		r.Logger.Error("job not run", "job", r.Name, "tick", last.Tick, "ahead", ahead, "host", last.Host, "error", ErrFuture)
 	}
 }

@@ -55,7 +55,6 @@ var answers = []string{
 	"extend E", "extend R", "extend Ll", "extend Lg", "extend Lf", "extend O", "extend N", "extend C",
 	"acquire joins", "acquire hands on", "acquire passes", "release hands on", "quit D", "quit (WRONGTYPE)",
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
-	"load Vw", "load V-", "load L", "store D", "store L",
 	"admit R", "admit O", "admit M", "admit U", "admit Q new", "admit Q guard",
 	"admit Q vouched", "admit C", "trust R", "trust V",
 	"peers P", "peers O", "peers M", "peers strangers",

@@ -167,7 +167,7 @@ func (g *generator) next() operation {
 	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
-	if g.w.values && g.IntN(2) == 0 {
+	if g.IntN(60) == 0 || g.w.values && g.IntN(2) == 0 {
 		return g.value()
 	}
 	switch p := g.IntN(1000); {
@@ -179,10 +179,8 @@ func (g *generator) next() operation {
 		return g.release()
 	case p < 610:
 		return g.leave()
-	case p < 625:
-		return g.quit()
 	case p < 640:
-		return g.value()
+		return g.quit()
 	case p < 655:
 		return g.refresh()
 	case p < 680:

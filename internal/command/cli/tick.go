@@ -135,6 +135,8 @@ func (a *app) tickFailure(err error) error {
 		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
 	case errors.Is(err, holdfast.ErrUnavailable):
 		return &failure{code: exitUnavailable, err: err}
+	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
+		return &failure{code: exitHeld, err: errors.New(trimmed(err))}
 	case errors.Is(err, holdfast.ErrLost):
 		return &failure{code: exitLost, err: fmt.Errorf("%w; nothing was run", err)}
 	}
