@@ -156,7 +156,8 @@ func causeOfAnswer(a nodescript.Answer) (Cause, string) {
 	return Cause(a.Cause.String()), a.Value()
 }
 
-// late distinguishes three cases: a wrong clock, a call that came late, and a client that does not know the time.
+// late sets the reason of an answer OffClock. There are three cases: the node's clock is wrong, the call came late, or
+// the client does not know the nodes' time.
 func (n *NodeAnswer) late(a nodescript.Answer, window time.Duration) {
 	switch {
 	case a.Cause == nodescript.Inexact:

@@ -130,8 +130,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// enter begins a call that may make a lease. taking.Done ends the call. enter reports false if the client is closed,
-// because nobody would release a lease that Close does not see.
+// enter begins a call that may make a lease. taking.Done ends the call. enter reports false if the client is closed.
+// Otherwise nobody would release the lease, because Close does not see it.
 func (c *Client) enter() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

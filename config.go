@@ -44,8 +44,8 @@ type Config struct {
 
 	// Durable declares that a restart of a node forgets nothing, so that it needs no quarantine. This requires that
 	// every node has every write on disk before it answers (appendonly yes, appendfsync always,
-	// no-appendfsync-on-rewrite no). It also requires that no node ever evicts keys. (A counter of the server shows an
-	// eviction, but a restart sets that counter to zero.) If the declaration is false, two owners can hold one lock.
+	// no-appendfsync-on-rewrite no). It also requires that no node ever evicts keys. (A counter of the server shows
+	// evictions, but a restart sets this counter to zero.) If the declaration is false, two owners can hold one lock.
 	// Defaults to false.
 	Durable bool
 
@@ -67,9 +67,9 @@ type Config struct {
 	Prefix string
 
 	// Private omits the plain key, which other Redlock libraries see and respect. Each lock then needs fewer commands.
-	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise, after a
-	// hand-off from a client that sets the key to one that does not, the first client takes its key for a foreign lock,
-	// for up to a second. Defaults to false.
+	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise a client that
+	// sets the key may hand the name to a private one. The first client then takes its own key for a foreign lock, for
+	// up to a second. Defaults to false.
 	Private bool
 
 	// Fair serves waiters strictly in the order in which they came, over all processes. Without it a lock may pass from

@@ -1,5 +1,5 @@
-// Package holdfast is a distributed lock on Redis or Valkey. It runs on one node, or on several independent nodes, of
-// which a majority decides (Redlock).
+// Package holdfast is a distributed lock on Redis or Valkey. It runs on one node, or on several independent nodes. With
+// several nodes a majority decides (Redlock).
 //
 // # The smallest program
 //
@@ -52,10 +52,10 @@
 // process, and the loss of tens of thousands of leases at once. Tokens grow from lease to lease. A holder that dies
 // blocks the name for at most its TTL and Window.
 //
-// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer, with two exceptions beside a
-// hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
-// [Config.NodeTimeout] longer, and twice that with far nodes. [Client.Close] waits for about NodeTimeout. The end of
-// each holdfast run therefore waits, too.
+// Any minority of the nodes may be slow, hung or dead: acquire and release take no longer. There are two exceptions,
+// beside a hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
+// [Config.NodeTimeout] longer. With far nodes it takes twice as much longer. [Client.Close] waits for about
+// NodeTimeout. The end of each holdfast run therefore waits, too.
 //
 // An attempt that fails or is cancelled leaves no lock behind, even if its commands arrive late. Other Redlock clients
 // that use the name as their key exclude Holdfast, and Holdfast excludes them.
@@ -69,13 +69,13 @@
 //
 // Ownership travels in the context. A lock that is taken with the context of its own lease is a handle of that lease:
 // it has the same token and deadline, and needs no round trip. Each handle has its own Unlock; the last one releases
-// the lock. Without that context a call waits for its own process: the error then says that this very client has the
-// lock. See [Mutex.Lock] and [Reentrant].
+// the lock. Without that context a call waits for its own process. If this wait fails, the error says that this client
+// itself has the lock. See [Mutex.Lock] and [Reentrant].
 //
 // # Semaphores
 //
-// [Client.Semaphore] returns a name that up to k holders have at a time. Each has a slot of its own, from 0 to k-1, with
-// a token, renewal and a deadline like a lock. A semaphore and a lock of one name do not exclude each other.
+// [Client.Semaphore] returns a name that up to k holders have at a time. Each holder has its own slot, from 0 to k-1,
+// with a token, renewal and a deadline like a lock. A semaphore and a lock of one name do not exclude each other.
 //
 // # Several locks
 //

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// Facts. A method that meets one of them returns an error that matches it with [errors.Is]. The evidence has a type of
-// its own: see [errors.As].
+// These errors are facts. A method that meets a fact returns an error that matches it with [errors.Is]. The evidence of
+// a fact has its own type: see [errors.As].
 var (
 	// ErrHeld means that somebody else has the lock. Try later. Evidence: [*HeldError].
 	ErrHeld = errors.New("held by another owner")
@@ -32,15 +32,15 @@ var (
 	// option [Reentrant](false) forbids a second handle.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
-	// ErrOrder means that LockAll did not wait for a lock that another owner has, because the caller holds a lock whose
-	// name sorts above it: two such callers would wait for each other for ever. The error also matches [ErrHeld]. Take
-	// all locks in one call, or take the lower names first.
+	// ErrOrder means that LockAll did not wait for a lock that another owner has. The reason is that the caller holds a
+	// lock whose name sorts above it: two such callers would wait for each other for ever. The error also matches
+	// [ErrHeld]. Take all locks in one call, or take the lower names first.
 	ErrOrder = errors.New("not waited for, because the caller holds a lock whose name sorts above it")
 
 	// ErrClosed means that the client is closed.
 	ErrClosed = errors.New("client is closed")
 
-	// ErrBadName means that nothing can ever be locked under this name. The error contains the reason.
+	// ErrBadName means that no lock can have this name. The error contains the reason.
 	ErrBadName = errors.New("bad name")
 
 	// ErrBadTTL means that no lock of this client can have this TTL. The error names the bounds. Evidence:
@@ -78,15 +78,11 @@ type HeldError struct {
 func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
-	noun := "lock"
-	if e.Slots > 0 {
-		noun = "semaphore"
-	}
 	said := e.Said()
 	if e.Holder().Own {
 		said += " (a call with the context of its lease would share it)"
 	}
-	return fmt.Sprintf("%s %q: %s", noun, e.Name, said) + because(e.cause)
+	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
@@ -96,6 +92,7 @@ func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 // UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Name  string       // "" if the call was about no lock
+	Slots int          // as in a [HeldError]
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
 	cause error
@@ -105,7 +102,7 @@ type UnavailableError struct {
 func (e *UnavailableError) Error() string {
 	var b strings.Builder
 	if e.Name != "" {
-		fmt.Fprintf(&b, "lock %q: ", e.Name)
+		fmt.Fprintf(&b, "%s %q: ", nounFor(e.Slots), e.Name)
 	}
 	fmt.Fprintf(&b, "no quorum of %d node", len(e.Nodes))
 	if len(e.Nodes) != 1 {
@@ -125,9 +122,17 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
+// nounFor returns the noun for a name with this number of slots: 0 for a lock.
+func nounFor(slots int) string {
+	if slots > 0 {
+		return "semaphore"
+	}
+	return "lock"
+}
+
 // unavailable returns the error of a call that did not get a quorum.
-func (c *Client) unavailable(name string, nodes []NodeAnswer) *UnavailableError {
-	e := &UnavailableError{Name: name, Nodes: nodes}
+func (c *Client) unavailable(name string, slots int, nodes []NodeAnswer) *UnavailableError {
+	e := &UnavailableError{Name: name, Slots: slots, Nodes: nodes}
 	if slices.ContainsFunc(nodes, func(n NodeAnswer) bool { return n.Reason == ReasonMisconfigured }) {
 		e.trust = c.trustCommand()
 	}

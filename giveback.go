@@ -37,7 +37,7 @@ func (c *Client) giveBackAll(ctx context.Context, leases []*Lease, at time.Time)
 	return errs
 }
 
-// overdue returns a context that has ended. A call with it does not wait for answers.
+// overdue returns a context that has ended. A call that gets this context does not wait for answers.
 func overdue() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

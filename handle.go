@@ -10,9 +10,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/register"
 )
 
-// handle is a Lease's place among the handles of one lease. They form a chain, because a handle has at most one child:
-// goroutines under one lease exclude each other as others do. A child keeps its place until it and all handles below it
-// are released. A handle does not refer to its Lease, so that a child that nobody uses any more becomes garbage.
+// handle is a Lease's place among the handles of one lease. The handles form a chain, because a handle has at most one
+// child: goroutines under one lease exclude each other, as all goroutines do. A child keeps its place until it and all
+// handles below it are released. A handle does not refer to its Lease, so that a child that nobody uses any more
+// becomes garbage.
 type handle struct {
 	first *handle // took the lock; it has the fields under its lock
 	above *handle // the handle whose context took this one; nil for the first
@@ -187,8 +188,8 @@ func (l *handle) next() {
 	}
 }
 
-// wants notes the TTL that this handle needs. The lease gets the longest one of all handles, under the lock of first: a
-// handle that comes or goes at the same moment sets it too.
+// wants notes the TTL that this handle needs. The lease gets the longest TTL of all handles. wants sets it under the
+// lock of first, because a handle that comes or goes at the same moment sets it too.
 func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // docs is the address of the documents. A user of the module or of the command has no copy of them at hand.
 const docs = "https://github.com/holdfast-go/holdfast/blob/main/docs/"
 
-// Hint returns advice for a person where the answers of the nodes contain none: how long to wait for the end of a
+// Hint returns advice for a person if the answers of the nodes contain none. It says how long to wait for the end of a
 // quarantine, which settings all clients must share, or what may be wrong with an address. It returns "" for any other
 // answers. The text of Error contains the hint.
 func (e *UnavailableError) Hint() string {
@@ -98,8 +98,8 @@ func (e *UnavailableError) freeHint() string {
 	return "a node that may have forgotten a lock cannot say that it is free: ask again in " + forPeople(longest)
 }
 
-// quarantineHint names a voucher only if all nodes that answered are new. Otherwise somebody may hold a lock, and a
-// voucher would let a second owner have it.
+// quarantineHint suggests a voucher (holdfast nodes trust) only if all nodes that answered are new. Otherwise somebody
+// may hold a lock, and a voucher would let a second owner have it.
 func (e *UnavailableError) quarantineHint() string {
 	var longest time.Duration
 	causes := map[Cause]bool{}

@@ -37,7 +37,7 @@ type Holder struct {
 }
 
 // String returns the label of the holder for people, such as "web-3/4711". It quotes an owner without a label of
-// Holdfast. The zero Holder stands for several clients that try at the same time.
+// Holdfast. The zero Holder means several clients that try at the same time.
 func (h Holder) String() string {
 	switch {
 	case h.Foreign && h.Owner == "":

@@ -99,12 +99,11 @@ func (l *Lease) String() string {
 	return s
 }
 
-// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name; of a
-// semaphore, of this name and slot. Send it with every write, and let the resource refuse a token below the highest that
-// it has seen. That protects the resource from a holder that was paused past its deadline; no lock can warn such a
+// Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. For a
+// semaphore this holds for each slot. Send it with every write, and let the resource refuse a token below the highest
+// that it has seen. That protects the resource from a holder that was paused past its deadline; no lock can warn such a
 // holder in time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes'
-// clocks.
-// https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+// clocks. https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
 // Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
@@ -219,7 +218,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = l.client.unavailable(l.name, l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
+		err = l.client.unavailable(l.name, l.slots(), l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)

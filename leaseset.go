@@ -43,7 +43,8 @@ func (s *LeaseSet) add(l *Lease) {
 	s.leases = append(s.leases, l)
 }
 
-// enclose nests the leases and puts them around the set's context. The outermost lease is in ctx.
+// enclose makes the set's context a context of all its leases, one inside the other. Outside them are the leases of
+// ctx.
 func (s *LeaseSet) enclose(ctx context.Context) {
 	values := context.WithoutCancel(ctx)
 	for _, l := range s.leases {

@@ -19,23 +19,23 @@ const mostNames = 256
 // LockAll waits until it has the locks of all names, and returns one [LeaseSet]. The order of the names does not matter,
 // and a name may occur twice. The options apply to each lock.
 //
-// LockAll asks for all names at once: if all are free, that is one round trip. If a name is held, LockAll gives back the
-// names that sort above it, waits in line for that name, and then takes the others in sorted order, each in its turn. So
-// two callers of LockAll cannot wait for each other, whatever names they have in common.
+// LockAll asks for all names at once: if all are free, that is one round trip. If a name is held, LockAll gives back
+// the names that sort above it, and waits in line for that name. Then it takes the higher names one after the other, in
+// sorted order. So two callers of LockAll cannot wait for each other for ever, whatever names they have in common.
 //
-// ctx bounds the whole call, not the holding. [OnWait] receives the errors of the lock that is waited for. The errors
-// are those of [Mutex.Lock], and name that lock. If a lock that the call already has is lost while it waits for another,
-// the error matches [ErrLost]. After any error the call has no lock: it gives back what it has. It waits until a
-// majority confirms that, for up to [Config.NodeTimeout], and not if ctx has ended.
+// ctx bounds the call, but not the leases. [OnWait] receives the errors of the lock that LockAll waits for. If that
+// lock fails, the error is that of its [Mutex.Lock], with its name. If LockAll loses another lock while it waits, the
+// error matches [ErrLost]. After any error the call has no lock: it gives back what it has. Unless ctx has ended, it
+// waits until a majority confirms that, for up to [Config.NodeTimeout].
 //
 // The error matches [ErrBadName] if there is no name, if there are more than 256 different names, or if one of them is a
 // bad name.
 //
 // If ctx belongs to leases of this client, LockAll returns handles for the names that those leases hold: see
-// [Mutex.Lock]. The other names obey an order. If ctx belongs to a lease whose name sorts above a name that somebody
-// holds, LockAll does not wait for that name, and the error matches [ErrOrder] and [ErrHeld]. Otherwise two callers,
-// each with one lock, could wait for each other for ever. Names are compared byte by byte, with [Config.Prefix]. The
-// rule covers leases of all clients in ctx. It does not cover [Mutex.Lock], which always waits.
+// [Mutex.Lock]. For the other names an order applies. If ctx belongs to a lease whose name sorts above a name that
+// somebody holds, LockAll does not wait for that name, and the error matches [ErrOrder] and [ErrHeld]. Otherwise two
+// callers, each with one lock, could wait for each other for ever. Names are compared byte by byte, with
+// [Config.Prefix]. The rule covers leases of all clients in ctx. It does not cover [Mutex.Lock], which always waits.
 func (c *Client) LockAll(ctx context.Context, names []string, opts ...Option) (*LeaseSet, error) {
 	return c.all(ctx, names, opts, true)
 }
@@ -71,10 +71,16 @@ func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bo
 		return nil, fmt.Errorf("holdfast: %w", err)
 	}
 	s := newLeaseSet(c, locks)
+	done := false
+	defer func() { // also if OnWait panics
+		if !done {
+			s.abandon(ctx)
+		}
+	}()
 	if err := s.take(ctx, locks, wait); err != nil {
-		s.abandon(ctx)
 		return nil, err
 	}
+	done = true
 	s.enclose(ctx)
 	return s, nil
 }

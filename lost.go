@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
 // LostError describes how a lock was lost, by the answers of the nodes. It matches [ErrLost].
 type LostError struct {
-	Name string
+	Name  string
+	Slots int // as in a [HeldError]
 
 	// Owner is the present owner of the lock, by the answers of most nodes: "label~client~random" for a client of
 	// Holdfast, any value if Foreign. It is empty if no node named an owner.
@@ -33,7 +35,9 @@ func (e *LostError) Nodes() []NodeAnswer {
 	return e.client.answers(e.client.config.Prefix+e.Name, e.answers, nil)
 }
 
-func (e *LostError) Error() string { return fmt.Sprintf("lock %q lost: %s", e.Name, e.why()) }
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s %q lost: %s", nounFor(e.Slots), e.Name, e.why())
+}
 
 // why returns the error's text without the lock's name.
 func (e *LostError) why() string {
@@ -69,6 +73,9 @@ func (e *LostError) Unwrap() error { return ErrLost }
 // may be lost together. So lost formats no text.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, answers: why.Answers}
+	if s, ok := l.Kind().(*kind.Slot); ok {
+		e.Slots = s.Slots().K()
+	}
 	if why.Gone {
 		e.Owner, e.Foreign = taker(why.Answers)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
 )
 
-// Mutex is a name that can be locked. It has no state of its own: a program may make a new one for every use, and many
+// Mutex is a name that can be locked. A Mutex has no state: a program may make a new one for every use, and many
 // goroutines may use one.
 type Mutex struct {
 	options
@@ -32,7 +32,7 @@ func (m *Mutex) Name() string { return m.name }
 // fn's context ends when ctx ends. If the lock is lost, it ends before somebody else can get the lock; fn must then
 // stop writing. [FromContext] gives fn the lease, for its token.
 //
-// Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil: the
+// Do returns fn's error. If the lock was lost while fn ran, the error matches [ErrLost], even if fn returned nil. The
 // last work of fn may have overlapped with the next holder. If [Client.Close] released the lock while fn ran, the error
 // matches [ErrClosed] for the same reason; Close does not wait for fn. Both errors also match fn's error.
 //
@@ -63,17 +63,17 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 //
 // Lock gives up with an error that matches ErrUnavailable if no quorum answers for a second. After Lock has found that
 // somebody has the lock, it gives up after the lock's TTL instead, if that is longer. The decision may take one or two
-// [Config.NodeTimeout] more. If several goroutines wait for one name, each gets this error after that time, whoever is
-// first in line. Lock waits for the end of quarantines of restarted nodes. With [WaitThroughOutages] it also waits for
-// the end of outages.
+// [Config.NodeTimeout] more. If several goroutines wait for one name, each gets this error after that time, also if it
+// is not the first in line. Lock waits for the end of quarantines of restarted nodes. With [WaitThroughOutages] it also
+// waits for the end of outages.
 //
 // The error matches [ErrBadName] for a bad name, and [ErrBadTTL] for a bad TTL.
 //
-// If ctx is the context of a lease of this lock and this client, or was made from it, Lock returns a handle of that
-// lease at once, and asks no node. Only one goroutine at a time has a handle that was made from one context: another
-// call with the same context waits in this process until the first handle, and all handles made from it, are released.
-// If the lease is over, the error is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m
-// applies to the lease while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
+// ctx may be the context of a lease of this lock and this client, or may be made from it. Then Lock returns a handle of
+// that lease at once, and asks no node. Each context has at most one handle at a time. Another call with the same
+// context waits, in this process, until that handle and all handles made from it are released. If the lease has ended,
+// the error is the cause of its end: it matches [ErrLost] or [ErrReleased]. A longer TTL of m applies to the lease
+// while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
 		return m.under(ctx, l, true)
@@ -231,7 +231,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 func (m *Mutex) refused(r *waiting.Refusal) error {
 	nodes := m.client.answers(m.lock.Name(), r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
-		return m.client.unavailable(m.name, nodes)
+		return m.client.unavailable(m.name, m.k(), nodes)
 	}
 	owner, foreign, left := r.Holder()
 	if left == nodescript.Forever {

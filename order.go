@@ -8,9 +8,10 @@ import (
 
 // above returns the name of a lock that ctx holds and that forbids to wait for m, or "".
 //
-// Such a lock has a name that sorts above m's. Its holder must not wait for m. Another caller may hold m and wait for
-// that lock, and then neither caller would ever get its lock. A wait for a handle of a lease is a wait among callers
-// under that lease. These callers share the leases outside it and the leases of its set, so those leases do not count.
+// Such a lock has a name that sorts above m's. Its holder must not wait for m: another caller may hold m and wait for
+// that lock, and then neither caller would ever get its lock. If ctx belongs to a lease of m, the call waits for a
+// handle of that lease. Then it waits only for other callers under that lease. All of them share the leases outside it
+// and the leases of its set, so those leases do not count.
 func (m *Mutex) above(ctx context.Context) string {
 	own := m.mine(ctx)
 	for l, ok := FromContext(ctx); ok && l != own; l, ok = FromContext(l.outer()) {

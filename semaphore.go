@@ -15,7 +15,7 @@ const MostSlots = nodescript.MostSlots
 // ErrBadSlots means that no semaphore can have this number of slots. The error names the bounds.
 var ErrBadSlots = errors.New("bad number of slots")
 
-// Semaphore is a name that at most k holders can have at a time. Each holder has a slot of its own, from 0 to k-1: see
+// Semaphore is a name that at most k holders can have at a time. Each holder has its own slot, from 0 to k-1: see
 // [Lease.Slot]. A slot is a full lock, with a token, renewal and a deadline. A Semaphore has no state that matters: a
 // program may make a new one for every use, and many goroutines may use one.
 //
@@ -42,7 +42,7 @@ func (c *Client) Semaphore(name string, k int, opts ...Option) *Semaphore {
 	return s
 }
 
-// badSlots is an error that matches ErrBadSlots and has all its words.
+// badSlots has the whole text of the error. ErrBadSlots adds no words.
 type badSlots struct{ error }
 
 func (badSlots) Is(target error) bool { return target == ErrBadSlots }
@@ -63,7 +63,7 @@ func (m *Mutex) check() error {
 	return nil
 }
 
-// kind returns what the machinery takes: the lock, or any slot of the semaphore.
+// kind returns the kind that the call takes: the lock, or any slot of the semaphore.
 func (m *Mutex) kind() kind.Kind {
 	if m.slots != nil {
 		return m.slots.Any()
@@ -79,13 +79,8 @@ func (m *Mutex) k() int {
 	return 0
 }
 
-// noun is what errors call m.
-func (m *Mutex) noun() string {
-	if m.slots != nil {
-		return "semaphore"
-	}
-	return "lock"
-}
+// noun returns the word for m in errors.
+func (m *Mutex) noun() string { return nounFor(m.k()) }
 
 // Name returns the name as the caller gave it, without [Config.Prefix].
 func (s *Semaphore) Name() string { return s.mutex.name }
@@ -98,7 +93,7 @@ func (s *Semaphore) Slots() int { return s.mutex.k() }
 //
 // ctx, errors and options are those of [Mutex.Lock]. ErrHeld means that all slots are held. The error also matches
 // [ErrBadSlots] for a bad number of slots. With the context of a lease of this semaphore, Acquire returns a handle of
-// that lease and its slot: a caller has one slot at most, because callers with several could wait for each other.
+// that lease and its slot. So a caller has one slot at most: callers with several slots could wait for each other.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) { return s.mutex.Lock(ctx) }
 
 // TryAcquire takes a slot if one is free and nobody waits. Otherwise the error matches [ErrHeld]. It is for a semaphore
@@ -158,11 +153,19 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 	if known {
 		return st, nil
 	}
-	un := &UnavailableError{Name: m.name, Nodes: st.Nodes}
+	un := &UnavailableError{Name: m.name, Slots: m.k(), Nodes: st.Nodes}
 	if ctx.Err() != nil {
 		return st, m.prefix(ended(ctx, un))
 	}
 	return st, m.prefix(un)
+}
+
+// slots returns the number of slots of the lease's semaphore, 0 for a lock.
+func (l *Lease) slots() int {
+	if s, ok := l.held.Kind().(*kind.Slot); ok {
+		return s.Slots().K()
+	}
+	return 0
 }
 
 // Slot returns the lease's slot of a semaphore, from 0 to k-1. No two holders of a semaphore have the same slot at the

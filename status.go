@@ -40,9 +40,9 @@ func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 // of the nodes vote and do not name a holder together. If votes are missing, Status asks for them as [Admin.Nodes] does:
 // this starts the quarantine of a node that no client has met before.
 //
-// The error matches [ErrUnavailable] if too little is known: less than a majority of the nodes answered and vote, or the
-// others could complete a majority for a holder that a node names. The Status then has the answers of all nodes. Held is
-// false then, and means nothing. If ctx has ended by then, the error also matches ctx's Err and cause.
+// The error matches [ErrUnavailable] if too little is known. Either less than a majority of the nodes answered and
+// vote, or the others could complete a majority for a holder that a node names. The Status then has the answers of all
+// nodes. Held is false then, and means nothing. If ctx has ended by then, the error also matches ctx's Err and cause.
 func (c *Client) Status(ctx context.Context, name string) (*Status, error) {
 	m := c.Mutex(name)
 	if err := checkName(m.lock.Name()); err != nil {

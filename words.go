@@ -20,7 +20,7 @@ import (
 // control characters, whatever the node wrote.
 func (n NodeAnswer) Said() string { return printable.Text(n.said()) }
 
-// String returns the node and what it said, in one line.
+// String returns the node and its answer in words, in one line.
 func (n NodeAnswer) String() string { return n.Node + ": " + n.Said() }
 
 // Why returns the cause in words, such as "its memory is new". It returns "" if the answer has no cause.

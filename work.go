@@ -56,10 +56,7 @@ func besides(fact, work error) error {
 }
 
 func (l *Lease) subject() string {
-	if l.Slot() >= 0 {
-		return fmt.Sprintf("semaphore %q", l.name)
-	}
-	return fmt.Sprintf("lock %q", l.name)
+	return fmt.Sprintf("%s %q", nounFor(l.slots()), l.name)
 }
 
 func (l *Lease) givenBack() bool { return l.unlocked.Load() }

@@ -38,10 +38,10 @@ var chaosAbreast = flag.Int("chaos.abreast", 0, "put so `many` locks under fault
 //
 // Locks run side by side and share only the machine. Each has its own servers, ports, clocks, files and clients.
 //
-// A busy machine does not cause overlaps. Each process records when it believes to have the lock: from a time after it
-// got the lock, to a time before it gives the lock back. All processes use CLOCK_MONOTONIC. A belief ends with the
-// deadline that the lock states, or with its TTL, even if the process notices the end later. So a delay makes a belief
-// shorter, and never longer than the lock allows.
+// A busy machine does not cause overlaps. Each process records when it believes to have the lock. The recorded time
+// begins after it got the lock and ends before it gives the lock back. All processes use CLOCK_MONOTONIC. A belief ends
+// with the deadline that the lock states, or with its TTL, even if the process notices the end later. So a delay makes
+// a belief shorter, and never longer than the lock allows.
 //
 // rueidislock states no deadline. Its belief ends with its context, and on a busy machine that end is as late as a
 // timer. So no more locks run at once than the machine has CPUs. A run needs 0.4 to 1 CPU. A row of the table says how

@@ -46,7 +46,7 @@ func (o *outcome) total() int {
 }
 
 // stuck is the time after the end of a slice for which a goroutine with its own name waits for its lock. Such waits
-// happen: rueidislock waits for the notification of a release, and after a timeout of its own acquire none comes.
+// happen: rueidislock waits for the notification of a release, and none comes after a timeout of its acquire.
 const stuck = 2 * time.Second
 
 // gather runs a crowd of goroutines on a locker.

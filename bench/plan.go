@@ -113,13 +113,14 @@ func (p plan) wants(w workload) bool {
 	return p.only.MatchString(w.name) && w.kind == p.kind
 }
 
-// takes reports whether s is measured with w. A workload with tokens has no rivals and starts hundreds of processes per
-// system. So it takes one driver only, unless -systems is given.
+// takes reports whether workload w measures system s. Only systems with fencing tokens take part in a workload with
+// tokens. These are the two drivers of Holdfast, and each starts hundreds of processes. So only the rueidis driver
+// takes part, unless -systems is given.
 func (p plan) takes(w workload, s *system) bool {
 	return w.takes(s) && (!w.tokens || p.named || s.name == holdfastRueidis)
 }
 
-// groups returns the workloads in groups. Those of one group share servers and processes.
+// groups returns the workloads in groups. The workloads of one group share servers and processes.
 func (p plan) groups() (groups [][]workload) {
 	for _, w := range workloads(p.pace) {
 		if !p.wants(w) {

@@ -18,7 +18,7 @@ type lease interface {
 	Unlock(ctx context.Context) error
 }
 
-// fenced is a locker with such leases. Without tokens the bench could not know which acquisition followed which
+// fenced is a locker whose leases have tokens. Without tokens the bench could not know which acquisition followed which
 // release.
 type fenced interface {
 	locker

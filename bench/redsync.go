@@ -59,8 +59,8 @@ func (l *redsyncLocker) lock(ctx context.Context, name string) (func() error, er
 		if err == nil {
 			break
 		}
-		// After its 32 tries the documentation says "you may retry to acquire the lock
-		// by calling this method again".
+		// redsync gives up after 32 tries. Its documentation then says "you may retry to acquire the lock by calling
+		// this method again".
 		var taken *redsync.ErrTaken
 		if ctx.Err() != nil || !errors.Is(err, redsync.ErrFailed) && !errors.As(err, &taken) {
 			return nil, err

@@ -77,8 +77,8 @@ func peakRate(list []stretch) (peak float64) {
 	return peak
 }
 
-// chance returns about the ratio of the highest of n stretches to their mean, if calls come independently, mean per
-// stretch. Only a higher ratio is a peak.
+// chance returns about the ratio of the highest of n stretches to their mean that chance alone causes. It assumes that
+// calls come independently, mean per stretch. Only a higher ratio is a peak.
 func chance(n int, mean float64) float64 {
 	if n < 2 || mean <= 0 {
 		return 0

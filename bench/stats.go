@@ -11,7 +11,7 @@ type sample struct {
 	CPU       float64 // µs of the workers per cycle
 	ServerCPU float64 // µs of all servers per cycle
 	Scripts   float64 // script calls per cycle and node
-	Commands  float64 // commands per cycle and node, with those inside scripts
+	Commands  float64 // commands per cycle and node, including commands inside scripts
 	CycleP50  float64 // µs
 	CycleP99  float64
 	LockP50   float64

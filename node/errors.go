@@ -105,8 +105,9 @@ func NotSent(err error) error {
 	return &unsent{err}
 }
 
-// Unsent reports whether the call that failed with err was certainly not executed. That is so if [NotSent] marked it,
-// if the connection was refused, if the node was closed before the call, or if the server answered with an error.
+// Unsent reports whether the call that failed with err was certainly not executed. There are four such cases: [NotSent]
+// marked the error, the connection was refused, the node was closed before the call, or the server answered with an
+// error.
 func Unsent(err error) bool {
 	var u *unsent
 	var e *Error

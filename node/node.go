@@ -2,8 +2,9 @@ package node
 
 import "context"
 
-// MaxCalls is the number of calls that a client has under way at one node at most: many if the node is far away and the
-// client is busy. A call that waits for a connection arrives too late, so a driver has room for all of them at once.
+// MaxCalls is the largest number of calls that a client has under way at one node. A busy client has many calls under
+// way at a node that is far away. A call that waits for a connection arrives too late, so a driver needs room for all
+// of them at once.
 const MaxCalls = 40
 
 // Node is one independent Redis or Valkey master. It is safe for concurrent use, and sends up to [MaxCalls] calls
@@ -18,7 +19,7 @@ type Node interface {
 
 	// EvalSHA runs each call by its script's digest, in one pipeline and in order. It returns one reply per call. If
 	// the server does not know a script, the reply has the code NOSCRIPT. EvalSHA never sends the text instead, because
-	// that would hide a restart. After the return the caller may reuse calls.
+	// that would hide a restart. After EvalSHA has returned, the caller may reuse calls.
 	EvalSHA(ctx context.Context, calls []Call) []Reply
 
 	// Eval runs one script from its text and then loads other scripts. It sends EVAL with text, waits for the answer,
@@ -41,7 +42,7 @@ type Node interface {
 }
 
 // Configured is a [Node] that can read the settings of its server. Holdfast checks them in a node set that is declared
-// durable. It cannot check a node that is not Configured.
+// durable. It cannot check the settings of a node without this interface.
 type Configured interface {
 	// Setting returns the value of a setting, as CONFIG GET name does. The value is "" if the server has no setting
 	// with this name.

@@ -5,7 +5,6 @@
 //	nodemodel  one node in plain Go, the executable specification of the scripts
 //	models     model checkers that visit every state of small configurations
 //	bids       many bids against modelled nodes in one seeded loop, without goroutines
-//	crowd      whole clients that share a semaphore, in virtual time
 //	sim        simulated worlds: whole clients in virtual time, with faults from a seed
 //	chaos      real processes and servers under real faults
 //	mutants    weakens the lock one line at a time; a named test must notice each

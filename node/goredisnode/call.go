@@ -32,7 +32,7 @@ func (n *redisNode) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply
 	return replies
 }
 
-// all returns replies to that many calls, all with the same error.
+// all returns one reply for each of that many calls. All replies have the same error.
 func all(calls int, err error) []node.Reply {
 	replies := make([]node.Reply, calls)
 	for i := range replies {

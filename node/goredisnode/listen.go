@@ -89,8 +89,8 @@ func next(ctx context.Context, ps *redis.PubSub) (m any, err error) {
 	return ps.ReceiveTimeout(ctx, pingAfter)
 }
 
-// line is the connection of a subscription. The node closes it itself, because go-redis waits for a handshake before it
-// closes a connection, and leaves the connection open if the handshake failed (v9.22).
+// line is the connection of a subscription. The node closes the connection itself, because go-redis waits for a
+// handshake before it closes a connection. If the handshake failed, go-redis leaves the connection open (v9.22).
 type line struct {
 	mu      sync.Mutex
 	conn    net.Conn

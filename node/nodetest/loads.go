@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// The scripts that an Eval loads are for the server that answers the Eval. A driver that sends the scripts too early,
-// before the answer, or over another connection has a defect: they may reach a server that was started in the place of
+// The scripts that an Eval loads are for the server that answers the Eval. A driver has a defect if it sends the
+// scripts before the answer, or over another connection. They may then reach a server that was started in the place of
 // the first.
 
 func (s suite) evalLoadsNothingAfterAnError(t *testing.T) {

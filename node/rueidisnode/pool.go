@@ -10,8 +10,9 @@ import (
 	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
-// maxLinks limits the connections of one node. The limit matters if a server hangs, because every call that is given up
-// costs a connection. A call has its own link, so the limit is the number of calls that a client may have under way.
+// maxLinks limits the links (connections) to one node. Each call has a link of its own, so the limit is the number of
+// calls that a client may have under way. It matters if a server hangs, because each call that is given up costs its
+// link.
 const maxLinks = node.MaxCalls
 
 // fresh is the time after a use in which the pool does not check whether the server has closed the link. A link that
@@ -19,8 +20,9 @@ const maxLinks = node.MaxCalls
 const fresh = time.Millisecond
 
 // pool contains the links of one node. A call takes a link and puts it back. If no link is idle, the call waits for a
-// link that is put back or dialled, as long as its context allows. A separate goroutine dials, so a link that arrives
-// after its call gave up serves the next call. The pool takes the link that was used last, so surplus links stay idle.
+// link that is put back or dialled, as long as its context allows. A separate goroutine dials. So if a call has given
+// up before its link arrives, the link serves the next call. The pool takes the link that was used last, so surplus
+// links stay idle.
 type pool struct {
 	connect func(context.Context) (*link, error)
 	ctx     context.Context // Close ends this context

@@ -59,8 +59,8 @@ func (p *pool) nextRound() bool {
 }
 
 // ping sends a ping on each link that brought no answer for pingAfter, because the network may have dropped the
-// connection silently. All pings of a round share the time hungAfter, so that all hung links of a node are gone after
-// that time, even if there are many. ping takes one link at a time out of the pool, so that a call finds the others.
+// connection silently. All pings of a round share the time hungAfter. So all hung links of a node are gone after that
+// time, even if there are many. ping takes one link at a time out of the pool, so that a call finds the others.
 func (p *pool) ping() {
 	ctx, cancel := context.WithTimeout(p.ctx, hungAfter)
 	defer cancel()

@@ -16,11 +16,11 @@ type client struct {
 	w      *World
 	lock   kind.Kind
 	id     string
-	ahead  time.Duration // of its clock
+	ahead  time.Duration // how far its clock is ahead
 	stamp  int64         // the last one, or a higher one that a node has seen
 	owners int
 	up     []bool
-	bids   map[string]*bidding // by owner: those that expect hand-offs
+	bids   map[string]*bidding // by owner: the bids that expect hand-offs
 	past   bid.Past
 	line   []*waiter
 	pieces [][]*message // by node: messages that go together; nil: each goes by itself
@@ -79,7 +79,7 @@ func (c *client) raise(seen int64) {
 	}
 }
 
-// flap has a subscription break and work again.
+// flap makes a subscription break and work again.
 func (c *client) flap(i int) {
 	if c.w.calm {
 		return
@@ -183,7 +183,7 @@ func (c *client) send(to bid.Nodes, m *message) {
 	}
 }
 
-// together has the messages of send go to each node in one piece, with the releases last.
+// together makes the messages of send go to each node in one piece, with the releases last.
 func (c *client) together(send func()) {
 	c.pieces = make([][]*message, len(c.w.servers))
 	send()

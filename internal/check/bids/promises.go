@@ -40,8 +40,8 @@ func (w *World) holds(b *bidding, l bid.Lease) *holding {
 	return w.holders[l.Slot]
 }
 
-// apart is how much later a waiter comes so that it must not overtake, and how long a waiter stands in line before it
-// must not be overtaken. Clocks and messages differ by less.
+// apart limits the check of overtaking. The overtaken waiter must have come earlier by more than apart, and must have
+// been the first of its line for apart. Clocks and messages differ by less.
 const apart = window
 
 // overtakes checks that a waiter that gets a slot overtakes nobody who came earlier, in a world without faults.
@@ -61,8 +61,8 @@ func (w *World) overtakes(by *waiter) {
 	}
 }
 
-// idles is for how long a slot may be free while somebody who can use it waits: a waiter asks once a second, and a claim
-// of a waiter that does not hear of it ends after a second.
+// idles is the longest time for which a slot may be free while a waiter can use it. A waiter asks once a second, and
+// the claim of a waiter that does not hear of it ends after a second.
 const idles = 3 * time.Second
 
 // watch checks, once the faults are over, that no slot stays unused while somebody waits.
@@ -88,11 +88,11 @@ func (w *World) watch(since time.Duration) {
 
 func (w *World) lets(h *holding) { h.ended = true }
 
-// servedWithin is how soon after the faults every waiter is served: the last holder may have crashed, and its lease and
-// a few claims must end.
+// servedWithin is the time after the faults within which every waiter is served. The last holder may have crashed, so
+// its lease and a few claims must end first.
 func (w *World) servedWithin() time.Duration { return w.ttl + window + 10*time.Second }
 
-// judgeServed checks that messages that flow make some bid win, and so let everybody have the lock.
+// judgeServed checks that every waiter gets the lock when messages are no longer lost.
 func (w *World) judgeServed() {
 	for _, c := range w.clients {
 		if n := len(c.line); n > 0 {
@@ -101,7 +101,8 @@ func (w *World) judgeServed() {
 	}
 }
 
-// cleanWithin is how soon after the last wait the nodes keep nothing. A request that failed is repeated once a second.
+// cleanWithin is the time after the last wait within which the nodes have no trace of it. A client repeats a failed
+// request once a second.
 func (w *World) cleanWithin() time.Duration {
 	if w.crashes {
 		return w.ttl + 2*window

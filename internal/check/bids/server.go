@@ -14,7 +14,7 @@ import (
 type server struct {
 	*nodemodel.Node
 	w     *World
-	ahead time.Duration // of the clients' mean clock
+	ahead time.Duration // how far its clock is ahead of the clients' mean clock
 }
 
 func (w *World) newServer(i int) *server {
@@ -37,7 +37,7 @@ func (s *server) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// keeps returns what the node keeps for some client: the owner of a record, and a queue.
+// keeps returns the owner of a record that the node keeps for some client, and the queue.
 func (s *server) keeps() (owner string, queue []string) {
 	for _, k := range s.Keys() {
 		if len(k.Waiting) > 0 {

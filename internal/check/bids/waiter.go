@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostPasses is how often in a row a client passes the lock while others wait, as in package waiting.
+// mostPasses is the number of times in a row that a client passes the lock while others wait, as in package waiting.
 const mostPasses = 8
 
 // waiter is one wait for the lock. It makes one bid after the other, until one wins or the waiter gives up.
@@ -29,12 +29,12 @@ type waiter struct {
 type bidding struct {
 	of      *waiter
 	machine bid.Machine
-	message *message // of the current round
-	joins   *message // the same with the ticket
+	message *message // the message of the current round
+	joins   *message // the same message with the ticket
 	number  int
 }
 
-// enter has another waiter come to the client.
+// enter adds another waiter to the client.
 func (c *client) enter() {
 	wt := &waiter{c: c}
 	wt.ticket, _, _ = c.draw()
@@ -88,7 +88,7 @@ func (c *client) forget(b *bidding) {
 	}
 }
 
-// pause has the waiter ask again after d.
+// pause makes the waiter ask again after d.
 func (wt *waiter) pause(d time.Duration) {
 	wt.timer++
 	timer, b := wt.timer, wt.bid
@@ -100,7 +100,7 @@ func (wt *waiter) pause(d time.Duration) {
 	})
 }
 
-// woken has the waiter look at its bid, if the wait goes on.
+// woken makes the waiter look at its bid, if the wait goes on.
 func (b *bidding) woken() {
 	wt := b.of
 	if wt.looks || wt.done || wt.bid != b || wt.c.line[0] != wt {
@@ -110,7 +110,7 @@ func (b *bidding) woken() {
 	wt.c.w.after(wt.c.w.below(50*time.Microsecond), wt.look)
 }
 
-// look does what the bid says after the waiter was woken.
+// look carries out the bid's decision after the waiter was woken.
 func (wt *waiter) look() {
 	wt.looks = false
 	c, b := wt.c, wt.bid

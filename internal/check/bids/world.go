@@ -13,7 +13,7 @@ import (
 const (
 	epoch   = int64(1_800_000_000_000_000) // µs of stamp time at the instant 0
 	window  = 250 * time.Millisecond
-	timeout = 2 * time.Second // of a question
+	timeout = 2 * time.Second // the timeout of a question
 	trouble = 15 * time.Second
 )
 
@@ -33,7 +33,7 @@ type World struct {
 	repeats bool // requests may arrive twice
 	dead    bool // the last of several nodes never answers
 	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
-	crowd   int  // so many clients more, and everybody comes once more after the faults
+	crowd   int  // the number of additional clients; if it is not 0, every waiter comes once more after the faults
 
 	holders map[int]*holding // by slot; a lock has the slot 0
 	tokens  map[int]int64    // by slot: the highest token of a lease so far
@@ -125,7 +125,7 @@ func (w *World) run(until time.Duration) {
 	w.now = max(w.now, clock.Instant(until))
 }
 
-// after has do done after d.
+// after calls do after d.
 func (w *World) after(d time.Duration, do func()) {
 	heap.Push(&w.agenda, event{at: w.now.Add(d), order: w.rng.Uint32(), do: do})
 }

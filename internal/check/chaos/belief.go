@@ -74,9 +74,13 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 			}
 			*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease, name: e.Name, wanted: e.At}, wanting: true}
 		case has:
+			if l.wanting {
+				wishes = append(wishes, wish{p.id, l.name, l.wanted, e.At, true})
+			} else { // another name of a set
+				*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease}}
+			}
 			l.wanting, l.holding = false, true
-			l.from, l.token, l.deadline = e.At, e.Token, e.Deadline
-			wishes = append(wishes, wish{p.id, l.name, l.wanted, e.At, true})
+			l.name, l.from, l.token, l.deadline = e.Name, e.At, e.Token, e.Deadline
 		case keeps:
 			l.deadline = e.Deadline
 		case over:

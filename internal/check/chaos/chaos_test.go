@@ -36,6 +36,20 @@ func TestChaos(t *testing.T) {
 		r.Publish(t, *flags.Report)
 		r.Demand(t)
 	})
+	t.Run("kinds", func(t *testing.T) { // every kind of lock, for half of the time
+		p := short(8 * time.Second)
+		if *flags.For > 0 {
+			p = Plan{}
+		}
+		p = flags.Apply(p)
+		p.Locker, p.Names = "kinds", 6
+		if *flags.For > 0 {
+			p.For = *flags.For / 2
+		}
+		r := Run(t, p)
+		r.Publish(t, *flags.Report)
+		r.Demand(t)
+	})
 	t.Run("outside", func(t *testing.T) {
 		p := short(8 * time.Second)
 		if *flags.For > 0 || *flags.Outside > 0 {

@@ -141,7 +141,9 @@ func (c *client) lock(ctx context.Context, name string) (Held, error) {
 
 // intrude tries to get a lock until the client is told to end. If it gets a lock, the check has failed.
 func (r Role) intrude(ctx context.Context, t *teller, l Locker) error {
-	h, ok := l.(*holdfastLocker)
+	h, ok := l.(interface {
+		intrude(ctx context.Context, name string) what
+	})
 	if !ok {
 		return fmt.Errorf("%q has no notion of a client that must be refused", r.Locker)
 	}

@@ -21,6 +21,7 @@ import (
 // lockers are the locks of this module, by name.
 var lockers = map[string]Open{
 	"holdfast": openHoldfast,
+	"kinds":    openKinds,
 	"plain":    openPlain,
 }
 

@@ -33,7 +33,7 @@ const everything = `local all = {}
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', key).ok, false
   if kind == 'string' then value = redis.call('GET', key) end
-  if kind == 'zset' then value = redis.call('ZRANGE', key, 0, -1) end
+  if kind == 'zset' then value = redis.call('ZRANGEBYSCORE', key, 0, '+inf') end -- scores below 0 are claims of slots
   all[#all + 1] = {key, value}
 end
 return all`
@@ -55,7 +55,7 @@ func (a *arena) things(n *node) (list []thing) {
 		case kind == nodescript.NodeKey:
 		case kind == nodescript.QueueOfKey && isQueue:
 			for _, w := range waiting {
-				list = append(list, thing{aPlace, key, fmt.Sprint(w)})
+				list = append(list, thing{aPlace, key, nodescript.OwnerOfMember(key, fmt.Sprint(w))})
 			}
 		case kind == nodescript.RecordOfKey && isText:
 			switch r, err := nodescript.ParseRecord(text); {

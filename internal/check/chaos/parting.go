@@ -35,7 +35,7 @@ const (
 )
 
 // part makes attempts that are cut short. Half of them are for the common names, and the others for a name of this loop
-// that is always free. part releases at once what an attempt still wins.
+// that is always free. If an attempt wins a lock, part releases the lock at once.
 func (c *client) part(loop int, n int64) error {
 	own := fmt.Sprintf("farewell-%d-%d", c.Client, loop)
 	for end := time.Now().Add(parting); time.Now().Before(end); n++ {

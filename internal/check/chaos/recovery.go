@@ -68,7 +68,7 @@ func recovered(names []string, healed int64, all []belief, wishes []wish, dead m
 		}
 		from = max(from, healed)
 		for _, b := range all {
-			if b.name == name && b.from < at && !dead[b.client] {
+			if askedFor(b.name) == name && b.from < at && !dead[b.client] {
 				from = max(from, min(b.to, at))
 			}
 		}

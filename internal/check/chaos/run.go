@@ -69,7 +69,7 @@ func (p Plan) withDefaults() Plan {
 func (p Plan) quarantine() time.Duration { return p.TTL + p.Window }
 
 // ours reports whether the run checks this module's lock, without changes.
-func (p Plan) ours() bool { return p.Locker == "holdfast" }
+func (p Plan) ours() bool { return p.Locker == "holdfast" || p.Locker == "kinds" }
 
 // patience limits waits that are short on an idle machine.
 const patience = 30 * time.Second
@@ -145,7 +145,7 @@ func (a *arena) leasedSince(at int64) bool {
 		p.mu.Lock()
 		for i := len(p.events) - 1; i >= 0 && p.events[i].At > at; i-- {
 			if e := p.events[i]; e.What == has {
-				missing = slices.DeleteFunc(missing, func(n string) bool { return n == e.Name })
+				missing = slices.DeleteFunc(missing, func(n string) bool { return n == askedFor(e.Name) })
 			}
 		}
 		p.mu.Unlock()
@@ -173,7 +173,7 @@ func (a *arena) lists() map[string]map[string]map[string]bool {
 	lists := map[string]map[string]map[string]bool{}
 	for _, kind := range []string{open_, guarded, counter} {
 		lists[kind] = map[string]map[string]bool{}
-		for _, name := range a.names() {
+		for _, name := range a.plan.locks() {
 			list := register{c, kind}.list
 			if kind == counter {
 				list = func(context.Context, string) (map[string]bool, error) { return newCounterFile(a.dir, name).list() }

@@ -169,8 +169,8 @@ func TestUnlockAtKeepsTheNameAlsoWhereAClockIsBehind(t *testing.T) {
 }
 
 // A client releases a name while the clock of one node is two hours behind. By that clock the record must not get a
-// short life, because the next lease of the name may keep this life: a lease does not set the record's life again if
-// the previous token is recent.
+// short life. The next lease of the name may keep this life: it does not set the record's life again if the previous
+// token is recent.
 func TestAReleaseByAClockThatIsBehindDoesNotShortenTheNextLease(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())

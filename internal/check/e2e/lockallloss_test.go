@@ -126,6 +126,31 @@ func TestACancelledCallForSeveralLocksLeavesNothing(t *testing.T) {
 	s.forgetAll([]string{"held"})
 }
 
+// LockAll has some of its locks while it waits for another one. If OnWait panics then, these locks are given back.
+func TestAPanicInOnWaitGivesBackTheOtherLocks(t *testing.T) {
+	t.Parallel()
+	inTurn(t, func(t *testing.T, s *set) {
+		c, other := s.ready(s.client()), s.ready(s.client())
+		lock(t, other, "b")
+		func() {
+			defer func() {
+				if p := recover(); p != errOwn {
+					t.Errorf("LockAll ended with the panic %v", p)
+				}
+			}()
+			_, err := c.LockAll(t.Context(), []string{"a", "b"}, holdfast.OnWait(func(error) { panic(errOwn) }))
+			t.Errorf("LockAll returned %v", err)
+		}()
+		l, err := other.Mutex("a").TryLock(t.Context())
+		if err != nil {
+			t.Fatalf("after the panic: %v", err)
+		}
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Unlock gives back every lock, although one of the releases fails.
 func TestUnlockGivesBackTheOthers(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// slots is who holds the slots of a semaphore at the moment, as its holders see it.
+// slots contains the present holders of the slots of a semaphore, as the holders themselves see it.
 type slots struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -27,7 +28,8 @@ func newSlots(t *testing.T) *slots {
 	return &slots{t: t, holders: map[int]*holdfast.Lease{}, fences: map[int]int64{}}
 }
 
-// take notes a holder. Its slot is nobody else's, and its token is the largest of its slot.
+// take notes a holder. It checks that nobody else has the slot, and that the token is higher than all earlier tokens of
+// the slot.
 func (s *slots) take(l *holdfast.Lease, k int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,8 +218,8 @@ func TestACrowdUnderASemaphoreWhileNodesFail(t *testing.T) {
 	t.Logf("%d leases", leases.Load())
 }
 
-// Waiters of a semaphore are served in the order in which they came. Those whose slots are free at the same time may
-// learn of it in any order.
+// Waiters of a semaphore are served in the order in which they came. If several slots become free at the same time,
+// their waiters may learn of it in any order.
 func TestWaitersOfASemaphoreAreServedInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ nodes, waiters int }{{1, 200}, {5, 30}} {
@@ -390,5 +392,26 @@ func TestASlotIsALease(t *testing.T) {
 	}
 	if _, err := y.Acquire(t.Context()); err != nil || time.Now().Before(until.Add(-2*window)) {
 		t.Errorf("%v, %s before the end", err, time.Until(until))
+	}
+}
+
+// The errors of a semaphore call it a semaphore, and know its number of slots.
+func TestErrorsNameASemaphore(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client())
+	l, err := c.Semaphore("x", 3).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.servers[0].Kill()
+	var none *holdfast.UnavailableError
+	if _, err := c.Semaphore("x", 3).TryAcquire(t.Context()); !errors.As(err, &none) || none.Slots != 3 || !strings.Contains(err.Error(), `semaphore "x": no quorum`) {
+		t.Errorf("TryAcquire without a node: %v", err)
+	}
+	<-l.Context().Done()
+	var lost *holdfast.LostError
+	if err := context.Cause(l.Context()); !errors.As(err, &lost) || lost.Slots != 3 || !strings.Contains(err.Error(), `semaphore "x" lost`) {
+		t.Errorf("the loss of a slot: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ var inClients = []mutant{{
 	old: "o.ReadTimeout, o.WriteTimeout = -1, -1", new: "o.ReadTimeout, o.WriteTimeout = ioTimeout, ioTimeout",
 	pkg: e2ePkg, check: "TestNodeTimeoutIsWhatWasSet/go-redis", says: "NodeTimeout is 12 s",
 }, {
-	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	name: "what clocks may part by piles up over MaxTTL", promise: exclusion, file: "internal/core/quorum/correction.go",
 	old: "most = min(now.Sub(t.slidAt), 2*t.readEvery).Microseconds() / slewing", new: "most = now.Sub(t.anchorAt).Microseconds() / slewing",
 	pkg: quorumPkg, check: "TestALeapIsAMoveHoweverLongTheClocksWereRight", says: "want that it is waited for",
 }, {
@@ -66,7 +66,7 @@ var inClients = []mutant{{
 	old: "return nodescript.NewOwner(c.Label, id, ticket, random(here.Random, b[:]))", new: "return nodescript.NewOwner(c.Label, id, 0, b[:])",
 	pkg: e2ePkg, check: "TestAClientExcludesItself", says: "the lock that this very client has",
 }, {
-	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	name: "a jump of the majority's clocks is adopted at once", promise: exclusion, file: "internal/core/quorum/correction.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 	pkg: quorumPkg, check: "TestAMoveBeyondTheWindowIsAdoptedAfterMaxTTL", says: "right after the move",
 }, {
@@ -167,10 +167,10 @@ var inClients = []mutant{{
 	pkg: waitPkg, check: "TestTwoWithTheSameTicketDoNotBothKeepAPart", says: "1m0s later",
 }, {
 	name: "the clocks are not read again while a move settles", promise: noHang, file: "internal/core/fanout/clocks.go",
-	old: "f.readSoon() // they may be right again", new: "",
+	old: "f.readSoon() // the clocks may be right again", new: "",
 	pkg: fanPkg, check: "TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles", says: "the clock is right again",
 }, {
-	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/timebase.go",
+	name: "an answer that took long says as much of a clock as a quick one", promise: noHang, file: "internal/core/quorum/correction.go",
 	old: "if s.known && within < n.within", new: "if s.known && false && within < n.within",
 	pkg: "internal/core/quorum", check: "TestAnAnswerThatTookLongMovesNoClockThatIsKnownBetter", says: "misread by all that it may be",
 }, {
@@ -194,7 +194,7 @@ var inClients = []mutant{{
 	old: "At: now.Add(nodescript.QueueKept)", new: "At: 0",
 	pkg: waitPkg, check: "TestWhoWonLeavesAlsoTheQueueOfANodeThatIsAway", says: "is still in line",
 }, {
-	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/standing.go",
+	name: "a question that was never sent may have run", promise: outlives, file: "internal/core/quorum/backoff.go",
 	old: "a.Err = node.NotSent(a.Err)", new: "_ = node.NotSent(a.Err)",
 	pkg: waitPkg, check: "TestWhoWonOwesNothingToANodeThatWasNotAsked", says: "locks were got",
 }, {
@@ -250,7 +250,7 @@ var inClients = []mutant{{
 	old: "\tp.bid = b", new: "\t_ = b",
 	pkg: waitPkg, check: "TestWhoEntersTheLineWithoutABidIsPassedTheLockWhenItHasOne", says: "was not passed",
 }, {
-	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/core/quorum/timebase.go",
+	name: "who was at work within half of MaxTTL + W only waits", promise: exclusion, file: "internal/core/quorum/correction.go",
 	old: "now.Sub(t.lastDrawn) >= t.settle", new: "now.Sub(t.lastDrawn) >= t.settle/2",
 	pkg: quorumPkg, check: "TestAClientThatWasAtWorkDoesNotFollowAtOnce", says: "follows a leap at once",
 }, {
@@ -290,8 +290,8 @@ var inClients = []mutant{{
 	old: "e.checkLocked() // a majority counts only inside the old deadline", new: "",
 	pkg: "internal/core/renewal", check: "TestAMajorityAfterTheDeadlineRevivesNoLease", says: "came back to life",
 }, {
-	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/timebase.go",
-	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
+	name: "who only renews is idle, and follows a jump at once", promise: exclusion, file: "internal/core/quorum/correction.go",
+	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 	pkg: quorumPkg, check: "TestAClientThatOnlyRenewsWaitsBeforeItFollows", says: "follows a leap at once",
 }, {
 	name: "the loss is announced by the next renewal: no timer", promise: told, file: "internal/core/renewal/lease.go",
@@ -338,7 +338,7 @@ var inClients = []mutant{{
 	old: "return m + Instant(s.suspended.Load())", new: "return m",
 	pkg: "internal/core/clock", check: "TestSteadyNoticesASuspension", says: "after an hour of suspension",
 }, {
-	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/timebase.go",
+	name: "a far client has a node admitted as a near one", promise: memory, file: "internal/core/quorum/correction.go",
 	old: "within = min(window, 2*window-off); within <= 0", new: "within = window; within <= 0",
 	pkg: e2ePkg, check: "TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar", says: "two holders",
 }, {
@@ -375,6 +375,6 @@ var inClients = []mutant{{
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }, {
 	name: "explored: who gives up waiting leaves only the queues that it heard of", promise: order, file: "internal/core/bid/lease.go",
-	old: "to = Every // it may stand in every queue", new: "_ = to",
+	old: "to = Every // the bid may be in every queue", new: "_ = to",
 	pkg: bidsPkg, check: "TestBidsKeepTheirPromises", says: "left behind",
 }}

@@ -1,6 +1,6 @@
 package main
 
-// inMembers are weakenings of what a client knows of the servers behind its list.
+// inMembers are weakenings of the client's knowledge about the servers behind its list.
 var inMembers = []mutant{{
 	name: "a stranger's vote counts", promise: exclusion, file: "internal/core/fanout/members.go",
 	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",

@@ -131,10 +131,10 @@ var onNodes = []mutant{{
 // admissions are weakenings of the admission of nodes.
 var admissions = []mutant{{
 	name: "admission needs memory", promise: outlives, file: lua + "admit.lua",
-	old: "call('DEL', trust) -- a voucher is for one quarantine; and see below: DEL comes first", new: "",
+	old: "call('DEL', trust) -- a voucher is for one quarantine; DEL comes first: see quarantine.lua", new: "",
 	pkg: e2ePkg, check: "TestAStatusWhereMemoryIsFullEndsNoLease", says: "OOM|the lease ended",
 }, {
-	name: "no quarantine", promise: memory, file: lua + "admit.lua",
+	name: "no quarantine", promise: memory, file: lua + "quarantine.lua",
 	old: "if not r[1] or not r[8] then return lost('new') end", new: "if not r[1] or not r[8] then return ready() end",
 	pkg: e2ePkg, check: "TestARestartedMajorityDoesNotVoteForMaxTTL", says: "want a quarantine of at most",
 }, {
@@ -146,11 +146,11 @@ var admissions = []mutant{{
 	old: "call('SET', guard, config .. ' ' .. run, 'PX', @GUARDMS@)", new: "call('SET', guard, config .. ' ' .. run)",
 	pkg: e2ePkg, check: "TestANodeWhoseClockLeaptAndCameBackHasForgotten", says: "two holders",
 }, {
-	name: "admission ignores the run id", promise: memory, file: lua + "admit.lua",
+	name: "admission ignores the run id", promise: memory, file: lua + "quarantine.lua",
 	old: "return lost('restarted')", new: "return ready()",
 	pkg: e2ePkg, check: "TestANodeThatCameBackWithAnOldSnapshotHasForgotten", says: "two holders",
 }, {
-	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "admit.lua",
+	name: "a quarantine begins by a request of before the loss", promise: memory, file: lua + "quarantine.lua",
 	old: "if ARGV[3] ~= challenge then return asks() end", new: "",
 	pkg: modelPkg, check: "TestALateAdmitDoesNotShortenAQuarantine", says: "the server and the model differ",
 }, {
@@ -162,11 +162,11 @@ var admissions = []mutant{{
 	old: "if ARGV[3] ~= (r[2] == ARGV[2] and challenge or mark) then return 'V' end", new: "",
 	pkg: modelPkg, check: "TestALateVoucherDoesNothingToALaterLoss", says: "the server and the model differ",
 }, {
-	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "admit.lua",
+	name: "a durable node votes although its clock took locks", promise: memory, file: lua + "quarantine.lua",
 	old: "if there == config .. ' ' .. r[1] then return votes() end", new: "if not known or there == config .. ' ' .. r[1] then return ready() end",
 	pkg: modelPkg, check: "TestDurableNodeWhoseClockLeaptBeforeItRestartedHasForgotten", says: "the server and the model differ",
 }, {
-	name: "a durable node that booted with a wrong clock votes", promise: memory, file: lua + "admit.lua",
+	name: "a durable node that booted with a wrong clock votes", promise: memory, file: lua + "quarantine.lua",
 	old: "(tonumber(field('uptime_in_seconds')) or 0) < -3600", new: "false",
 	pkg: modelPkg, check: "TestDurableNodeThatBootedWithAWrongClockHasForgotten", says: "the server and the model differ",
 }, {
@@ -178,15 +178,15 @@ var admissions = []mutant{{
 	old: "redis.pcall('GET', 'holdfast:node') -- before the record: see hello", new: "nil",
 	pkg: e2ePkg, check: "TestNothingReadsARecordThatALeapTookBeforeTheGuard", says: "the guard is there",
 }, {
-	name: "a server that keeps its scripts over a restart votes", promise: memory, file: "internal/core/nodescript/admission.go",
+	name: "a server that keeps its scripts over a restart votes", promise: memory, file: "internal/core/nodescript/greeting.go",
 	old: "n >= oldest {", new: "n >= 0 {",
 	pkg: "internal/core/quorum", check: "TestAServerThatKeepsScriptsOverARestartIsRefused", says: "asked for admission: true, want false",
 }, {
-	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "admit.lua",
+	name: "a promoted replica of durable nodes votes at once", promise: memory, file: lua + "quarantine.lua",
 	old: "== '1' and not promoted", new: "== '1'",
 	pkg: e2ePkg, check: "TestAPromotedReplicaDoesNotVoteForMaxTTL/durable=true", says: "want a quarantine",
 }, {
-	name: "admission ignores evicted_keys", promise: memory, file: lua + "admit.lua",
+	name: "admission ignores evicted_keys", promise: memory, file: lua + "quarantine.lua",
 	old: "if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then", new: "if known and r[2] == config and not copied and there == config .. ' ' .. run then",
 	pkg: modelPkg, check: "TestEvictionMeansAmnesia", says: "the server and the model differ",
 }, {
@@ -198,7 +198,7 @@ var admissions = []mutant{{
 	old: "@EVICTED@", new: "",
 	pkg: modelPkg, check: "TestAnEvictedRecordIsNotTakenForOneThatNeverWas", says: "the server and the model differ",
 }, {
-	name: "admission ignores the replication id", promise: memory, file: lua + "admit.lua",
+	name: "admission ignores the replication id", promise: memory, file: lua + "quarantine.lua",
 	old: "local copied = r[5] ~= replid and promoted", new: "local copied = false",
 	pkg: e2ePkg, check: "TestAMasterThatWasAReplicaInBetweenDoesNotVoteForMaxTTL", says: "after a majority forgot the lock",
 }, {
@@ -206,7 +206,7 @@ var admissions = []mutant{{
 	old: "policy ~= 'noeviction' then", new: "false then",
 	pkg: e2ePkg, check: "TestAMajorityThatEvictedKeysDoesNotVoteForMaxTTL", says: "want the policy named",
 }, {
-	name: "a node of another configuration counts", promise: exclusion, file: lua + "admit.lua",
+	name: "a node of another configuration counts", promise: exclusion, file: lua + "quarantine.lua",
 	old: "if voucher ~= mark .. ' ' .. config then return 'M'", new: "if false then return 'M'",
 	pkg: e2ePkg, check: "TestAClientOfAnotherConfigurationIsRefusedByName", says: "want a refusal",
 }, {

@@ -33,6 +33,10 @@ var inSets = []mutant{{
 	old: "s.abandon(ctx)", new: "_ = s.abandon",
 	pkg: e2ePkg, check: "TestOneHeldLockOfSeveralLeavesTheOthersFree", says: "nothing of ours left",
 }, {
+	name: "a panic in OnWait keeps the other locks of a set", promise: nothing, file: "lockall.go",
+	old: "if !done {", new: "if p := recover(); p != nil { panic(p) } else if !done {",
+	pkg: e2ePkg, check: "TestAPanicInOnWaitGivesBackTheOtherLocks", says: `after the panic: .*"a": held`,
+}, {
 	name: "a loss is not noticed while other locks are waited for", promise: told, file: "lockall.go",
 	old: "defer context.AfterFunc(s.inner, func() { cancel(context.Cause(s.inner)) })()", new: "",
 	pkg: e2ePkg, check: "TestALossWhileOthersAreWaitedForEndsTheCall", says: "the call goes on without a",

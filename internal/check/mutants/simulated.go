@@ -61,11 +61,11 @@ var inSimulation = []simulated{{
 	name: "a minority moves the deadline", file: "internal/core/quorum/renewal.go",
 	old: "case r.yes >= need:", new: "case r.yes >= need-1:",
 }, {
-	name: "clocks are followed at once", file: "internal/core/quorum/timebase.go",
+	name: "clocks are followed at once", file: "internal/core/quorum/correction.go",
 	old: "case !t.known, t.idle(now):", new: "case !t.known, t.idle(now), now != 0:",
 }, {
-	name: "who only renews follows clocks at once", file: "internal/core/quorum/timebase.go",
-	old: "t.everDrawn, t.lastDrawn = true, now // who renews is not idle", new: "",
+	name: "who only renews follows clocks at once", file: "internal/core/quorum/correction.go",
+	old: "t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle", new: "",
 }, {
 	name: "no token rule", file: "internal/check/nodemodel/lease.go",
 	old: "case old.there && mine.Token <= old.Seen:", new: "case false:",
@@ -155,7 +155,7 @@ var inSimulation = []simulated{{
 	old: "\tm.release(to, now)", new: "\t_ = to",
 }, {
 	name: "who gives up waiting leaves only the queues that it heard of", file: "internal/core/bid/lease.go",
-	old: "to = Every // it may stand in every queue", new: "_ = to",
+	old: "to = Every // the bid may be in every queue", new: "_ = to",
 }, {
 	name: "a lost lease stays on the nodes that have it", file: "internal/core/renewal/lease.go",
 	old: "e.tell(e.releaseCall(), nil) // a minority", new: "// a minority",

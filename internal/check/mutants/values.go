@@ -41,7 +41,7 @@ var ofValues = []mutant{{
 	old: "whole = whole or sub(old, 1, 16) == since", new: "whole = true",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
 }, {
-	name: "a loss of memory does not begin a new memory", promise: valued, file: lua + "admit.lua",
+	name: "a loss of memory does not begin a new memory", promise: valued, file: lua + "quarantine.lua",
 	old: "'id', id(challenge), 'since', now)", new: "'id', id(challenge))",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
 }}

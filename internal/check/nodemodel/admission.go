@@ -159,7 +159,7 @@ func (n *Node) admit(config nodescript.Config, run string, c node.Call) (string,
 	return n.quarantine(a, full, "clock-back"), nil
 }
 
-// mark returns a name for the present memory of the node. It is an argument of a voucher for another configuration.
+// mark returns a digest of the present memory of the node. A voucher that replaces the node's configuration names it.
 func (n *Node) mark(a admission, guard string) string {
 	all := []string{a.challenge, n.Info.Run, n.Info.ReplID, strconv.FormatInt(n.Info.Evicted, 10), guard}
 	sum := sha1.Sum([]byte(strings.Join(all, " ")))
@@ -204,7 +204,7 @@ func (n *Node) ready(config nodescript.Config) string {
 	return "R" + nodescript.Micros(n.now())
 }
 
-// vote sets the guard, and the key that outlives it until all locks granted under it are over.
+// vote sets the guard. It also sets the key that outlives the guard until all locks granted under the guard have ended.
 func (n *Node) vote(config nodescript.Config) {
 	n.setText(nodescript.GuardKey, config.String()+" "+n.Info.Run, nodescript.GuardKept.Milliseconds())
 	n.setText(nodescript.KeptKey, n.Info.Run, floorDiv((nodescript.GuardKept+config.Quarantine()).Microseconds()+999))

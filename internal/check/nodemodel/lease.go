@@ -92,8 +92,8 @@ func (r stored) leased(owner string) int64 {
 	return r.Leased
 }
 
-// acquire grants a free name. Its args are the head of the record, the TTL in ms, what it wants, and the owner. It
-// wants "", a ticket, or the owner that passes the lock, which is longer than a ticket.
+// acquire grants a free name. Its args are the head of the record, the TTL in ms, a wish, and the owner. The wish is ""
+// (the owner does not wait), a ticket, or the owner that passes the lock, which is longer than a ticket.
 func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if answer, err := n.door(s, number(c.Args[0][:16])); answer != "" || err != nil {
 		return answer, err

@@ -25,7 +25,8 @@ func (q slots) key(slot int) string {
 // free reports whether nobody has a slot with this record, nor a claim of it.
 func (r stored) free(now int64) bool { return !r.corrupt && !r.live(now) }
 
-// rest returns what stays of a record when its owner goes. The stamps of the owner never did not win.
+// rest returns the fields of a record that stay when its owner goes. If that owner is never, its stamps did not win a
+// majority, and they get a tombstone.
 func (r stored) rest(never string) nodescript.Record {
 	left := nodescript.Record{Seen: r.Seen, Waiting: r.Waiting, Leased: r.Leased}
 	switch {
@@ -116,7 +117,7 @@ func usable(member string) int {
 }
 
 // next gives a free slot to the first waiter that can use it and hears of it. It returns that member, "" if there is
-// none. If it is me, next changes nothing.
+// none. If that member is me, next makes no claim.
 func (q slots) next(slot int, old stored, me string) string {
 	for _, w := range q.waiters() {
 		if w.owner == me {
@@ -173,8 +174,8 @@ func (q slots) place(asked int, member, from string, T int64) (slot int, err err
 	return -1, nil
 }
 
-// acquireSlot grants a slot. Its args are the head of the record, what it wants, the owner, k, the slot, and the slot
-// from which the owner moves. It wants "", a ticket, or the owner that passes the slot.
+// acquireSlot grants a slot. Its args are the head of the record, a wish, the owner, k, the slot, and the slot from
+// which the owner moves. The wish is "", a ticket, or the owner that passes the slot.
 func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	if answer, err := n.guarded(s); answer != "" || err != nil {
 		return answer, err
@@ -308,7 +309,7 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 	return held(kind, left, found, holder)
 }
 
-// releaseSlot gives a slot back and has its owner leave the queue. Its args are those of release, k, the slot or "",
+// releaseSlot gives a slot back and takes its owner out of the queue. Its args are those of release, k, the slot or "",
 // and "1" if the owner keeps its place in the queue.
 func (n *Node) releaseSlot(s script, c node.Call) (string, error) {
 	q := slots{n, s, c.Keys[1]}

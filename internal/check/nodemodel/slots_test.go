@@ -172,7 +172,8 @@ func (g *slotGenerator) next() operation {
 	}
 }
 
-// story has two waiters of two slots, which are released in some order, ask for slots at random.
+// story makes two waiters wait for two slots and releases the slots in some order. Then the waiters ask for slots at
+// random.
 func (g *slotGenerator) story() []operation {
 	s, ttl := semaphores[5], 3*time.Second
 	at := g.w.now

@@ -31,8 +31,8 @@ func (n *Node) setText(key, text string, ms int64) {
 	n.keys[key] = &value{text: text, expires: n.Clock()/1000 + ms}
 }
 
-// keepText sets the string of a key. An existing key keeps its expiry. With longer it may live longer by this clock,
-// which no stamp confirms.
+// keepText sets the string of a key. An existing key keeps its expiry. If longer is true, the key may get a later
+// expiry, but no earlier one: no stamp confirms this node's clock.
 func (n *Node) keepText(key, text string, ms int64, longer bool) {
 	v, there := n.keys[key]
 	if !there {

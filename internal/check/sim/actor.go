@@ -35,6 +35,7 @@ func (w *world) act(a *Actor) {
 	}
 	<-w.healed
 	d := dice(luck(w.plan.Seed, 'w', uint64(a.ID)))
+	slots := w.plan.Slots != nil && a.ID%2 == 0
 	for _, n := range a.Wish {
 		for wanted := time.Duration(0); ; {
 			time.Sleep(d.between(1, w.plan.Window))
@@ -44,7 +45,7 @@ func (w *world) act(a *Actor) {
 			}
 			// This call waits until the leases of dead clients have expired and lost memories have no effect any more.
 			// Before that, a client may be told that no quorum answered.
-			if w.lock(h, a, Op{Name: n, Wait: true, Hold: d.below(2 * time.Millisecond)}, wanted) {
+			if w.lock(h, a, Op{Name: n, Slot: slots, Wait: true, Hold: d.below(2 * time.Millisecond)}, wanted) {
 				break
 			}
 		}
@@ -79,8 +80,11 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 		ttl = op.TTL
 		opts = append(opts, holdfast.WithTTL(ttl))
 	}
-	m := h.client.Mutex(w.called(h, op.Name), opts...)
 	asked := w.asks(h, a, op, wanted)
+	if len(op.Also) > 0 {
+		return w.lockAll(ctx, asked, ttl, opts)
+	}
+	m := w.locker(h, op, opts...)
 	if op.Do {
 		return w.do(ctx, m, asked, ttl)
 	}
@@ -105,6 +109,9 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 		w.refused(asked, err)
 		return false
 	}
+	if op.Slot {
+		w.rare(SlotTaken)
+	}
 	w.hold(w.granted(asked, lease, ttl), lease, op)
 	return true
 }
@@ -118,7 +125,7 @@ func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
 }
 
 // keep holds a lease for a while. It reports whether the holder still has the lease afterwards.
-func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
+func (w *world) keep(l *held, lease holding, op Op) bool {
 	h := l.h
 	pause := func(d time.Duration) bool {
 		t := time.NewTimer(d)
@@ -143,7 +150,9 @@ func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 		}
 		err := lease.Extend(context.Background(), op.Extend)
 		w.mu.Lock()
-		l.ttl = max(l.ttl, op.Extend)
+		for _, o := range l.set() {
+			o.ttl = max(o.ttl, op.Extend)
+		}
 		w.mu.Unlock()
 		switch {
 		case h.gone():
@@ -166,7 +175,7 @@ func (w *world) keep(l *held, lease *holdfast.Lease, op Op) bool {
 }
 
 // giveBack ends a lease that its holder still relies on.
-func (w *world) giveBack(l *held, lease *holdfast.Lease, op Op) {
+func (w *world) giveBack(l *held, lease holding, op Op) {
 	h := l.h
 	w.gives(l, op.Left)
 	bounded, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)

@@ -23,6 +23,7 @@ const (
 	statusIsBlind
 	secondUnlock
 	handleWrong // a handle of a lease
+	badSlot     // a slot that the caller does not use
 	tooManyCalls
 	nodeSeemsWrong
 	anyOther

@@ -8,36 +8,110 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
+// opOf returns the operation of a call that is sent by digest, and the number of its arguments for one lock. It
+// distinguishes operations by their arguments: see package nodescript.
+func opOf(c node.Call) (op nodescript.Op, width int) {
+	switch n := len(c.Args); {
+	case n < 4:
+		return nodescript.Quit, n
+	case len(c.Args[0]) == 49 && len(c.Args[3]) == slotDigits:
+		return nodescript.AcquireSlot, 6
+	case len(c.Args[0]) == 49:
+		return nodescript.Acquire, 4
+	case n%5 == 0 && len(c.Args[3]) == 16 && len(c.Args[4]) == 16:
+		return nodescript.Extend, 5
+	case n%7 == 0 && len(c.Args[3]) == 1 && len(c.Args[4]) == slotDigits:
+		return nodescript.ReleaseSlot, 7
+	case len(c.Args[3]) == 1:
+		return nodescript.Release, 4
+	}
+	return nodescript.Leave, 4
+}
+
+const slotDigits = 4
+
+// acquires, releases, extends and lefts tell calls by their operation.
+func acquires(c node.Call) bool {
+	op, _ := opOf(c)
+	return op == nodescript.Acquire || op == nodescript.AcquireSlot
+}
+
+func releases(c node.Call) bool {
+	op, _ := opOf(c)
+	return op == nodescript.Release || op == nodescript.ReleaseSlot
+}
+
+func extends(c node.Call) bool { op, _ := opOf(c); return op == nodescript.Extend }
+
+func lefts(c node.Call) bool {
+	return len(c.Args) == 4 && c.Args[3] == nodescript.LeftOwner(c.Args[0])
+}
+
+// several returns the number of locks of a call, and the place of each one's arguments.
+func several(c node.Call) (n, width int) {
+	op, width := opOf(c)
+	if op == nodescript.Quit || op == nodescript.Leave {
+		return 1, len(c.Args)
+	}
+	return len(c.Args) / width, width
+}
+
+// acquisition is one acquire of a call.
+type acquisition struct {
+	record, owner, wants string
+	stamp                string
+}
+
+// acquisitions returns the acquires of a call.
+func acquisitions(c node.Call) (all []acquisition) {
+	if !acquires(c) {
+		return nil
+	}
+	n, width := several(c)
+	for i := range n {
+		a := c.Args[i*width : (i+1)*width]
+		one := acquisition{record: c.Keys[i*len(c.Keys)/n], stamp: a[0][:16], wants: a[2], owner: a[3]}
+		if width == 6 {
+			one.wants, one.owner = a[1], a[2]
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // asked notes the owners that appear in the calls of a client.
 func (w *world) asked(h *host, calls []node.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range calls {
+		n, width := several(c)
 		switch {
 		case acquires(c):
-			for i := 0; i < len(c.Args); i += width {
-				owner := c.Args[i+3]
-				b := h.owners[owner]
+			for _, a := range acquisitions(c) {
+				b := h.owners[a.owner]
 				if b == nil {
-					b = &bid{born: w.now(), name: c.Keys[i/width*(len(c.Keys)*width/len(c.Args))]}
-					h.owners[owner] = b
+					b = &bid{born: w.now(), name: a.record}
+					h.owners[a.owner] = b
 					h.bids++
 				}
 				b.ended = false // the earlier release of this owner only gave back a partial grant
-				if from := h.owners[c.Args[i+2]]; from != nil {
+				if from := h.owners[a.wants]; from != nil {
 					from.ended = true // this owner passes its lease
 				}
 			}
 		case extends(c):
-			for i := 0; i < len(c.Args); i += 5 {
-				if b := h.owners[c.Args[i]]; b != nil {
-					b.tries(c.Args[i : i+5])
+			for i := range n {
+				if b := h.owners[c.Args[i*width]]; b != nil {
+					b.tries(c.Args[i*width : (i+1)*width])
 				}
 			}
 		case releases(c):
-			for i := 0; i < len(c.Args); i += width {
-				// A stamp of 0 declines a claim and releases no lease.
-				if b := h.owners[c.Args[i]]; b != nil && c.Args[i+1] != nodescript.Micros(0) {
+			for i := range n {
+				// A stamp of 0 declines a claim, or only leaves a queue, and releases no lease. An owner that moves to
+				// another slot keeps its place in the queue.
+				a := c.Args[i*width : (i+1)*width]
+				quits := width == 7 && a[5] == ""
+				if b := h.owners[a[0]]; b != nil && (a[1] != nodescript.Micros(0) || quits) && (width != 7 || a[6] == "0") {
 					b.ended = true
 				}
 			}
@@ -51,26 +125,6 @@ func (w *world) asked(h *host, calls []node.Call) {
 			}
 		}
 	}
-}
-
-// width is the number of arguments of an acquire and of a release: see package nodescript.
-const width = 4
-
-// acquires, releases and extends distinguish calls by their arguments.
-func acquires(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%width == 0 && len(c.Args[0]) == 49 && len(c.Args[1]) < 16
-}
-
-func releases(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%width == 0 && len(c.Args[3]) == 1
-}
-
-func extends(c node.Call) bool {
-	return len(c.Args) > 0 && len(c.Args)%5 == 0 && len(c.Args[3]) == 16 && len(c.Args[4]) == 16
-}
-
-func lefts(c node.Call) bool {
-	return len(c.Args) == 4 && c.Args[3] == nodescript.LeftOwner(c.Args[0])
 }
 
 // answered counts the answers of nodes.
@@ -97,19 +151,13 @@ func (w *world) answered(l *link, calls []node.Call, replies []node.Reply) {
 // each calls to once for each answer in the reply to a call. One reply may contain several answers: see
 // [nodescript.Together].
 func each(c node.Call, value string, to func(n int, answer string)) {
-	several := 1
-	switch {
-	case extends(c):
-		several = len(c.Args) / 5
-	case acquires(c), releases(c):
-		several = len(c.Args) / width
-	}
+	n, _ := several(c)
 	switch {
 	case value == "":
-	case several == 1 || value == "N":
+	case n == 1 || value == "N":
 		to(0, value)
 	default:
-		nodescript.Parts(value, several, to)
+		nodescript.Parts(value, n, to)
 	}
 }
 
@@ -122,23 +170,33 @@ func (w *world) took(s *server, calls []node.Call, replies []node.Reply) {
 	defer w.mu.Unlock()
 	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
 	for i, c := range calls {
+		locks, width := several(c)
 		each(c, replies[i].Value, func(n int, answer string) {
+			record := ""
+			if len(c.Keys) > 0 { // a refresh has none
+				record = c.Keys[n*len(c.Keys)/locks]
+			}
 			owner, stamp, yes := "", int64(0), false
 			switch {
 			case acquires(c):
-				owner, stamp, yes = c.Args[width*n+3], number(c.Args[width*n][:16]), answer[0] == 'G'
+				a := acquisitions(c)[n]
+				owner, stamp, yes = a.owner, number(a.stamp), answer[0] == 'G'
 			case extends(c):
 				owner, stamp, yes = c.Args[5*n], number(c.Args[5*n+1]), answer[0] == 'R'
 			case releases(c) && (answer[0] == 'D' || answer[0] == 'F'):
 				owner = c.Args[width*n]
 				highest := number(c.Args[width*n+1])
-				s.back[owner] = max(s.back[owner], highest)
+				s.back[record+owner] = max(s.back[record+owner], highest)
+				if answer[0] == 'D' {
+					s.gave[record+owner] = max(s.gave[record+owner], highest)
+				}
 				s.capped[owner] = s.capped[owner] || highest-s.clock() > 2*w.plan.Window.Microseconds()
 			case lefts(c) && answer[0] == 'D':
 				owner = c.Args[0]
-				s.back[owner] = max(s.back[owner], number(c.Args[1]))
+				s.back[record+owner] = max(s.back[record+owner], number(c.Args[1]))
+				s.gave[record+owner] = s.back[record+owner]
 			}
-			if back := s.back[owner]; yes && stamp <= back && !s.capped[owner] {
+			if back := s.back[record+owner]; yes && stamp <= back && !s.capped[owner] {
 				w.violated(ghost, -1, "ghost: node%d gives stamp %d to %s, who gave back all up to %d", s.index, stamp, owner, back)
 			}
 		})
@@ -154,7 +212,7 @@ func (w *world) one(c node.Call, n int, answer string) {
 	switch letter := answer[0]; {
 	case letter == 'X' && node.ServerError(answer[1:]).Code == node.OOM:
 		out[OutOfMemory]++
-	case letter == 'G' && acquires(c) && len(c.Args[width*n+2]) > 16:
+	case letter == 'G' && acquires(c) && len(acquisitions(c)[n].wants) > 16:
 		out[Passed]++
 	case letter == 'H':
 		if answer[1] == 'c' {

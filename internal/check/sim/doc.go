@@ -20,6 +20,7 @@
 //	latecomers.go plans of worlds in which requests of admission come late
 //	wide.go      plans of worlds with rare settings, and rare calls in all worlds
 //	hiccup.go    plans of worlds in which an Extend is lost
+//	kinds.go     plans of worlds with semaphores and sets of names
 //	crowd.go     plans of worlds in which many wait for a lease that must be repaired
 //	strangers.go plans of worlds in which a client meets a server that is no member
 //	fault.go     kinds of faults, and their schedule
@@ -36,6 +37,8 @@
 //	doze.go      all clients' hosts sleep, and their timers with them
 //	actor.go     the calls of one goroutine of a client
 //	nested.go    a lock under its own lease
+//	slots.go     semaphores and their slots
+//	sets.go      several names locked together
 //	rarely.go    calls that most programs never make
 //	voucher.go   an operator who vouches that no lock is alive
 //	foreign.go   a foreign Redlock client

@@ -86,6 +86,7 @@ func Draw(seed uint64) *Plan {
 	p.drawFaults(&d)
 	p.drawSpare()
 	p.widenOps()
+	p.drawKinds()
 	p.drawControls()
 	p.drawDozes()
 	p.drawOutage()

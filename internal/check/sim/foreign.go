@@ -94,7 +94,7 @@ func (w *world) visit(f *Fault) {
 	w.mu.Lock()
 	w.all = append(w.all, h)
 	w.mu.Unlock()
-	name := d.n(len(w.names))
+	name := d.n(len(w.plan.Names))
 	for range 2 {
 		w.mu.Lock()
 		h.calls++

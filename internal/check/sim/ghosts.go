@@ -29,7 +29,7 @@ func (w *world) farewell() {
 			continue
 		}
 		for i := range 2 {
-			a, op := &Actor{ID: len(w.plan.Actors) + 2*slot + i, Client: slot}, Op{Name: d.n(len(w.names)), Wait: d.hit(0.8), Hold: time.Hour}
+			a, op := &Actor{ID: len(w.plan.Actors) + 2*slot + i, Client: slot}, Op{Name: d.n(len(w.plan.Names)), Slot: w.plan.Slots != nil && d.hit(0.5), Wait: d.hit(0.8), Hold: time.Hour}
 			at := d.between(1, 20*w.plan.Slow)
 			w.acts.Go(func() {
 				time.Sleep(at)

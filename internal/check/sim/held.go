@@ -8,6 +8,15 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
+// holding is what a goroutine holds: a [holdfast.Lease] or a [holdfast.LeaseSet].
+type holding interface {
+	Context() context.Context
+	Deadline() time.Time
+	Extend(ctx context.Context, ttl time.Duration) error
+	Unlock(ctx context.Context) error
+	UnlockAt(ctx context.Context, at time.Time) error
+}
+
 // lease is the part of [holdfast.Lease] that the witness uses.
 type lease interface {
 	Context() context.Context
@@ -34,6 +43,7 @@ type held struct {
 	close bool          // Close released the lease
 	cap   time.Duration // the latest end of the lease, as known when its host fell asleep
 	look  *time.Timer   // the timer of the check that its loss was announced
+	also  []*held       // the other leases of its set
 }
 
 // lost ends the holder's belief after a loss that the lock announced.
@@ -43,11 +53,19 @@ func (w *world) lost(l *held, cause error) {
 	if l.h.dead {
 		return
 	}
-	w.ended(l, true)
-	w.leaves(l.h, l.name, w.now())
+	for _, o := range l.set() {
+		w.ended(o, true)
+		w.leaves(o.h, o.name, w.now())
+	}
+	if l.also != nil && errors.Is(cause, holdfast.ErrLost) {
+		l = w.lostOf(l, cause)
+	}
 	switch {
 	case errors.Is(cause, holdfast.ErrLost):
 		w.note("lost", l.h.slot, l.actor, l.name, 0, 0)
+		if w.names[l.name].line != 0 {
+			w.result.Tally.Rare[SlotLost]++
+		}
 		w.result.Tally.Outcomes[Lost]++
 		w.hadTime(l)
 		if len(w.plan.Faults) == 0 && w.plan.Broken == (Broken{}) {
@@ -55,7 +73,9 @@ func (w *world) lost(l *held, cause error) {
 		}
 		w.mustKeep(l)
 	case l.h.closing:
-		l.close = true
+		for _, o := range l.set() {
+			o.close = true
+		}
 		w.note("given back by Close", l.h.slot, l.actor, l.name, 0, 0)
 	default:
 		w.violated(endedWrong, l.name, "the lease of client%d/%d on name%d ended with %v", l.h.slot, l.actor, l.name, cause)
@@ -80,22 +100,35 @@ func (w *world) ended(l *held, late bool) {
 func (w *world) gives(l *held, left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended(l, false)
-	if l.given = w.now(); l.h.asleep {
-		l.given = l.h.sleeping // the time on the host's own clock, which UnlockAt uses
+	for _, l := range l.set() {
+		w.ended(l, false)
+		if l.given = w.now(); l.h.asleep {
+			l.given = l.h.sleeping // the time on the host's own clock, which UnlockAt uses
+		}
+		if left > 0 {
+			w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
+		} else if gap := w.plan.Clients[l.h.slot].Gap; gap > 0 {
+			w.names[l.name].freeFrom(w.now() + gap + w.plan.Window)
+		}
+		w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
 	}
-	if left > 0 {
-		w.names[l.name].freeFrom(w.now() + left + w.plan.Window)
-	} else if gap := w.plan.Clients[l.h.slot].Gap; gap > 0 {
-		w.names[l.name].freeFrom(w.now() + gap + w.plan.Window)
-	}
-	w.note("gives back", l.h.slot, l.actor, l.name, 0, 0)
 }
 
 // gave notes the result of a release.
 func (w *world) gave(l *held, op Op, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for _, o := range l.set() {
+		one := err
+		if l.also != nil {
+			one = w.errorOf(o, err)
+		}
+		w.gaveOne(o, op, one)
+	}
+}
+
+// gaveOne notes the result of the release of one lease. The caller holds w.mu.
+func (w *world) gaveOne(l *held, op Op, err error) {
 	o := Unlocked
 	switch {
 	case err == nil && op.Left > 0:
@@ -106,6 +139,7 @@ func (w *world) gave(l *held, op Op, err error) {
 	case err == nil:
 	case errors.Is(err, holdfast.ErrLost):
 		o = Lost
+		w.wasLost(l)
 		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window)
 	default:
 		o = UnlockUnheard

@@ -67,7 +67,7 @@ var notDrawn = map[Message]map[Treatment]bool{
 	Handoff: {Reordered: true, Elsewhere: true},
 }
 
-// kind returns the kind of a call. text is the text of a script that is sent as text.
+// kind returns the kind of a call. text is the whole text of a script, for a call that sends it (EVAL).
 func kind(text string, c node.Call) Message {
 	switch {
 	case text == nodescript.HelloText():

@@ -15,7 +15,7 @@ func (w *world) nest(l *held, lease *holdfast.Lease, op Op) *holdfast.Lease {
 		return lease
 	}
 	began := w.now()
-	m := l.h.client.Mutex(w.called(l.h, op.Name), holdfast.WithTTL(l.ttl))
+	m := w.locker(l.h, op, holdfast.WithTTL(l.ttl))
 	outer := lease.Context()
 	inner, err := m.Lock(outer)
 	if err != nil {

@@ -16,6 +16,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 	if w.plan.foreign() || mixed || !x.op.Wait || !ok || len(w.plan.Faults) > 0 {
 		return
 	}
+	if x.op.Also != nil || w.plan.Sets {
+		return // a set waits for one name after the other
+	}
 	// This is the time from the call until the waiter is in every queue. A client that has never waited asks first and
 	// subscribes then. If another goroutine of the client may pass the lock on, the waiter first waits for that pass.
 	stands := 12*w.plan.Slow + 20*time.Millisecond
@@ -34,6 +37,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 		o := n.turns[i]
 		if o.at <= x.since+stands {
 			break
+		}
+		if n.k > 0 && (now-o.at < stands || w.k(o.x.h, o.x.op) > w.k(x.h, x.op)) {
+			continue // two slots were given at the same time, or o's slot is none that x uses
 		}
 		w.result.Tally.Orders++
 		if o.ticket > ticket+exact.Microseconds() {

@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostOvertakes is how often one client may overtake a waiter: eight passes in a row, and one more if the lease at the
-// time of joining did not know of the waiter.
+// mostOvertakes is how often one client may overtake a waiter: by eight passes in a row, and by one more if the lease
+// was granted before the waiter joined. The client did not know of the waiter then.
 const mostOvertakes = 8 + 1
 
 // standing is a waiter's place in the queues of a name, by its owner.
@@ -27,7 +27,10 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 	}
 	stands, order := map[string]uint32{}, []string(nil)
 	for i, s := range w.servers {
-		for _, o := range s.model.Queue(nodescript.QueueKey(n.record)) {
+		for _, o := range s.model.Queue(n.queue) {
+			if o = n.waiter(o); o == "" {
+				continue
+			}
 			if stands[o] == 0 {
 				order = append(order, o)
 			}
@@ -53,9 +56,9 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 			continue
 		}
 		w.result.Tally.Overtakes++
-		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes {
+		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes*max(n.k, 1) {
 			w.violated(anyOther, x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",
-				x.h.slot, x.name, p.by[x.h.slot], o, mostOvertakes)
+				x.h.slot, x.name, p.by[x.h.slot], o, mostOvertakes*max(n.k, 1))
 			delete(n.stands, o) // one report is enough
 		}
 	}

@@ -22,6 +22,8 @@ type Plan struct {
 	OneWay  bool   // messages of the clients with another list need more than a window to node 0, unlike its answers
 	Replica bool   // the last server is no node, because it is a replica
 	Names   []string
+	Slots   []int           // by name: the slots of the semaphore of this name; nil: no semaphores
+	Sets    bool            // some calls lock several names together
 	Clocks  []time.Duration // the error of each node's clock; nil: drawn
 	Clients []ClientPlan
 
@@ -42,6 +44,7 @@ type ClientPlan struct {
 	Gap     time.Duration // its PollGap; 0: none
 	Prefix  string        // the client's prefix; with it, the client's own names become the names of the plan
 	Speed   float64       // the speed of the client's clock; 0: drawn
+	More    int           // the client uses so many slots more than Plan.Slots says, as in a rolling change
 }
 
 // Actor is one goroutine of a client, or a foreign Redlock client.
@@ -60,6 +63,9 @@ type Op struct {
 	At       time.Duration // the call does not begin before this time; 0: any time
 	Rush     time.Duration // after that, all calls that rush start together at the next multiple of this; 0: no
 	Name     int
+	Slot     bool          // take a slot of the name's semaphore, not the lock
+	Fewer    int           // with Slot: use so many slots less than the client does, but at least one
+	Also     []int         // lock these names together with Name
 	Wait     bool          // use Lock, not TryLock
 	Patience time.Duration // the time after which the context ends; 0: never
 	Cancel   bool          // the context is cancelled at that time and has no deadline
@@ -141,8 +147,8 @@ func (p *Plan) majority() int { return p.N/2 + 1 }
 // String returns the plan as text, without the calls of the actors.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: N=%d W=%s MaxTTL=%s node timeout %s, at most %s to a node, durable=%v, names %q, healed at %s\n",
-		p.Seed, p.N, p.Window, p.MaxTTL, p.Timeout, p.Slow, p.Durable, p.Names, p.Heal)
+	fmt.Fprintf(&b, "seed %d: N=%d W=%s MaxTTL=%s node timeout %s, at most %s to a node, durable=%v, names %q, slots %d, healed at %s\n",
+		p.Seed, p.N, p.Window, p.MaxTTL, p.Timeout, p.Slow, p.Durable, p.Names, p.Slots, p.Heal)
 	if p.Clocks != nil {
 		fmt.Fprintf(&b, "nodes' clocks off by %s\n", p.Clocks)
 	}
@@ -157,6 +163,9 @@ func (p *Plan) String() string {
 	}
 	for i, c := range p.Clients {
 		fmt.Fprintf(&b, "client%d TTL=%s retry=%s fair=%v private=%v prefix=%q", i, c.TTL, c.Retry, c.Fair, c.Private, c.Prefix)
+		if c.More != 0 {
+			fmt.Fprintf(&b, " %d slots more", c.More)
+		}
 		if c.Gap != 0 {
 			fmt.Fprintf(&b, " gap=%s", c.Gap)
 		}

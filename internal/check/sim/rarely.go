@@ -37,12 +37,15 @@ func (w *world) called(h *host, name int) string {
 
 // onWait runs the extra work of a waiter's OnWait.
 func (w *world) onWait(op Op) {
+	if op.Also != nil {
+		w.rare(SetWaited)
+	}
 	switch op.OnWait {
 	case SlowOnWait:
 		w.rare(SlowOnWait)
 		sleep := min(op.Hold, w.plan.MaxTTL) + w.plan.Slow
 		w.mu.Lock() // a claim that arrives during the sleep is wasted
-		w.names[op.Name].freeFrom(w.now() + sleep + w.configs()[0].Claim())
+		w.freeAll(w.index(op), w.now()+sleep+w.configs()[0].Claim())
 		w.mu.Unlock()
 		time.Sleep(sleep)
 	case BadOnWait:
@@ -52,7 +55,7 @@ func (w *world) onWait(op Op) {
 }
 
 // do locks the name with [holdfast.Mutex.Do]. It reports whether the work of Do ran.
-func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time.Duration) bool {
+func (w *world) do(ctx context.Context, m locker, asked *wait, ttl time.Duration) bool {
 	var l *held
 	op, h, kept := asked.op, asked.h, false
 	var err error
@@ -88,7 +91,7 @@ func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time
 		}
 		w.gave(l, op, err)
 		w.mu.Lock()
-		w.names[op.Name].freeFrom(w.now() + l.ttl + w.plan.Window) // the nodes may not have got the release
+		w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window) // the nodes may not have got the release
 		w.mu.Unlock()
 	}
 	return l != nil
@@ -96,7 +99,7 @@ func (w *world) do(ctx context.Context, m *holdfast.Mutex, asked *wait, ttl time
 
 // atOnce extends and unlocks a lease from other goroutines while its holder unlocks it. The returned function waits for
 // these goroutines and checks that only one release succeeded.
-func (w *world) atOnce(l *held, lease *holdfast.Lease) (wait func()) {
+func (w *world) atOnce(l *held, lease holding) (wait func()) {
 	d := dice(luck(w.plan.Seed, 'a', 'o', uint64(w.now())))
 	w.rare(AllAtOnce)
 	const calls = 3

@@ -97,6 +97,24 @@ func (w *world) mustKeep(l *held) {
 	}
 }
 
+// wasLost checks a release that returned ErrLost. It is a violation if a majority of the nodes gave the lease back,
+// because each of them had the lease until then. The caller holds w.mu.
+func (w *world) wasLost(l *held) {
+	n, key := 0, w.names[l.name].record+l.lease.Owner()
+	for _, s := range w.servers {
+		if s.gave[key] >= l.lease.Fence() {
+			n++
+		}
+	}
+	switch {
+	case w.plan.Broken != (Broken{}):
+	case n >= w.plan.majority():
+		w.violated(lostForNothing, l.name, "client%d/%d gave name%d back on %d nodes, and was told that it had lost it", l.h.slot, l.actor, l.name, n)
+	case len(w.plan.Faults) == 0:
+		w.violated(lostForNothing, l.name, "client%d/%d lost name%d at its release although nothing went wrong", l.h.slot, l.actor, l.name)
+	}
+}
+
 // mustHear checks a release that returned an error. The error is right only if the client could not reach a majority.
 // UnlockAt also fails if a majority heard the release and only a minority keeps the name. The caller holds w.mu.
 func (w *world) mustHear(l *held, op Op, err error) {

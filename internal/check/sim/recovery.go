@@ -20,8 +20,9 @@ import (
 //     the majority needs that node, a client finds the loss within noticesIn. The node also needs a free place: the
 //     places of missing servers must be free again.
 //
-// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that:
-// a claim of a second for each hand-off to an ended attempt, and the time for which live clients use the name.
+// So if a majority kept its memory, a name is granted within TTL + 1 s after the healing. Two times are added to that.
+// One is a claim of a second for each hand-off to an ended attempt. The other is the time for which live clients use
+// the name.
 const (
 	recoversIn = time.Second
 	noticesIn  = time.Second
@@ -203,14 +204,13 @@ func (w *world) open() time.Duration {
 func (w *world) served(n *name, x *wait, now time.Duration) {
 	spent := n.spent
 	n.spent, n.spentUntil = 0, 0
-	if !w.over || len(n.waits) == 0 {
+	// Somebody who waits for other names of a set may have the name without being its holder.
+	if !w.over || len(n.waits) == 0 || w.plan.Sets {
 		return
 	}
-	free := n.free
-	for i, o := range n.waits {
-		if wanted := max(n.free, o.wanted); i == 0 || wanted < free {
-			free = wanted
-		}
+	free := now
+	for _, o := range n.waits {
+		free = min(free, max(w.freed(n, o, now), o.wanted))
 	}
 	pauses := w.pauses(n)
 	t, calm := &w.result.Tally, max(w.since+longest(w.plan), w.open())
@@ -274,6 +274,9 @@ func (w *world) handed(h *host, news string) {
 	}
 	for _, n := range w.names {
 		if n.record == b.name {
+			if n.line != 0 {
+				n = w.names[n.line]
+			}
 			until := w.now() + cost
 			n.spent += max(until-max(n.spentUntil, w.now()), 0)
 			n.spentUntil = max(n.spentUntil, until)

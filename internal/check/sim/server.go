@@ -41,14 +41,15 @@ type server struct {
 	known    string // the id in the node's last answer to a report
 	subs     map[*subscription]bool
 	order    []*subscription  // the subscriptions in the order of their arrival
-	back     map[string]int64 // the owners that gave back a lock here, with the highest stamp that the release covered
+	back     map[string]int64 // the records and owners that gave back a lock here, with the highest stamp that the release covered
+	gave     map[string]int64 // the records and owners that had a lock here when they gave it back, with the same stamp
 	requests []request        // requests of admission
 	capped   map[string]bool  // owners whose tombstone does not stop a late acquire: see took
 }
 
 func newServer(w *world, i int) *server {
 	d := dice(luck(w.plan.Seed, 'n', uint64(i)))
-	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, capped: map[string]bool{}}
+	s := &server{w: w, index: i, up: true, subs: map[*subscription]bool{}, back: map[string]int64{}, gave: map[string]int64{}, capped: map[string]bool{}}
 	s.own = 1 + (float64(d.n(2001))-1000)/1e8*w.plan.steady() // the speed is off by at most 10 µs a second
 	s.speed = s.own
 	half := rightClocks(w.plan.Window)
@@ -209,13 +210,14 @@ func (s *server) deliver(p parcel) {
 func (s *server) spoil(p parcel) parcel {
 	p = p.copied()
 	for _, c := range p.calls {
-		for i := 0; i+2 < len(c.Args); i += 3 {
-			switch {
-			case acquires(c) && s.w.plan.Broken.Unfair && len(c.Args[i+2]) == 16:
-				ticket, _ := strconv.ParseInt(c.Args[i+2], 10, 64)
-				c.Args[i+2] = nodescript.Micros(2*dawn - ticket)
+		n, width := several(c)
+		for i := range n {
+			switch a := c.Args[i*width:]; {
+			case acquires(c) && s.w.plan.Broken.Unfair && width == 4 && len(a[2]) == 16:
+				ticket, _ := strconv.ParseInt(a[2], 10, 64)
+				a[2] = nodescript.Micros(2*dawn - ticket)
 			case releases(c) && s.w.plan.Broken.Sticky:
-				c.Args[i] += "?"
+				a[0] += "?"
 			}
 		}
 	}

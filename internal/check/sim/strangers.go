@@ -72,8 +72,9 @@ func drawStrangers(seed uint64) *Plan {
 	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
 	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
 	at := begins
-	// No node hears both the holder and the rival, except in story far. So the place of node 2 is safe only until this
-	// time. The last report that node 1 hears from the holder may be old, and may contain what an older report saw.
+	// Except in story far, no node hears both the holder and the rival. Node 1 keeps the place of node 2 only for a
+	// time after the last sight of node 2 in the holder's reports. The last report may be old, and the sight in it
+	// older still. So the place counts as safe only until this time.
 	ends := locks + p.MaxTTL
 	switch s {
 	case moved:

@@ -260,6 +260,7 @@ func (w *world) forgets(s *server) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(s.back)
+	clear(s.gave)
 	w.unplaced(s)
 }
 

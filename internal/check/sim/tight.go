@@ -20,9 +20,9 @@ type edge struct {
 }
 
 // meeting is the length, in windows, of a delay that makes a client misread the clocks. It delays each answer from
-// which the client may read the clocks before it takes the lock: three greetings, an admission, a report of the
-// members, and two acquires. The first acquire waited for the earlier answers, so the node refuses it and answers its
-// own time. One quick answer among these would correct the reading.
+// which the client may read the clocks before it takes the lock. These are three greetings, an admission, a report of
+// the members, and two acquires. The first acquire waited for the earlier answers, so the node refuses it and answers
+// its own time. One quick answer among these would correct the reading.
 const meeting = 8
 
 // isTight reports whether a seed makes a tight world.

@@ -19,18 +19,22 @@ func (w *world) lingers() time.Duration {
 	return 500*time.Millisecond + 2*w.plan.Timeout + 4*w.plan.Slow
 }
 
-// uses begins a use. The caller holds w.mu.
+// uses begins a use. A semaphore is used with all its slots. The caller holds w.mu.
 func (w *world) uses(h *host, name int) {
-	h.uses[name].calls++
+	for i := range w.parts(name) {
+		h.uses[i].calls++
+	}
 }
 
 // leaves ends a use. The use may leave a trace until the time until. The caller holds w.mu.
 func (w *world) leaves(h *host, name int, until time.Duration) {
-	u := &h.uses[name]
-	u.calls--
-	u.until = max(u.until, until)
-	if u.calls == 0 && w.over {
-		w.willLook(h, name, u.until)
+	for i := range w.parts(name) {
+		u := &h.uses[i]
+		u.calls--
+		u.until = max(u.until, until)
+		if u.calls == 0 && w.over {
+			w.willLook(h, i, u.until)
+		}
 	}
 }
 
@@ -57,8 +61,8 @@ func (w *world) repeats(h *host, p parcel) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range p.calls {
-		for i := 0; acquires(c) && i < len(c.Args); i += width {
-			h.owners[c.Args[i+3]].repeated = true
+		for _, a := range acquisitions(c) {
+			h.owners[a.owner].repeated = true
 		}
 	}
 }
@@ -81,11 +85,11 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			default:
 				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}
-		case k.Name == w.plan.Names[name]:
+		case k.Name == w.names[name].plain:
 			plain = k.Text
-		case k.Name == nodescript.QueueKey(w.names[name].record):
+		case k.Name == w.names[name].queue && w.names[name].line == 0:
 			for j := 0; j < len(k.Waiting); j += 2 {
-				if b := h.owners[k.Waiting[j]]; b != nil && b.born > w.since {
+				if b := h.owners[w.names[name].waiter(k.Waiting[j])]; b != nil && b.born > w.since {
 					w.violated(ghost, name, "ghost: client%d, who does not wait, stands in the queue of name%d on node%d", h.slot, name, s.index)
 				}
 			}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An operator may vouch that no lock is alive. To make that true, the world begins no new call and waits until running
-// calls end: see [world.enters].
+// An operator may vouch that no lock is alive. To make the statement true, the world begins no new call and waits until
+// running calls end: see [world.enters].
 
 // enters waits until no operator holds calls back. It then counts the call that begins.
 func (w *world) enters() {

@@ -11,30 +11,39 @@ type Rare uint8
 
 // Rare settings come first. One world in eight is wide and has some of these settings. Rare calls follow.
 const (
-	EvenNodes   Rare = iota // an even number of nodes
-	ManyNodes               // more than 7 nodes
-	ShortW                  // a window from 1 ms
-	LongTTL                 // a MaxTTL of up to 500 W
-	LongWait                // a NodeTimeout of up to MaxTTL
-	OddRetry                // a RetryDelay from 1 ms, or of seconds
-	MixedFair               // some clients are Fair
-	OwnTTLs                 // half of the locks have their own TTL
-	Prefixes                // clients that write one name in several ways
-	ManyNames               // 500 names
-	LongIdle                // hours in which clients do little or nothing
-	DeadCall                // a context that ended before the call
-	ByDo                    // Mutex.Do
-	Panics                  // a panic under Mutex.Do
-	SlowOnWait              // an OnWait that sleeps
-	BadOnWait               // an OnWait that panics
-	Nested                  // a lock under its own lease
-	AllAtOnce               // Extend and several Unlocks at the same time
-	LookAtNodes             // Admin.Nodes
-	LookAtLock              // Client.Status
-	HolderSeen              // Client.Status of a lock that one client held all the time
-	TrustNodes              // Admin.Trust while no lock is alive
-	LongSleep               // one client's host was suspended for more than 20 s; see Doze for hours
-	GapLeft                 // a gap for polling clients, at an Unlock
+	EvenNodes    Rare = iota // an even number of nodes
+	ManyNodes                // more than 7 nodes
+	ShortW                   // a window from 1 ms
+	LongTTL                  // a MaxTTL of up to 500 W
+	LongWait                 // a NodeTimeout of up to MaxTTL
+	OddRetry                 // a RetryDelay from 1 ms, or of seconds
+	MixedFair                // some clients are Fair
+	OwnTTLs                  // half of the locks have their own TTL
+	Prefixes                 // clients that write one name in several ways
+	ManyNames                // 500 names
+	LongIdle                 // hours in which clients do little or nothing
+	DeadCall                 // a context that ended before the call
+	ByDo                     // Mutex.Do
+	Panics                   // a panic under Mutex.Do
+	SlowOnWait               // an OnWait that sleeps
+	BadOnWait                // an OnWait that panics
+	Nested                   // a lock under its own lease
+	AllAtOnce                // Extend and several Unlocks at the same time
+	LookAtNodes              // Admin.Nodes
+	LookAtLock               // Client.Status
+	HolderSeen               // Client.Status of a lock that one client held all the time
+	TrustNodes               // Admin.Trust while no lock is alive
+	LongSleep                // one client's host was suspended for more than 20 s; see Doze for hours
+	GapLeft                  // a gap for polling clients, at an Unlock
+	SlotTaken                // a slot of a semaphore
+	SlotRefused              // all slots of a semaphore are held, or its nodes refuse
+	SlotLost                 // a slot was lost
+	SlotsFull                // all slots of a semaphore with several had holders
+	SetTaken                 // several names together
+	SetWaited                // a set that waited for a name
+	SetRefused               // a call for several names that got none
+	SetLost                  // a set that lost a lease
+	SetLostEarly             // a set that lost a lease while it waited for another name
 	rares
 )
 
@@ -43,10 +52,11 @@ var rareNames = [rares]string{
 	"mixed Fair", "own TTLs", "prefixes", "500 names", "hours of idling",
 	"dead context", "Do", "Do that panicked", "OnWait slept", "OnWait panicked", "lock under its lease", "Extend beside Unlocks",
 	"Nodes", "Status", "Status of a holder", "Trust", "one suspended for long", "gap",
+	"slot", "slot refused", "slot lost", "all slots held", "set", "set that waited", "set refused", "set lost", "set lost while it waited",
 }
 
 // Rares is a set of rare features.
-type Rares uint32
+type Rares uint64
 
 func (r Rares) has(k Rare) bool { return r>>k&1 != 0 }
 
@@ -76,8 +86,8 @@ func (p *Plan) widen(d *dice) {
 	if p.Rare.has(LongIdle) { // the window is so large that an idle client reads the clocks only every ten minutes
 		p.Rare &^= 1<<ManyNames | 1<<LongTTL
 		if d.hit(0.5) {
-			// A waiter whose host sleeps continues to ask, because timers continue: see suspend.go. So the waiter must
-			// not ask often.
+			// In the simulation timers go on while a host sleeps (see suspend.go), so a waiter asks all through a long
+			// sleep. With the short pauses of OddRetry that would be far too many questions.
 			p.Rare = p.Rare&^(1<<OddRetry) | 1<<LongSleep
 		}
 		p.Window = pick[time.Duration](d, 100, 250) * time.Millisecond

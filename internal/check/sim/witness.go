@@ -8,7 +8,11 @@ import (
 
 // name is the state of one lock.
 type name struct {
-	record     string
+	record     string  // the key of its record; "": a semaphore
+	queue      string  // the key of its queue
+	plain      string  // its plain key; "": none
+	first, k   int     // of a semaphore: the index of its first slot, and the number of its slots
+	line       int     // of a slot: the index of its semaphore; 0: this is no slot
 	believed   []*held // granted leases; ended leases are removed later
 	top        int64   // the highest token granted
 	topBy      *held
@@ -59,18 +63,20 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.calls++
-	w.uses(h, op.Name)
-	x := &wait{h: h, actor: a.ID, name: op.Name, op: op, since: w.now(), wanted: wanted, alone: true}
+	x := &wait{h: h, actor: a.ID, name: w.index(op), op: op, since: w.now(), wanted: wanted, alone: true}
+	for _, name := range x.all() {
+		w.uses(h, name)
+	}
 	what := "tries"
 	if op.Wait {
 		what = "waits for"
-		for _, o := range w.names[op.Name].waits {
+		for _, o := range w.names[x.name].waits {
 			x.alone = x.alone && o.h != h
 		}
-		w.names[op.Name].waits = append(w.names[op.Name].waits, x)
+		w.names[x.name].waits = append(w.names[x.name].waits, x)
 		w.willTell(x, time.Second)
 	}
-	w.note(what, h.slot, a.ID, op.Name, 0, 0)
+	w.note(what, h.slot, a.ID, x.name, 0, 0)
 	return x
 }
 
@@ -88,7 +94,9 @@ func (w *world) vanished(x *wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.returned(x)
-	w.names[x.name].freeFrom(w.now() + longest(w.plan) + w.plan.Window)
+	for _, name := range x.all() {
+		w.freeAll(name, w.now()+longest(w.plan)+w.plan.Window)
+	}
 }
 
 // refused ends a call that did not get the lock.
@@ -100,8 +108,13 @@ func (w *world) refused(x *wait, err error) {
 	if x.op.Wait && o == Unavailable {
 		w.toldAt(x)
 	}
-	w.leaves(x.h, x.name, w.now())
+	for _, name := range x.all() {
+		w.leaves(x.h, name, w.now())
+	}
 	w.note(describe(o), x.h.slot, x.actor, x.name, 0, 0)
+	if x.op.Slot {
+		w.result.Tally.Rare[SlotRefused]++
+	}
 	if o == outcomes {
 		w.violated(errorOfNoKind, x.name, "client%d/%d got an error of no kind: %v", x.h.slot, x.actor, err)
 		return
@@ -116,15 +129,34 @@ func describe(o Outcome) string {
 	return outcomeNames[o]
 }
 
-// granted begins a holder's belief in its lease. It checks the belief against all other beliefs in leases of the name.
+// granted begins a holder's belief in its lease.
 func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.now()
-	l := &held{h: x.h, actor: x.actor, name: x.name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
-	n := w.names[x.name]
-	w.note("has token", x.h.slot, x.actor, x.name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
+	name := x.name
+	if x.op.Slot {
+		name = w.slotOf(x, lease)
+	}
+	l := w.believe(x, name, lease, ttl)
 	w.result.Tally.Outcomes[Granted]++
+	n, now := w.names[x.name], l.since
+	if n.k > 1 && w.full(n) {
+		w.result.Tally.Rare[SlotsFull]++
+	}
+	w.served(n, x, now)
+	w.inTurn(n, x, lease.Owner(), now)
+	w.overtaken(n, x, lease.Owner())
+	w.returned(x)
+	return l
+}
+
+// believe begins a holder's belief in a lease of a name. It checks the belief against all other beliefs in leases of
+// the name. The caller holds w.mu.
+func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) *held {
+	now := w.now()
+	l := &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
+	n := w.names[name]
+	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
 
 	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
 	for _, o := range n.believed {
@@ -132,38 +164,34 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 		switch {
 		case o.h.asleep: // the holder's clock stopped and does not show the end of the lease
 			if now < o.cap {
-				w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
-					x.name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
+				w.violated(twoHolders, name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
+					name, o.h.slot, o.actor, o.cap.Seconds(), x.h.slot, x.actor)
 			}
 		case left > 0:
-			w.violated(twoHolders, x.name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
-				x.name, o.h.slot, o.actor, left, x.h.slot, x.actor)
+			w.violated(twoHolders, name, "two holders of name%d: client%d/%d believes for another %s, and client%d/%d was granted it",
+				name, o.h.slot, o.actor, left, x.h.slot, x.actor)
 		// The host slept through the end of this lease, and cannot know of it yet.
 		case o.cap > 0 && now-o.h.woke < noticed:
 		default:
-			w.violated(lossToldLate, x.name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
-				x.name, x.h.slot, x.actor, o.h.slot, o.actor)
+			w.violated(lossToldLate, name, "name%d was granted to client%d/%d before client%d/%d was told of its loss",
+				name, x.h.slot, x.actor, o.h.slot, o.actor)
 		}
 	}
 	if n.foreigners > 0 && w.classic() {
-		w.violated(holderWithForeign, x.name, "two holders of name%d: a foreign client, and client%d/%d, who was granted it", x.name, x.h.slot, x.actor)
+		w.violated(holderWithForeign, name, "two holders of name%d: a foreign client, and client%d/%d, who was granted it", name, x.h.slot, x.actor)
 	}
 	if now < n.taken {
-		w.violated(beforeUnlockAt, x.name, "client%d/%d was granted name%d %s before what UnlockAt had kept it for", x.h.slot, x.actor, x.name, n.taken-now)
+		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d %s before what UnlockAt had kept it for", x.h.slot, x.actor, name, n.taken-now)
 	}
 	if t := lease.Fence(); t <= n.top {
-		w.violated(tokenNotAbove, x.name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",
-			t, x.name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
+		w.violated(tokenNotAbove, name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",
+			t, name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
 	} else {
 		n.top, n.topBy = t, l
 	}
 	if b := x.h.owners[lease.Owner()]; b != nil {
 		b.won = now
 	}
-	w.served(n, x, now)
-	w.inTurn(n, x, lease.Owner(), now)
-	w.overtaken(n, x, lease.Owner())
-	w.returned(x)
 	n.believed = append(n.believed, l)
 	w.willAnnounce(l, prompt(ttl)+time.Until(lease.Deadline()))
 	x.h.leases = slices.DeleteFunc(x.h.leases, func(o *held) bool { return o.over || o.ctx.Err() != nil })

@@ -64,8 +64,10 @@ type world struct {
 func Run(p *Plan, trace io.Writer) *Result {
 	w := &world{plan: p, start: time.Now(), ctx: context.Background(), trace: trace, hit: map[*Fault]bool{}, healed: make(chan struct{}), abort: make(chan struct{})}
 	for _, n := range p.Names {
-		w.names = append(w.names, &name{record: nodescript.RecordKey(n)})
+		record := nodescript.RecordKey(n)
+		w.names = append(w.names, &name{record: record, queue: nodescript.QueueKey(record), plain: n})
 	}
+	w.addSlots()
 	for i := range p.N {
 		w.servers = append(w.servers, newServer(w, i))
 	}

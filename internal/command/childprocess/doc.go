@@ -13,10 +13,10 @@
 //
 // The package does not cover these cases:
 //
-//   - A process leaves the group. These do so: setsid; daemons; a container that a server starts on request; shells
-//     with job control (set -m, bash -i). timeout(1) without --foreground also leaves it, unless it is COMMAND itself
-//     and so leads the group already. A holdfast that runs in the group has its command in another group, and passes
-//     TERM on to that command. If that holdfast gets KILL, its own watchdog ends the command.
+//   - A process leaves the group. Examples are setsid, daemons, a container that a server starts on request, and shells
+//     with job control (set -m, bash -i). timeout(1) without --foreground also leaves the group, unless it is COMMAND
+//     itself and so leads the group already. A holdfast that runs in the group has its command in another group, and
+//     passes TERM on to that command. If that holdfast gets KILL, its own watchdog ends the command.
 //   - A process runs as another user (sudo, set-uid programs). A signal to it fails with EPERM, and the kernel drops
 //     the death signal when the process starts.
 //   - This process gets SIGKILL while it has no watchdog: both are killed together, or this process is killed in the

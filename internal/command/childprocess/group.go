@@ -20,7 +20,7 @@ func (g group) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// alive reports whether a member still runs. A zombie does not run: in a container whose first process reaps no
+// alive reports whether a member still runs. A zombie does not run. In a container whose first process reaps no
 // children, orphans stay zombies for ever.
 func (g group) alive() bool { return alive(g.exists, g.members) }
 

@@ -19,8 +19,8 @@ import (
 //     does, and the script would continue. So [Interrupt] kills this process with INT.
 
 // Relay sends the INT or QUIT of which the command died to the process group of this process. It does so only if the
-// signal came from the key while the terminal was lent, so that only the command's group can have got it. Relay ends
-// the caller, so call it after all other work.
+// signal came from the key while the terminal was lent. In that case only the command's group can have got the signal.
+// Relay ends the caller, so call it after all other work.
 func (c *Child) Relay() {
 	if c.key != 0 && !signal.Ignored(c.key) {
 		_ = syscall.Kill(0, c.key)
@@ -29,8 +29,9 @@ func (c *Child) Relay() {
 
 // EndedBy returns the signal that ended the command, or 0 if the command ended by itself. Call it after [Child.Finish].
 // TERM always counts, because it asks the command to end. The other signals may be messages that a command handles: HUP
-// to read its settings again, INT to drop a query, QUIT for a dump. So such a signal counts only if the command died of
-// it, or ended with 128 + its number, as a shell does if its own command died of it.
+// to read its settings again, INT to drop a query, QUIT for a dump. So such a signal counts only in two cases: the
+// command died of the signal, or it ended with 128 + the signal's number. A shell ends in this way if its own command
+// died of the signal.
 func (c *Child) EndedBy() syscall.Signal {
 	died := syscall.Signal(c.exit.Code() - 128)
 	switch {

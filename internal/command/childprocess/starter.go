@@ -172,7 +172,7 @@ func (s *starter) close() {
 	_ = s.verdicts.Close()
 }
 
-// release lets the starter become the command, and waits until it has. begun is false if the starter did not report its
+// release lets the starter become the command, and waits for that. begun is false if the starter did not report its
 // exec. late is true if the command must not begin any more.
 func (s *starter) release(until func() time.Time) (begun, late bool, failed error) {
 	defer s.close()

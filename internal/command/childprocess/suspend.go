@@ -17,7 +17,7 @@ import (
 // If no process could continue the group of this process, the kernel does not stop it. Such a group is orphaned, as
 // under `ssh -t host holdfast run …`, or this process is the first process of a container. Then the command continues
 // to run, as it would without holdfast. (SIGSTOP is not an alternative. The kernel never ignores SIGSTOP, so holdfast
-// would hang. An outer run also could not distinguish it from a signal that stopped holdfast alone.)
+// would hang. An outer run also could not see whether SIGSTOP was sent to holdfast alone.)
 
 // unstoppable is the time without CONT after which this process assumes that the kernel ignored a stop. If the kernel
 // was only slow, there is no harm: this process then catches the stop and forwards it.

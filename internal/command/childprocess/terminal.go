@@ -17,9 +17,9 @@ import (
 // any other reader. The command is in its own group, so this process must make that group the foreground group:
 //
 //   - If stdin and stdout are the terminal, this happens at once.
-//   - Otherwise it happens when the command is stopped because it wants the terminal. It does not happen at once,
-//     because in `holdfast run x -- make | less` the pager is in the group of this process, and would be stopped
-//     instead of the command.
+//   - Otherwise it happens when the command is stopped because it wants the terminal. It does not happen at once. In
+//     `holdfast run x -- make | less` the pager is in the group of this process, and would be stopped instead of the
+//     command.
 type terminal struct {
 	tty  *os.File
 	mu   sync.Mutex

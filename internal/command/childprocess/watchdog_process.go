@@ -31,8 +31,8 @@ func RunWatchdog(args []string, in io.Reader, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "holdfast: the watchdog is not for people; see: holdfast help run")
 		return 64
 	}
-	// The watchdog ignores signals. It ends when its parent tells it to, even if a user ends all processes that are
-	// called holdfast.
+	// The watchdog ignores signals, and ends only when its parent tells it to. A user may send a signal to all
+	// processes that are called holdfast.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE)
 	// The watchdog shares its stderr with the parent, and that file may be the reason why the parent freezes.

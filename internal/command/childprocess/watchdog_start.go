@@ -13,9 +13,9 @@ import (
 )
 
 // Watchdog is a process that ends a command's group if this process cannot. This process cannot if it was killed, or if
-// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. It has its own
-// session, so Ctrl-C and signals to the group of this process do not reach it. It reads from a pipe, and only this
-// process has the other end:
+// it freezes past its lock's deadline. The watchdog is this same program, started with [WatchdogArg]. The watchdog has
+// its own session, so Ctrl-C and signals to the group of this process do not reach it. It reads lines from a pipe, and
+// only this process has the other end:
 //
 //	group 4711      end this group; 0: no group any more …
 //	until 9000      … if the host's clock is at 9000 ns, and no later deadline has come in
@@ -47,8 +47,8 @@ const WatchdogArg = "__watchdog"
 // StartWatchdog starts the watchdog. It does not wait until the watchdog runs, so call it early, during another wait.
 // In the end, call [Watchdog.Dismiss].
 //
-// If the parent freezes, the watchdog ends the group three windows after the deadline, or 200 ms after it if that is
-// less. The nodes keep the name for more than four windows.
+// If this process freezes, the watchdog ends the command's process group three windows after the lock's deadline, or
+// 200 ms after it if that is less. The nodes keep the name for more than four windows after the deadline.
 //
 // report receives messages about a watchdog that died, and about its successor.
 func StartWatchdog(grace, window time.Duration, report func(format string, args ...any)) (*Watchdog, error) {

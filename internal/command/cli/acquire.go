@@ -24,7 +24,8 @@ var errSelf = errors.New("this command already runs under this lock")
 // which this process was started.
 func ownRun(err error) (name, owner string) {
 	var held *holdfast.HeldError
-	if errors.As(err, &held) && slices.Contains(outerOwners(), held.Holder().Owner) {
+	// Of several slots the error names only one holder. Another slot may become free.
+	if errors.As(err, &held) && held.Slots <= 1 && slices.Contains(outerOwners(), held.Holder().Owner) {
 		return held.Name, held.Holder().Owner
 	}
 	return "", ""
@@ -163,8 +164,8 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	return usage(inFlags(err), "")
 }
 
-// unavailableHint returns what a person can do if there was no quorum, "" if the error already says it. It is the hint of
-// the library, except where the command has flags to name.
+// unavailableHint returns advice for a person if there was no quorum, "" if the error already contains it. It is the
+// hint of the library, except where the command has flags to name.
 func (s *settings) unavailableHint(un *holdfast.UnavailableError) string {
 	said := func(what holdfast.Reason) (holdfast.NodeAnswer, bool) {
 		i := slices.IndexFunc(un.Nodes, func(n holdfast.NodeAnswer) bool { return n.Reason == what })

@@ -13,7 +13,7 @@ import (
 // errPhaseOver ends a lock attempt that continues long after the end of its phase.
 var errPhaseOver = errors.New("the phase is over")
 
-// cycles is the result of goroutines that lock and unlock. Each uses a name of its own.
+// cycles is the result of goroutines that lock and unlock. Each goroutine uses its own name.
 type cycles struct {
 	goroutines   int
 	took         time.Duration
@@ -58,7 +58,7 @@ func cycle(ctx context.Context, client *holdfast.Client, names []string, d time.
 	return all, worst(errs)
 }
 
-// turn locks and unlocks until the phase is over.
+// turn locks and unlocks until the end of the phase.
 func (c *cycles) turn(s stretch, m *holdfast.Mutex) error {
 	for s.over.Err() == nil {
 		began := time.Now()

@@ -97,7 +97,7 @@ func TestTheHintToVouchFitsTheCause(t *testing.T) {
 	}
 }
 
-// Other settings are named first, by what this client must change.
+// A hint about other settings begins with what this client must change.
 func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
 	for begin, differ := range map[string][]holdfast.Difference{
 		"give this client the same list": {{Setting: "nodes", Node: "3", Client: "2"}, {Setting: "cluster", Node: "a", Client: "b"}},
@@ -112,7 +112,7 @@ func TestTheHintForOtherSettingsBeginsWithTheChange(t *testing.T) {
 	}
 }
 
-// Waiting on is offered only if a majority may come to vote by itself.
+// The hint proposes to wait longer only if a majority may begin to vote without an operator.
 func TestWaitingOnIsOfferedWhereItHelps(t *testing.T) {
 	answer := func(r holdfast.Reason, c holdfast.Cause) holdfast.NodeAnswer {
 		return holdfast.NodeAnswer{Reason: r, Cause: c}

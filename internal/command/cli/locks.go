@@ -21,7 +21,8 @@ type held interface {
 	UnlockAt(ctx context.Context, at time.Time) error
 }
 
-// calls returns the calls that take these locks. Several locks are one set. With slots the name is a semaphore.
+// calls returns the functions that take these locks: lock waits, and try does not. Several locks are one set. If slots
+// is not 0, the name is a semaphore.
 func calls(c *holdfast.Client, names []string, slots int, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
 	if len(names) > 1 {
 		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
@@ -119,7 +120,7 @@ func (h *holding) slot() []string {
 	return nil
 }
 
-// inherited returns the environment of this process without those variables of an outer run.
+// inherited returns the environment of this process without the variables of an outer run that named matches.
 //
 // Nodes with a password are hidden unless passNodes is true: a command's environment appears in logs and crash reports.
 // The variable is then empty, not missing. So a holdfast run inside the command ends with an error. It does not lock on
@@ -137,7 +138,7 @@ func inherited(passNodes bool) (env []string) {
 	return env
 }
 
-// naming returns these variables for locks: NAME, and then the names of --also.
+// naming returns the variables that say which locks a run has: NAME, and then the names of --also.
 func naming(all []lockOf) []string {
 	env := []string{"HOLDFAST_NAME=" + all[0].name, "HOLDFAST_FENCE=" + all[0].fence, "HOLDFAST_OWNER=" + all[0].owner}
 	for i, l := range all[1:] {

@@ -28,7 +28,8 @@ func (a *app) reenter(all []lockOf, path string, command []string, passNodes boo
 	for waited := time.Duration(0); waited < patience && !a.lines.Wait(courtesy) && len(sig.ch) == 0; {
 		waited += courtesy
 	}
-	// A signal that came so far ends this run. A later one ends the process at once, also before it is the command.
+	// A signal that came before this instant ends this run. A later signal ends the process at once, even before it has
+	// become the command.
 	signal.Stop(sig.ch)
 	select {
 	case got := <-sig.ch:

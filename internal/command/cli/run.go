@@ -362,7 +362,7 @@ func environment(h *holding, passNodes bool) []string {
 	return append(env, "HOLDFAST_OWNERS="+strings.Join(owners, " "), "HOLDFAST_FENCES="+strings.Join(fences, " "))
 }
 
-// noFence stands for the token of a lock that does not end the command.
+// noFence is written instead of the token of a lock that does not end the command.
 const noFence = "-"
 
 // secret reports whether the text may contain a user or a password. It does not parse the URLs. So it may hide too many
@@ -373,7 +373,7 @@ func secret(nodes string) bool { return strings.ContainsAny(nodes, "@?%") }
 // owner contains no spaces: see [holdfast.Config.Label].
 func outerOwners() []string { return strings.Fields(os.Getenv("HOLDFAST_OWNERS")) }
 
-// outerFences returns the tokens of these locks, in the same order.
+// outerFences returns the tokens of the locks under which this process was started, in the order of outerOwners.
 func outerFences() []string { return strings.Fields(os.Getenv("HOLDFAST_FENCES")) }
 
 func notStarted(err error) error {

@@ -174,8 +174,8 @@ func waitingOf(list []holdfast.NodeAnswer) map[string]bool {
 	return waiting
 }
 
-// worse reports whether the operator's answer about the nodes in then does not cover the nodes in now. That is so if a
-// node needs a voucher now and did not need one then, or if it has restarted or lost its memory since.
+// worse reports whether the operator's answer about the nodes in then does not cover the nodes in now. This is the case
+// if a node needs a voucher now and did not need one then, or if a node has restarted or lost its memory since.
 func worse(then, now []holdfast.NodeAnswer) bool {
 	waiting := waitingOf(then)
 	for i, n := range now {

@@ -25,7 +25,7 @@ type Queue struct {
 	idle   chan struct{} // closed when no work is left; nil while no goroutine works
 }
 
-// Do has f called soon, and returns at once.
+// Do makes the queue call f soon, and returns at once.
 func (q *Queue) Do(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

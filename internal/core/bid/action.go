@@ -27,7 +27,7 @@ const (
 // Action is one thing that the caller must do for a bid.
 type Action struct {
 	Do    Do
-	Slot  int16 // of a semaphore
+	Slot  int16 // the slot of a semaphore
 	Tag   int32 // Acquire, Queue, Pass: the tag of the round, which comes back with each answer
 	To    Nodes
 	Owner string

@@ -30,6 +30,7 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 		m.answeredLate(now, node, ans, joined)
 	case m.state != open && tag == m.tag && m.movesLate():
 		m.draw(round{to: m.which(m.votes.Asked), whole: m.whole})
+		return m.out // Draw is the last action
 	case m.state != open:
 		m.answeredMissing(now, tag)
 	case tag != m.tag && ans.Verdict == nodescript.Granted && !m.votes.Asked(node):
@@ -65,7 +66,12 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 		m.leaveStray(node, now)
 	}
 	switch {
-	case joined && (m.ended || !m.taken), !m.taken && ans.MayHaveRun():
+	case joined && m.taken && m.ended:
+		// The lease's release may have reached the node before this acquire, or is still under way. So the bid leaves the
+		// queue again, and declines a claim. This request covers no stamp: if it overtook the release or an UnlockAt, the
+		// lease would look lost, or the name would not stay taken.
+		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
+	case joined && !m.taken, !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for
 		// this owner since then. So the bid sends the release again.
 		m.release(One(node), now)

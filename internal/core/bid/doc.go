@@ -29,7 +29,7 @@
 // that is over still takes the missing answers, and gives back the grants that they report.
 //
 //	machine.go   the state of a bid
-//	action.go    what a bid has its caller do
+//	action.go what a bid asks its caller to do
 //	nodes.go     a set of nodes
 //	round.go     questions to the nodes: when and to which
 //	answer.go    what an answer changes

@@ -10,7 +10,7 @@ type Passed struct {
 	Highest int64         // the highest stamp sent under Owner
 	Over    clock.Instant // instant at which the lease has expired on the nodes
 	Passes  int           // passes in a row by which the lease came
-	Slot    int16         // of a semaphore
+	Slot    int16         // the slot of a semaphore
 }
 
 // Passed begins a round that takes the lease over from an owner of this process. It needs one round trip, and a
@@ -19,7 +19,7 @@ type Passed struct {
 // it must release the remains of from.
 func (m *Machine) Passed(from Passed) []Action {
 	m.start()
-	if m.settled() || m.Passing() {
+	if m.settled() || m.Passing() || m.ofSlots() && from.Slot >= m.Slots {
 		return nil
 	}
 	// passes is set even for a pass that fails. Such a pass may leave a partial grant, and the lock then comes by a

@@ -16,7 +16,7 @@ type Lease struct {
 	By       Nodes // the nodes that granted the lease before it was won
 	Passes   int   // the number of passes in a row since the nodes handed the name to this process
 	Waited   bool  // the name came by a hand-off
-	Slot     int   // of a semaphore
+	Slot     int   // the slot of a semaphore
 	Missing  bool  // answers are missing: the bid goes on to take them
 }
 
@@ -47,13 +47,13 @@ func (m *Machine) take(now clock.Instant) (Lease, bool) {
 }
 
 // LeaseEnded notes that the lease has ended. The caller calls it before it releases the lease. A question of the bid
-// that is still under way may reach a node after the release. The bid then releases the grant or the place that the
-// question leaves.
+// that is still under way may reach a node after the release. The bid then leaves the queue that the question has joined,
+// and declines a claim.
 func (m *Machine) LeaseEnded() { m.ended = true }
 
 // End ends the bid. It releases the grants of the nodes, and also the grants that they make when a late command
-// arrives. If the release overtakes its acquire, the acquire finds a tombstone. End does nothing for a bid that is
-// over.
+// arrives. If the release overtakes its acquire, the acquire finds a tombstone. End does nothing if the bid has ended
+// before.
 //
 // If withdraw is true, End withdraws the current question from nodes that did not get it yet. Otherwise those nodes get
 // it, and their answers show whether another owner has the name.
@@ -72,7 +72,7 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 	m.drop(Every)
 	to := m.which(m.votes.Touched)
 	if m.Ticket != 0 {
-		to = Every // it may stand in every queue
+		to = Every // the bid may be in every queue
 	}
 	m.release(to, now)
 	return m.out
@@ -81,7 +81,7 @@ func (m *Machine) End(now clock.Instant, withdraw bool) []Action {
 // release gives back the grants of stamps that never won. The caller repeats the request until those grants have
 // expired on the nodes. If the bid has become a lease, the release ends the lease too.
 //
-// If the bid is over, the release also removes it from the queues. The caller repeats such a release for as long as a
+// If the bid has ended, the release also removes it from the queues. The caller repeats such a release for as long as a
 // node keeps a queue. Otherwise a waiter that was cut off for longer than its TTL would come back with two places in a
 // queue. A node would then reserve the name for each bid that the outage ended, for a second each.
 func (m *Machine) release(to Nodes, now clock.Instant) {

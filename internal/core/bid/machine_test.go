@@ -55,12 +55,12 @@ var rules = []struct{ name, story string }{
 		outcome         : won s1 12 8.898s passes=4 missing
 		0 unsent        : release old 0 s7 5.25s wake rest
 		is              : passing over got s1 12`},
-	{"after the end of the lease a late place is released", `
+	{"after the end of the lease a late place is left, and the lease is not released again", `
 		join            : queue 012 s1
 		01 granted waiting : wake
 		next            : won s1 01 8.898s others missing
 		ended           :
-		2 held older rank=1 : release 2 s1 1m0s wake rest`},
+		2 held older rank=1 : abort 2 s0 1m0s wake rest`},
 	{"before the end of the lease a late place is left", `
 		join            : queue 012 s1
 		01 granted      : wake

@@ -13,8 +13,8 @@ import (
 // the name until one of the two asks.
 const PartEvery = 200 * time.Millisecond
 
-// learn notes whether a node's answer is a grant, so that this bid has the node. A node that did not answer does not
-// count, because it is unknown whether it granted. That is no reason to ask the node more often.
+// learn notes whether the bid now has a grant of the node that answered. A node that did not answer does not count,
+// because it is unknown whether that node granted. That is no reason to ask the node more often.
 func (m *Machine) learn(node int, ans nodescript.Answer) {
 	if ans.Verdict == nodescript.Granted {
 		m.part = m.part.With(node)
@@ -29,7 +29,8 @@ func (m *Machine) learn(node int, ans nodescript.Answer) {
 // split handles the partial grant that a failed round with all nodes left. It reports whether the bid must ask all
 // nodes once more, soon. The reason to ask soon is that hand-offs of the other nodes may just be on their way. If they
 // do not come, and a node names an older waiter, split gives the partial grant back and the bid goes on. If two bids
-// have a partial grant each, one bid keeps its grant and the other gives its grant back, so they cannot swap for ever.
+// have a partial grant each, one bid keeps its grant and the other gives its grant back. So they cannot exchange grants
+// for ever.
 func (m *Machine) split(now clock.Instant) (soon bool) {
 	part := m.part & m.which(m.votes.Granted) // this excludes an earlier grant, because another one may follow it
 	if part == 0 {

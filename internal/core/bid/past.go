@@ -8,8 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Past is a client's knowledge of its bids that are over but may still get hand-offs. It is not safe for concurrent
-// use.
+// Past is a client's knowledge of its finished bids, which may still get hand-offs. It is not safe for concurrent use.
 type Past struct {
 	client string
 	claim  time.Duration // the duration of a claim
@@ -22,13 +21,13 @@ type Past struct {
 	waits map[int64][]Kept // the hand-offs of waits that continue after the end of a bid, by ticket
 }
 
-// Kept is a hand-off to a bid that is over, before the client has answered it.
+// Kept is a hand-off to a finished bid, before the client has answered it.
 type Kept struct {
 	Node int
 	Of   nodescript.Handoff
 }
 
-// Fate is the right treatment of a hand-off to a bid that is over.
+// Fate is the right treatment of a hand-off to a finished bid.
 type Fate uint8
 
 // These are the fates.
@@ -53,7 +52,7 @@ func (p *Past) Won(owner string, now clock.Instant) {
 }
 
 // Fate returns the treatment of a hand-off to an owner that has no bid. A node that came back with an older memory may
-// have many bids in its queue that are over. Each of them would cost the other waiters the duration of a claim. So the
+// have many finished bids in its queue. Each of them would cost the other waiters the duration of a claim. So the
 // client declines a hand-off, except in these cases:
 //
 //   - The owner does not belong to this client. Any client of the server may publish, and a decline deletes a key whose
@@ -91,7 +90,7 @@ func (p *Past) WaitEnded(ticket int64) []Kept {
 }
 
 // Keep keeps a hand-off for the next bid of its wait. The claim keeps the wait's place until then. Keep returns false
-// if the wait is over.
+// if the wait has ended.
 func (p *Past) Keep(k Kept) bool {
 	ticket, _ := nodescript.Ticket(k.Of.Owner)
 	_, there := p.waits[ticket]

@@ -48,7 +48,7 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 			case a.Full:
 				full++
 				most = max(most, full)
-			case a.Offered: // nobody is in the way
+			case a.Offered: // the node has another slot for the bid
 			default:
 				owners[a.Owner]++
 				most = max(most, owners[a.Owner])

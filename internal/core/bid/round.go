@@ -88,7 +88,7 @@ func (m *Machine) HeardAgain(now clock.Instant, node int) []Action {
 // JoinFirst joins the nodes' queues with a question that a release follows in the same piece. A release alone would
 // hand the name to a later waiter. A question that is already under way is not enough, because the release may overtake
 // it on a second connection. Later hand-offs of other nodes do not withdraw this question, although they make it
-// unnecessary. JoinFirst returns false if the bid is over or won.
+// unnecessary. JoinFirst returns false if the bid has ended or is won.
 func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	m.start()
 	if m.settled() {
@@ -100,7 +100,7 @@ func (m *Machine) JoinFirst(now clock.Instant) (actions []Action, ok bool) {
 	return m.out, true
 }
 
-// askAll begins a round with all nodes unless the bid is over or won.
+// askAll begins a round with all nodes unless the bid has ended or is won.
 func (m *Machine) askAll(now clock.Instant) {
 	if !m.settled() {
 		m.newReason()
@@ -108,7 +108,7 @@ func (m *Machine) askAll(now clock.Instant) {
 	}
 }
 
-// settled reports whether the bid is over or won.
+// settled reports whether the bid has ended or is won.
 func (m *Machine) settled() bool { return m.state == over || m.state == won }
 
 // draw begins a round. The stamp of the round comes by Stamped.

@@ -5,22 +5,23 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// mostMoves is how often a bid moves to another slot for one reason to ask. A slot may be taken between two rounds, and
-// many bids that come at the same moment take each other's slots.
+// mostMoves is the number of times that a bid moves to another slot for one reason to ask (see newReason). There is a
+// limit, because a slot may be taken between two rounds, and many bids that come at the same moment take each other's
+// slots.
 const mostMoves = 8
 
-// patientTries is after how many failed rounds with all nodes a younger owner counts as one that stays. A younger bid
-// moves away from the slot of an older one. A lease does not.
+// patientTries is the number of failed rounds with all nodes after which the bid no longer expects a younger owner to
+// move to another slot. A younger bid moves away from the slot of an older bid, but a lease does not.
 const patientTries = 2
 
-// slots is what a bid for a slot of a semaphore knows. Each round asks all nodes for the same slot, because grants of
-// different slots never count together.
+// slots is the part of a bid that only a bid for a slot of a semaphore needs. Each round asks all nodes for the same
+// slot, because grants of different slots never count together.
 type slots struct {
 	at    int // the slot of the current round
 	from  int // the slot of the rounds before; -1: there is none
 	since int // the number of the first round for at
-	moves int // since the last event that is a reason to ask
-	tries int // rounds with all nodes for at that failed
+	moves int // the number of moves since the last reason to ask
+	tries int // the number of failed rounds with all nodes for at
 
 	strays Nodes   // a late question for an earlier slot may have put the bid into their queues
 	offers []int   // by node: the slot that the node has for this bid, -1 if none
@@ -30,7 +31,7 @@ type slots struct {
 // taken is a refusal of a slot.
 type taken struct {
 	slot  int  // -1: none
-	older bool // the owner that has it came before this bid
+	older bool // the owner that has the slot came before this bid
 }
 
 func newSlots(n, first int) *slots {
@@ -63,7 +64,8 @@ func (m *Machine) From() int {
 	return m.slots.from
 }
 
-// newReason notes an event that is a reason to ask: the bid may move again.
+// newReason notes a reason to ask: the next question to all nodes, or a hand-off. The bid may then move mostMoves times
+// again.
 func (m *Machine) newReason() {
 	if m.slots != nil {
 		m.slots.moves = 0
@@ -92,9 +94,10 @@ func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 	}
 }
 
-// best returns the slot to ask for next: the one that the most nodes have for this bid, less those that refused it. If
-// several slots are equal, it is the present one, or the one of the first node. Claims of one node are for different
-// slots, so bids that follow the same node do not meet.
+// best returns the slot to ask for next. For each slot it counts the nodes that have the slot for this bid, minus the
+// nodes that refused it. It takes the slot with the highest count. If several slots are equal, it takes the present
+// one, or else the one of the first node. One node has different slots for different bids, so bids that follow the same
+// node do not meet.
 func (m *Machine) best() int {
 	s := m.slots
 	score := func(slot int) (n int) {
@@ -117,7 +120,7 @@ func (m *Machine) best() int {
 	return best
 }
 
-// movesOn reports whether a round that failed is followed by a round for another slot.
+// movesOn reports whether the bid asks for another slot after a failed round.
 func (m *Machine) movesOn() bool {
 	if !m.ofSlots() {
 		return false
@@ -132,8 +135,8 @@ func (m *Machine) movesOn() bool {
 	return true
 }
 
-// movesLate reports whether a late answer to a failed round shows a slot that is better than the present one. Without it
-// the bid would learn of that only with its next question.
+// movesLate reports whether a late answer to a failed round shows a slot that is better than the present one. Otherwise
+// the bid would ask for that slot only with its next regular question.
 func (m *Machine) movesLate() bool {
 	if !m.ofSlots() || m.settled() || m.slots.moves >= mostMoves || m.best() == m.slots.at {
 		return false
@@ -143,7 +146,7 @@ func (m *Machine) movesLate() bool {
 }
 
 // move changes the slot of the next round. It returns the action that gives the partial grants of the last slot back,
-// and whether there are any. The answers that are missing count no longer: those grants are given back too.
+// and whether there are any. Missing answers no longer count: if they are grants, the bid gives them back too.
 func (m *Machine) move(slot int) (Action, bool) {
 	s := m.slots
 	if slot == s.at {

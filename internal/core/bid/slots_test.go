@@ -126,3 +126,33 @@ func TestALateAnswerMovesABid(t *testing.T) {
 		t.Errorf("asked %+v, want slot 2", next)
 	}
 }
+
+// A late answer that moves a bid is often the last one of its round. Draw must still be the last action of the event:
+// Stamped reuses the memory of the actions, so a caller that goes on after Draw carries out actions of the next event
+// twice. It would ask every node twice, and then the bid would count an answer that is missing as one that came.
+func TestALateAnswerThatMovesABidAsksOnce(t *testing.T) {
+	m, stamp := slotBid(50), int64(100)
+	first, _ := asks(t, m, m.Begin(1), &stamp)
+	m.Answered(2, 0, int(first.Tag), full())
+	m.Answered(3, 1, int(first.Tag), full()) // failed
+	questions := 0
+	var do func(actions []Action) // as package waiting does
+	do = func(actions []Action) {
+		for i := range actions {
+			switch a := &actions[i]; a.Do {
+			case Draw:
+				if i != len(actions)-1 {
+					t.Errorf("%d actions follow Draw", len(actions)-1-i)
+				}
+				stamp++
+				do(m.Stamped(stamp, clock.Instant(stamp), nil))
+			case Acquire, Queue:
+				questions++
+			}
+		}
+	}
+	do(m.Answered(4, 2, int(first.Tag), offers(2)))
+	if questions != 1 {
+		t.Errorf("each node is asked %d times for slot %d", questions, m.Slot())
+	}
+}

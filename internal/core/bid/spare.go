@@ -2,13 +2,13 @@ package bid
 
 import "github.com/holdfast-go/holdfast/internal/core/clock"
 
-// spare is the set of nodes that a waiter gave back and leaves alone, because the other nodes are held. The spared
-// nodes lack the holder's lease, and the holder's next renewal repairs it there. If many waiters asked these nodes
-// every second, the renewal would hardly find them free. So for half of MaxTTL the waiter asks them only if another
-// node has become free. That time is longer than the time to the next renewal.
+// spare is the set of nodes that a waiter does not ask for a while. It gave its grants back there, because another
+// owner holds the other nodes. The spared nodes lack the holder's lease, and the holder's next renewal repairs it
+// there. If many waiters asked these nodes every second, the renewal would hardly find them free. So for half of MaxTTL
+// the waiter asks them only if another node has become free. That time is longer than the time to the next renewal.
 //
-// A node that the waiter gave back for the first time is not spared. If several waiters rush for a free lock, each
-// waiter gets some nodes. The waiter's place in the queues of these nodes then keeps the order.
+// A node to which the waiter gave a grant back for the first time is not spared. If several waiters rush for a free
+// lock, each waiter gets some nodes. The waiter's place in the queues of these nodes then keeps the order.
 type spare struct {
 	nodes Nodes
 	once  Nodes // the nodes that the waiter gave back before

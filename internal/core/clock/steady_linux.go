@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is how long the clock relies on its last check for a suspension: see [Lag]. A holder learns of a long
-// suspension later by this time. That is little beside the second in which the keeper checks all leases of such a host.
+// lookEvery is how long the clock relies on its last check for a suspension: see [Lag]. A holder learns of a suspension
+// later by this time. This is short beside the second after which the keeper checks all leases.
 const lookEvery = Lag
 
 // Steady returns CLOCK_BOOTTIME: CLOCK_MONOTONIC plus the time spent suspended.

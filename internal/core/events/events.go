@@ -27,7 +27,7 @@ const (
 // Event is one fact.
 type Event struct {
 	Kind  Kind
-	Name  string // of the lock, with Config.Prefix
+	Name  string // the name of the lock, with Config.Prefix
 	Owner string
 	Token int64
 	Took  time.Duration // from the call to the lock

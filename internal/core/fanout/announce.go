@@ -41,7 +41,7 @@ func (v *voter) noteRefusal(ok bool) bool {
 type spell struct{ since, last clock.Instant }
 
 const (
-	// worthTelling is the length of a spell from which the client announces it.
+	// worthTelling is the length of the shortest spell that the client announces.
 	worthTelling = time.Second
 	// spellPause is the pause after which a refusal begins another spell. The client asks a refused node again after
 	// about a second, so a shorter pause belongs to the same spell.

@@ -17,10 +17,10 @@ const seldom = 4
 // carrier is a caller that carries its own messages to a node: see [Fanout.Carry]. The sender's mutex guards the field
 // to. While to is nil and the carrier's pipeline is under way, the other fields belong to the caller's goroutine.
 type carrier struct {
-	to       Receiver        // of the messages that a caller will carry; nil: no caller prepares to
-	away     Receiver        // of the messages whose call is under way; nil: none. The sender's mutex guards it
+	to       Receiver        // the receiver of the messages that a caller is about to carry; nil: none
+	away     Receiver        // the receiver of the messages under way; nil: none. The sender's mutex guards it
 	cancel   func()          // cuts off that call. The sender's mutex guards it
-	ctx      context.Context // of the caller
+	ctx      context.Context // the context of the caller
 	stop     func() bool     // ends the watch of ctx; nil: ctx never ends
 	batch    []*Message
 	again    []*Message
@@ -28,9 +28,9 @@ type carrier struct {
 }
 
 // Carry runs send, which may lock a mutex. Then it may carry the messages that send gave to the node, on the caller's
-// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only if
-// there is one node, the node votes, no other message waits or is under way, and the last messages came alone too. In
-// all other cases the workers carry the messages.
+// goroutine. This saves two switches of goroutines, which are a third of a lone caller's time. Carry does so only under
+// these conditions: there is one node, the node votes, no other message waits or is under way, and the last messages
+// came alone too. In all other cases the workers carry the messages.
 //
 // Carry carries only messages with the receiver to. It returns when the messages have their answers, or when ctx ends.
 // The end of ctx cuts off the call, and the answers say so. A worker then repeats a release or quit at once. The caller
@@ -163,9 +163,10 @@ func (c *carrier) cut(s *sender, ctx context.Context) bool {
 	return c.stop != nil && !c.stop() || ctx.Err() == context.Canceled
 }
 
-// cutOff answers a message whose call was cut off. That says nothing about the node. But a node that hangs must not
-// look healthy because all its callers are impatient, so the node is asked whether it still votes, and the next callers
-// leave their messages to the workers. Calls go on meanwhile: nobody loses a lease because somebody is impatient.
+// cutOff answers a message whose call its caller cut off. A call that was cut off says nothing about the node. But a
+// hung node must not look healthy because all its callers are impatient. So cutOff has the node asked whether it still
+// votes, and the next callers leave their messages to the workers. Calls continue during that question, so an impatient
+// caller costs no other lease.
 func (s *sender) cutOff(m *Message, a nodescript.Answer) {
 	if !node.Unsent(a.Err) {
 		s.alone.Store(0)

@@ -24,7 +24,7 @@ func (f *Fanout) Stamp() (int64, clock.Instant, error) {
 // f.mu.
 func (f *Fanout) refused(err error, now clock.Instant) {
 	if err != nil && f.time.Known() && (f.reread == 0 || now.Sub(f.reread) >= rereadEvery) {
-		f.readSoon() // they may be right again
+		f.readSoon() // the clocks may be right again
 	}
 }
 

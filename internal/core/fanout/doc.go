@@ -30,7 +30,8 @@
 //
 //	clocks.go         the nodes' clocks: read them, draw stamps
 //
-// A sender asks its voter, but no other part of admission. A voter does not know the queues.
+// In this package a queue is a client's queue of messages to one node. It is not the queue of waiters that a node
+// keeps. A sender asks its voter, but no other part of admission. A voter does not know the queues.
 //
 // Other libraries use one goroutine per node and call. That is simpler, but it costs most of the throughput. Here two
 // workers per node, or three for a single node, send the messages of a queue in pipelines. While a pipeline is under

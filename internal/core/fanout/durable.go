@@ -8,8 +8,9 @@ import (
 )
 
 // lax returns the reason if a server is less durable than its clients declare. It also returns the value of appendfsync
-// if that setting is the reason. lax asks for the settings because INFO does not say how the server writes its AOF, and
-// a script may not ask. It ignores a server without an AOF, because admission finds that such a server forgets.
+// if that setting is the reason. lax asks for the settings (CONFIG GET), because INFO does not say how the server
+// writes its AOF, and a script may not ask. It ignores a server without an AOF, because admission finds that such a
+// server forgets.
 func (v *voter) lax(ctx context.Context) (why nodescript.Cause, value string, err error) {
 	n, can := v.node.(node.Configured)
 	if !can || !v.fan.config.Set.Durable {

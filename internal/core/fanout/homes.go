@@ -12,7 +12,7 @@ type home struct {
 }
 
 // meet notes the incarnation behind a node. It returns the address of another node that leads to the same server, or
-// did so less than a window ago. The wait of one window prevents that one server votes twice for the same operation,
+// did so less than a window ago. Without the wait of one window, one server could vote twice for the same operation,
 // under both addresses. One window is enough, because no call is sent when it is older than a window.
 func (f *Fanout) meet(node int, run string) (twin string) {
 	f.mu.Lock()

@@ -31,7 +31,7 @@ type members struct {
 // membership is the client's knowledge of the server behind one node of the list.
 type membership struct {
 	id      string        // "": the client has not met the server, or the server has no id yet
-	changes int           // how often id changed
+	changes int           // the number of times that id changed
 	blank   bool          // the client met the server, and the server had no id
 	seen    clock.Instant // the server was alive at this instant
 	against []objection   // by node: its objection to the server
@@ -196,10 +196,10 @@ func (f *Fanout) report() (again bool) {
 			begins = begins || f.untrusted(i)
 		}
 	}
-	// A vote that begins to count may complete a majority at once, and a client relies on that majority for a whole
-	// TTL. So no objection may come later. Therefore every node gets the time of the longest round trip of a vote, or
-	// until its call ends. This includes nodes that the client has not seen lately, because after a rest it has not
-	// seen any node lately.
+	// If a vote begins to count after this report, it may complete a majority at once, and the client relies on that
+	// majority for a whole TTL. An objection after that would be too late. So the client waits for each node as long as
+	// the longest round trip of a vote takes, or until the call ends. It also waits for nodes that it has not seen
+	// lately, because after a rest it has seen none.
 	if begins {
 		// The timer ends later than the instant at which calls time out.
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16

@@ -24,7 +24,7 @@ type Message struct {
 	SendBy clock.Instant
 
 	// Persist is the instant until which a failed release or quit is sent again. At that instant the lease, or the
-	// place in the queue, ends on the nodes without a message. 0: the message is sent once.
+	// place in the nodes' queues of waiters, ends on the nodes without a message. 0: the message is sent once.
 	Persist clock.Instant
 
 	// Again takes the answers to repeated sends, one answer for each time. To does not get them, because it has had its

@@ -9,7 +9,7 @@ const (
 	// unparkEvery is the pause before the sender tries the parked messages again, all in one pipeline.
 	unparkEvery = 200 * time.Millisecond
 	// mostParked limits the memory that a dead node costs. If a release is dropped, its lease ends by itself after the
-	// TTL, and a place in a queue ends after a minute.
+	// TTL, and a place in a node's queue of waiters ends after a minute.
 	mostParked = 16384
 )
 

@@ -36,8 +36,8 @@ func (p *pipeline) add(m *Message) {
 	next.of = append(next.of, m)
 }
 
-// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the queue before the
-// node hands the name on. Also, no call of an owner comes after its release.
+// made returns the calls, with the releases last. So a waiter that asks in the same pipeline is in the node's queue of
+// waiters before the node hands the name on. Also, no call of an owner comes after its release.
 func (p *pipeline) made(scripts *nodescript.Scripts) []node.Call {
 	for _, last := range []bool{false, true} {
 		for i := range p.parts[:p.used] {

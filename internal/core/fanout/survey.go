@@ -29,7 +29,7 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 	return views, errs
 }
 
-// looksTogether is how many slots of a semaphore a survey asks a node for at a time.
+// looksTogether is the number of slots of a semaphore about which a survey asks a node in one pipeline.
 const looksTogether = 16
 
 // InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// voter is the client's view of one node's right to vote: its greeting, its admission, and the knowledge from them. It
-// sends its own calls and does not use the node's queue.
+// voter keeps what the client knows of one node's right to vote. It greets the node, has it admitted, and keeps the
+// results. It sends its own calls, and does not use the client's queue of messages to that node (sender).
 type voter struct {
 	fan      *Fanout
 	index    int

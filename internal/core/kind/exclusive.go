@@ -62,7 +62,7 @@ func (e *Exclusive) Leave(owner string, token, until int64) nodescript.Call {
 	return nodescript.LeaveCall(e.lock, owner, token, until)
 }
 
-// LeaveGap implements [Kind]. It does not change the plain key: other libraries take it in the gap.
+// LeaveGap implements [Kind]. The call does not change the plain key, because other libraries take that key in the gap.
 func (e *Exclusive) LeaveGap(owner string, token, until int64) nodescript.Call {
 	bare := nodescript.Lock{Name: e.lock.Name, Private: true}
 	return nodescript.LeaveCall(bare, owner, token, until)

@@ -17,11 +17,11 @@ import (
 type Kind interface {
 	// Name returns the name with its prefix.
 	Name() string
-	// Line tells which waiters of this process form one line: those with the same text. It is the name, or a text that
-	// no name can be.
+	// Line returns a text. Waiters of this process with the same text form one line. The text is the name, or one that
+	// cannot be a name.
 	Line() string
 	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
-	// waiter of this process has just got the name. Clients of other libraries know no such kind.
+	// waiter of this process has just got the name. Other libraries have no locks of such a kind.
 	Shares() bool
 
 	// Calls of an attempt.
@@ -39,8 +39,8 @@ type Kind interface {
 
 	// Calls of a lease.
 
-	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows: no node repairs the
-	// lease later than a window after it.
+	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. Later than a window
+	// after it, no node repairs the lease.
 	Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) nodescript.Call
 	// Release ends the lease. highest is the highest stamp that was ever sent for owner.
 	Release(owner string, highest int64) nodescript.Call

@@ -23,11 +23,12 @@ func (s *Slots) Name() string { return s.slots.Name }
 // K returns the number of slots.
 func (s *Slots) K() int { return s.slots.K }
 
-// Any returns the kind of a lock that any of the slots satisfies.
+// Any returns the kind for an owner that takes any of the slots.
 func (s *Slots) Any() *Slot { return &Slot{of: s, from: -1} }
 
-// Prefer returns the slot that an owner asks for first. It is the slot that was given back last, as it is probably
-// free. Otherwise it depends on the owner, so that different owners ask for different slots.
+// Prefer returns the slot that an owner asks for first. This is the slot that a lease of this process gave back last,
+// because that slot is probably free. If there is none, the slot depends on the owner, so that different owners ask for
+// different slots.
 func (s *Slots) Prefer(owner string) int {
 	if last := s.last.Swap(0); last > 0 {
 		return int(last - 1)
@@ -108,7 +109,7 @@ func (s *Slot) Leave(owner string, token, until int64) nodescript.Call {
 	return nodescript.LeaveCall(s.of.slots.Lock(s.slot), owner, token, until)
 }
 
-// LeaveGap implements [Kind]. Clients of other libraries know no slots, so nobody asks for it.
+// LeaveGap implements [Kind]. Other libraries do not know slots, so no caller uses LeaveGap.
 func (s *Slot) LeaveGap(owner string, token, until int64) nodescript.Call {
 	return s.Leave(owner, token, until)
 }

@@ -5,26 +5,11 @@ import (
 	"time"
 )
 
-// Call is one operation for every node. Only the digest differs per node.
+// Call is one operation for every node, with the same keys and arguments for each. Only the digest of the script
+// differs.
 type Call struct {
 	Op         Op
 	Keys, Args []string
-}
-
-// Lock names a lock and finds the keys of its name.
-type Lock struct {
-	Name    string
-	Private bool // without the plain key
-
-	made  []string // the keys; nil: each call makes them
-	times Times
-}
-
-// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
-func NewLock(name string, private bool, times Times) Lock {
-	l := Lock{Name: name, Private: private, times: times}
-	l.made = l.keys()
-	return l
 }
 
 // Times is a TTL and its text in calls.
@@ -41,16 +26,6 @@ func (l Lock) timesOf(ttl time.Duration) Times {
 		return l.times
 	}
 	return NewTimes(ttl)
-}
-
-func (l Lock) keys() []string {
-	switch {
-	case l.made != nil:
-		return l.made
-	case l.Private:
-		return []string{RecordKey(l.Name)}
-	}
-	return []string{RecordKey(l.Name), l.Name}
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10) }
@@ -70,7 +45,7 @@ func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int6
 }
 
 // PassCall is AcquireCall for an owner that receives the lock from another owner in the same process. from is that
-// other owner. It is longer than a ticket, as every owner of [NewOwner] is.
+// other owner. Nodes distinguish it from a ticket by its length: every owner of [NewOwner] is longer than a ticket.
 func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
 	return acquire(l, owner, stamp, ttl, from)
 }

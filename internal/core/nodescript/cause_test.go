@@ -26,9 +26,9 @@ func TestNoScriptContainsASentence(t *testing.T) {
 	}
 }
 
-// The codes in admit.lua and those of ofQuarantine and ofUnfit are the same.
+// The codes in admit.lua and quarantine.lua, and those of ofQuarantine and ofUnfit are the same.
 func TestEveryCodeOfAdmitIsACause(t *testing.T) {
-	script := text("admit")
+	script := text("admit") + text("quarantine")
 	codes := func(patterns ...string) (all []string) {
 		for _, p := range patterns {
 			for _, m := range regexp.MustCompile(p).FindAllStringSubmatch(script, -1) {

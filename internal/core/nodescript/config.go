@@ -29,28 +29,28 @@ func (c Config) String() string {
 }
 
 // Quarantine returns the time for which a node that may have forgotten locks does not vote. Afterwards every lock that
-// it may have granted is over.
+// it may have granted has ended.
 func (c Config) Quarantine() time.Duration { return c.MaxTTL + c.Window }
 
 // TrustedQuarantine returns the length of a quarantine after a voucher, which states that no lock is alive. It equals
-// the quarantine of the shortest MaxTTL, 8 W. Tokens must still exceed all earlier tokens, which came from stamps that
-// were ahead: see docs/protocol.md, Tokens after a voucher.
+// the quarantine of the shortest MaxTTL, 8 W. It is not shorter, because later tokens must exceed all earlier tokens,
+// and stamps of earlier tokens may have been ahead: see docs/protocol.md, Tokens after a voucher.
 func (c Config) TrustedQuarantine() time.Duration { return 9 * c.Window }
 
 // Claim returns how long a claim reserves a name for a waiter. In this time the message must arrive and the waiter's
-// acquire must come back, which may take up to 2 W. Clients that are busy need at least a second. A frozen waiter
-// delays the others by this time, so the claim is no longer than that.
+// acquire must come back, which may take up to 2 W. A busy client needs at least a second. A frozen waiter delays the
+// other waiters by the duration of a claim. So a claim is not longer than necessary.
 func (c Config) Claim() time.Duration {
 	return max(Claim, (2*c.Window + c.Window/2).Round(time.Millisecond))
 }
 
-// stayPeriod is the time for which a record in use keeps its PX without a new one. Scripts compare the first eight of
-// the sixteen digits of two tokens.
+// stayPeriod is the time for which scripts leave the expiry (PX) of a record in use as it is. Tokens of one such period
+// have the same first eight of their sixteen digits, and scripts compare these digits.
 const stayPeriod = 100 * time.Second
 
-// Stays returns the PX of a record. When a lease expires or is released, at least RecordKept of the PX is left. Three
-// times may pass before: one stayPeriod, a second one by which a token is ahead of or behind the clock, and one lease
-// that was never renewed.
+// Stays returns the expiry (PX) that scripts give to a record. When the lease expires or is released, at least
+// RecordKept of that time is left. Until then three times may pass: a stayPeriod without a new PX, another stayPeriod
+// by which a token may be ahead of or behind the clock, and one lease that was never renewed.
 func (c Config) Stays() time.Duration {
 	return (RecordKept + 2*stayPeriod + 2*c.Quarantine()).Round(time.Millisecond)
 }

@@ -12,7 +12,7 @@
 //	reply.go      turns a node's reply into an Answer; never panics, also not on the reply of a hostile server
 //	cause.go      why a node gave its answer: the codes of admit, and the codes that clients find
 //	evidence.go   the values that belong to a cause
-//	admission.go  hello and admit, which decide whether a node votes
+//	greeting.go   hello and admit, which decide whether a node votes
 //	peers.go      the servers that are members of the node set
 //	inspect.go    the content of a name's keys, for status
 //

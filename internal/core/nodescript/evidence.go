@@ -40,7 +40,7 @@ type Difference struct {
 	Theirs, Ours string // the values of the node and of the client; "" where one does not have the setting
 }
 
-// mostDifferences limits the list, because a hostile node may answer a configuration of its own.
+// mostDifferences limits the list, because a hostile node may answer any text as its configuration.
 const mostDifferences = 16
 
 // Differences compares two configurations, each as [Config.String] prints it. The client's settings come first, in

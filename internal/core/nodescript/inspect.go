@@ -31,7 +31,7 @@ func InspectCall(l Lock) node.Call {
 	return node.Call{Keys: []string{RecordKey(l.Name), l.Name}}
 }
 
-// BadRecord is the error of a record key that holds something else. It says what is wrong with it.
+// BadRecord is the error for a record key whose value is no record. It says what is wrong with the value.
 type BadRecord struct{ error }
 
 // ParseView reads the reply to inspect.

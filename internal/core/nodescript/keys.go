@@ -26,13 +26,41 @@ const (
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
-// RecordKey returns the key of name's record. Redis Cluster stores both in the same slot: a name with a {tag} shares
-// its tag, and any other name becomes the tag.
+// RecordKey returns the key of name's record. Redis Cluster stores this key and the plain key in the same hash slot,
+// because both have the same tag. The record of a name with a {tag} has that tag, and any other name becomes the tag of
+// its record.
 func RecordKey(name string) string {
 	if tagged(name) {
 		return name + taggedExtra + recordTail
 	}
 	return "{" + name + "}" + recordTail
+}
+
+// Lock names a lock and finds the keys of its name.
+type Lock struct {
+	Name    string
+	Private bool // without the plain key
+
+	made  []string // the keys; nil: each call makes them
+	times Times
+}
+
+// NewLock returns a lock whose calls share their keys, and the text of the TTL if they use the TTL of times.
+func NewLock(name string, private bool, times Times) Lock {
+	l := Lock{Name: name, Private: private, times: times}
+	l.made = l.keys()
+	return l
+}
+
+// keys returns the keys of the record and, unless the lock is private, the plain key: the name itself.
+func (l Lock) keys() []string {
+	switch {
+	case l.made != nil:
+		return l.made
+	case l.Private:
+		return []string{RecordKey(l.Name)}
+	}
+	return []string{RecordKey(l.Name), l.Name}
 }
 
 // nameOf returns the name that has this record key.
@@ -52,8 +80,8 @@ func nameOf(key string) (name string, ok bool) {
 // QueueKey returns the key of the queue that belongs to a record.
 func QueueKey(record string) string { return record + queueExtra }
 
-// slotsHead returns the beginning of all keys of a semaphore. Their ends are those of a record and its queue, so that no
-// name can collide with them, and the rest tells them from the record of a lock.
+// slotsHead returns the beginning of all keys of a semaphore. These keys end like a record or its queue, so no plain
+// key can be equal to them. The part before the end distinguishes them from the keys of a lock.
 func slotsHead(name string) string { return strings.TrimSuffix(RecordKey(name), recordTail[1:]) }
 
 // SlotKey returns the key of the record of a semaphore's slot.
@@ -64,6 +92,14 @@ func SlotsQueueKey(name string) string { return slotsHead(name) + slotsQueue }
 
 // slotsQueue is the end of the key of a semaphore's queue. Scripts know its length.
 const slotsQueue = "slots" + queueTail
+
+// OwnerOfMember returns the owner of a member of the queue with this key.
+func OwnerOfMember(queue, member string) string {
+	if strings.HasSuffix(queue, slotsQueue) && len(member) > slotDigits {
+		return member[slotDigits:]
+	}
+	return member
+}
 
 // slotOf returns the name and the slot that have this record key.
 func slotOf(key string) (name string, slot int, ok bool) {
@@ -114,8 +150,8 @@ func tagged(name string) bool {
 	return ok && strings.Index(after, "}") > 0
 }
 
-// CheckName returns why name cannot be locked, or nil. Any bytes are allowed, also NUL and newline. Refused are the
-// empty name, a name longer than [MaxName], and the few names whose keys would collide with keys of Holdfast.
+// CheckName returns why name cannot be locked, or nil. Any bytes are allowed, also NUL and newline. CheckName refuses
+// the empty name, a name longer than [MaxName], and the few names whose keys would collide with keys of Holdfast.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -140,8 +176,8 @@ func CheckPrefix(prefix string) error {
 	return CheckName(prefix + "x" + strings.Repeat("}", max(open, 0)))
 }
 
-// untaggable reports whether no longer key can share name's slot. Redis Cluster hashes the whole name, and no key that
-// contains it can hash the same bytes.
+// untaggable reports whether the first tag in name is empty: {}. Redis Cluster then hashes the whole name, so no longer
+// key can have the name's hash slot.
 func untaggable(name string) bool {
 	_, after, ok := strings.Cut(name, "{")
 	return ok && strings.HasPrefix(after, "}")

@@ -30,7 +30,7 @@ func Ticket(owner string) (int64, bool) {
 	return t, err == nil
 }
 
-// HasLeft reports whether an owner is one of [LeftOwner]: its client has ended the lease, and the name stays taken.
+// HasLeft reports whether an owner was made by [LeftOwner]: its client has ended the lease, and the name stays taken.
 func HasLeft(owner string) bool {
 	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, LeftOwner(""))
 }
@@ -45,7 +45,8 @@ func ClientOf(owner string) string {
 	return client
 }
 
-// LabelOf returns the label of an owner as it is: the part before the first "~", for people see [Label].
+// LabelOf returns the label of an owner unchanged: the part before the first "~". [Label] returns it in a form for
+// people.
 func LabelOf(owner string) string {
 	label, _, _ := strings.Cut(owner, "~")
 	return label
@@ -61,8 +62,8 @@ func Label(owner string) string {
 	return label
 }
 
-// Handoff is the message of a hand-off. If it is Wanted, a holder asks for the place of Owner's partial grant, to
-// repair its lease there.
+// Handoff is the message of a hand-off. If Wanted is set, it is the message that a holder wants the place of Owner's
+// partial grant, to repair its lease there.
 type Handoff struct {
 	Owner  string // the owner that gets it
 	Seen   int64  // the node's highest token seen: the next stamp must exceed it; if Wanted, the partial grant's token

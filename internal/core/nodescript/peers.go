@@ -18,7 +18,7 @@ type Peer struct {
 // Peers is a node's view of the members of its node set.
 type Peers struct {
 	Time      int64
-	ID        string   // the node's own
+	ID        string   // the id of the node itself
 	Strangers []string // ids in the client's list that are no members
 	Members   []Peer
 	Other     bool // the node has another configuration, which admit reports; it stores nothing of this report
@@ -39,15 +39,16 @@ func (c Config) ReportEvery() time.Duration {
 }
 
 // Trusted returns how long a client counts the votes of a server that it saw alive and that no node called a stranger.
-// A report contains what the previous report saw. It is valid until the answer to the next report.
+// A report contains what the client saw before the previous report, and counts until the answer to the next one.
 func (c Config) Trusted() time.Duration { return 3 * c.ReportEvery() }
 
-// MemberKept returns how long a node keeps the place of an unseen member. For Trusted, a client may count the member's
-// vote. For MaxTTL more, the client may hold the lease that it got with this vote.
+// MemberKept returns how long a node keeps the place of an unseen member. For the time Trusted, a client may count the
+// member's vote. For MaxTTL after that, the client may hold the lease that it got with this vote. The windows cover
+// stamps that are off.
 func (c Config) MemberKept() time.Duration { return c.Trusted() + c.MaxTTL + 4*c.Window }
 
-// PeersCall reports the servers behind a client's list to a node. Send it with [PeersText]. Draw or take stamp when the
-// call is sent. met is the id that the client met at the node itself, "" if it had none.
+// PeersCall reports the servers behind a client's list to a node. Send it with [PeersText]. stamp is the stamp time at
+// which the call is sent. met is the id that the client met at the node itself, "" if the node had none.
 func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	w := c.Window.Microseconds()
 	args := []string{
@@ -61,8 +62,8 @@ func PeersCall(c Config, stamp int64, met string, list []Peer) node.Call {
 	return node.Call{Args: args}
 }
 
-// seen returns the time of a last sight as nodes store it: up to half a report later than us. So nodes store it only
-// now and then, however many clients report.
+// seen returns the time us, at which a client last saw a server, as nodes store it: rounded up to half a report
+// interval. So a node stores its list only now and then, however many clients report.
 func (c Config) seen(us int64) int64 {
 	step := c.ReportEvery().Microseconds() / 2
 	return (us + step - 1) / step * step

@@ -157,7 +157,8 @@ const (
 	noRank   = "------"
 )
 
-// oneLetter reports whether the answer of this verdict has only one letter. So the text "Go away" is no grant.
+// oneLetter reports whether a script answers this verdict with one letter and nothing else. A longer text that begins
+// with this letter is then unreadable.
 func oneLetter(v Verdict) bool {
 	switch v {
 	case Extended, Repaired, Done, NotMine, NotAdmitted, Corrupt:

@@ -10,7 +10,7 @@ import (
 // Op is one of the scripts that a node runs by digest.
 type Op uint8
 
-// These scripts are loaded after admit. Clients send hello, admit, trust, inspect and peers as text.
+// These scripts are loaded after admit. Clients send the whole text of hello, admit, trust, inspect and peers (EVAL).
 const (
 	Acquire Op = iota
 	Release
@@ -35,11 +35,12 @@ func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit ||
 // ofValue reports whether o reads or writes the register of a name.
 func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 
-// HandsOn reports whether o may hand a name on. In a piece of calls it goes last: see package fanout.
+// HandsOn reports whether o may hand a name on. Such a call goes last in a pipeline: see package fanout.
 func (o Op) HandsOn() bool { return o == Release || o == ReleaseSlot }
 
-// Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each contains
-// both. So a restarted server does not know them. A server that votes under another configuration has another guard.
+// Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each script
+// contains the run id and the configuration. So a restarted server does not know these scripts. On a server with
+// another configuration they find another guard than their own, and the server does not vote for them.
 type Scripts struct {
 	Run   string // the run id of the incarnation
 	Admit string // text of admit

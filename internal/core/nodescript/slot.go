@@ -66,8 +66,9 @@ func (s Slots) InspectCall(slot int) node.Call {
 
 func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
 
-// AcquireCall asks for a slot with the token stamp. wants is "", a ticket of [Micros], or the owner that passes its
-// lease of the slot on. from is the slot from which owner moves, -1 if there is none.
+// AcquireCall asks for a slot with the token stamp. wants is a ticket in the form of [Micros], or the owner that passes
+// its lease of the slot to this owner. It is "" for an owner that does not wait. from is the slot from which owner
+// moves, -1 if there is none.
 func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.Duration, wants string) Call {
 	r, moves := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}, ""
 	if from >= 0 && from != slot {
@@ -76,8 +77,8 @@ func (s Slots) AcquireCall(slot, from int, owner string, stamp int64, ttl time.D
 	return Call{AcquireSlot, s.keys(slot), []string{r.head(), wants, owner, s.k, strconv.Itoa(slot), moves}}
 }
 
-// ReleaseCall gives a slot back and has owner leave the queue: see the function ReleaseCall. won says that one of the
-// stamps may have won a majority.
+// ReleaseCall gives a slot back and takes owner out of the queue: see the function ReleaseCall. won says that one of
+// the stamps that owner sent may have won a majority.
 func (s Slots) ReleaseCall(slot int, owner string, highest int64, won bool) Call {
 	return s.release(strconv.Itoa(slot), owner, highest, won, false)
 }
@@ -88,7 +89,7 @@ func (s Slots) MoveCall(slot int, owner string, highest int64) Call {
 	return s.release(strconv.Itoa(slot), owner, highest, false, true)
 }
 
-// QuitCall has owner leave the queue of a node that did not grant. A claim of owner goes to the next waiter.
+// QuitCall takes owner out of the queue of a node that did not grant. A claim of owner goes to the next waiter.
 func (s Slots) QuitCall(owner string) Call { return s.release("", owner, 0, false, false) }
 
 // DeclineSlotCall rejects a claim of a slot that owner cannot use.

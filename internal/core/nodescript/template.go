@@ -19,7 +19,7 @@ var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
 }) {
-	t.admit = strings.Split(strings.ReplaceAll(text("admit"), "@MARK@", text("mark")), "@")
+	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
 	for op := range ops {
 		source := text(op.String())
@@ -47,8 +47,8 @@ func (t template) fill(values map[string]string) string {
 	return out.String()
 }
 
-// clamp makes sixteen digits of a clock value that has fewer or more. As a string, 1970 would come after today, and a
-// release would let another owner's record expire.
+// clamp is the Lua expression that gives sixteen digits to a clock value with fewer or more. Scripts compare times as
+// strings: without clamp a time in 1970 would come after today, and a release would let another owner's record expire.
 const clamp = "string.format('%016.0f', math.min(now, 9000000000000000))"
 
 // longest is the length of the longest record.

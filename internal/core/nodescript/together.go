@@ -87,7 +87,7 @@ func (t *Together) ParseReplies(r node.Reply, each func(i int, a Answer)) {
 }
 
 // Parts splits the text in which a script prints n answers: the lengths of all, and then all answers. It calls each for
-// every answer. If the text has another form or an answer is empty, it calls each for none and reports false.
+// every answer. If the text has another form or an answer is empty, Parts does not call each, and reports false.
 func Parts(value string, n int, each func(i int, answer string)) bool {
 	if len(value) < n*partHead {
 		return false
@@ -128,8 +128,8 @@ const (
 	mostPart = 999
 )
 
-// Apart splits a call of op as the script does. Models of a node use it. The error is the error that the script would
-// have.
+// Apart splits a call that carries several calls of op, as the script does. Models of a node use it. The error is the
+// one that the script would answer.
 func Apart(op Op, c node.Call) ([]Call, error) {
 	if op.width() == 0 || len(c.Args) == op.width() {
 		return []Call{{op, c.Keys, c.Args}}, nil

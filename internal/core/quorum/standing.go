@@ -5,7 +5,6 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
-	"github.com/holdfast-go/holdfast/node"
 )
 
 // Step is the next step of a client before it can send calls to a node.
@@ -23,11 +22,6 @@ const (
 	// refreshEvery is the pause between two refreshes. A refresh renews the guard, which expires after 1 h, and reads
 	// the node's clock.
 	refreshEvery = 10 * time.Minute
-	// askAgain is the time for which a client believes a refusal that only an operator can end.
-	askAgain = time.Second
-	// askSoon is the time for which a client believes that it cannot reach a node. Calls that come in this time get
-	// that answer at once. Otherwise they would try, and time out, one after the other.
-	askSoon = 50 * time.Millisecond
 	// mostChallenges is the number of challenges in a row that a client answers at once. More than one is possible,
 	// because a node may lose its memory again between two challenges.
 	mostChallenges = 3
@@ -215,8 +209,8 @@ func (s *Standing) Forgot() {
 }
 
 // Broke notes that a call failed in a way that makes the node doubtful. Another server may be behind the address now,
-// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. If the
-// scripts are not loaded, the node says so. If the node was already in doubt, its calls fail for a moment without
+// so the client meets the node again. Until then the scripts count as loaded, so that releases still go out. A node
+// that does not have them answers NOSCRIPT. If the node was already in doubt, its calls fail for a moment without
 // another try.
 func (s *Standing) Broke(now clock.Instant, err error) {
 	switch s.step {
@@ -235,16 +229,3 @@ func (s *Standing) RefreshDue(now clock.Instant) bool {
 // Refreshed notes the time of a refresh. It is also called for a failed refresh, so that not every call repeats the
 // refresh.
 func (s *Standing) Refreshed(now clock.Instant) { s.since = now }
-
-// failed refuses calls for a node that was not reached, or that answered with a server error.
-func (s *Standing) failed(now clock.Instant, err error) {
-	s.refuse(now, askSoon, nodescript.Answer{Verdict: nodescript.Failed, Err: err})
-	s.unreached = node.Code(err) == ""
-}
-
-// refuse answers calls for the node with a for the time d. The error of a may say that a call was sent. But calls that
-// get this answer were never sent, so refuse marks the error as not sent.
-func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
-	a.Err = node.NotSent(a.Err)
-	s.step, s.refusal, s.unreached, s.until = Refuse, a, false, now.Add(d)
-}

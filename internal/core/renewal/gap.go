@@ -23,8 +23,8 @@ func (e *Lease) leaveGap(d time.Duration, b *giveback) {
 	until := now.Add(d + fan.Set().Window)
 	keep := e.lock.LeaveGap(e.grant.Owner, e.grant.Token, fan.StampAt(until))
 	both := &either{b: b, answered: make([]bool, fan.N()), done: make([]bool, fan.N())}
-	// The leave is not repeated, because a release without the leave hands the name on at once. The leave goes before
-	// the release: see [fanout.Fanout.Together].
+	// The leave is sent once. If it does not reach a node, the release ends the lease there and hands the name on at
+	// once, without a gap. The leave must go before the release: see [fanout.Fanout.Together].
 	fan.Send(&fanout.Message{Call: keep, To: both, SendBy: now.Add(d)}, nil)
 	fan.Send(&fanout.Message{Call: e.releaseCall(), To: both, Persist: e.persist()}, nil)
 	last := e.lock.EndGap(e.grant.Owner, e.highest)
@@ -57,8 +57,8 @@ func (k *Keeper) endGap(d time.Duration, end func()) {
 	})
 }
 
-// either takes the answers to the leave and to the release. It gives b one answer per node: Done if one of the two is
-// Done, else the second one.
+// either takes each node's answers to the leave and to the release. It gives b one answer per node: Done if one of the
+// two answers is Done, else the second answer.
 type either struct {
 	b *giveback
 

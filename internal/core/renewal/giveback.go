@@ -88,7 +88,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 	return b.get(ctx)
 }
 
-// KeepUntil has Close keep the name taken until an instant. A later call replaces the instant.
+// KeepUntil makes Close keep the name taken until an instant. A later call replaces the instant.
 func (e *Lease) KeepUntil(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

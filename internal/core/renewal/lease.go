@@ -153,7 +153,7 @@ func (e *Lease) lost(why *LostError) error {
 	return e.keeper.Explain(e, why)
 }
 
-// Kind returns the kind of the lock: of a semaphore it is the slot.
+// Kind returns the kind of the lock. For a lease of a semaphore it is the slot.
 func (e *Lease) Kind() kind.Kind { return e.lock }
 
 // Name returns the lock's name with its prefix.

@@ -16,7 +16,8 @@ type Several struct {
 }
 
 // AskAll makes one attempt for all names. All questions for a node travel in one piece. AskAll gives back in the
-// background what it does not return. It does not repeat a split vote, because the caller may wait for the name.
+// background the grants that it does not return. It does not repeat a split vote, because the caller may wait for the
+// name.
 func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	bids, at, r := l.attemptAll(ctx, locks, ttl)
 	return l.outcomes(bids, at, r)

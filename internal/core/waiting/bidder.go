@@ -189,13 +189,14 @@ func (b *bidder) wanted(node int, stamp int64) {
 	b.do(b.machine.Wanted(b.fan.Now(), node, stamp))
 }
 
-// asksFor reports whether the bid asks for what a message is about. Otherwise it has moved to another slot, and gives
-// the grants of the last one back anyway.
+// asksFor reports whether the bid still asks for the lock or slot that the message is about. If it does not, it has
+// moved to another slot, and gives the grants of the earlier slot back anyway.
 func (b *bidder) asksFor(h nodescript.Handoff) bool {
 	return b.is(func(m *bid.Machine) bool { return !h.OfSlot || h.Slot == m.Slot() })
 }
 
-// pass offers a lease that its owner has ended. It reports whether this bid takes it, and so releases its remains.
+// pass offers the bid a lease that its owner has ended. It reports whether the bid takes the lease. If so, the bid also
+// releases the lease's remains.
 func (b *bidder) pass(from bid.Passed) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -205,7 +206,7 @@ func (b *bidder) pass(from bid.Passed) bool {
 }
 
 // joinFirst joins the nodes' queues with a question that a release follows in the same piece: see
-// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid is over or won.
+// [fanout.Fanout.Together] and [bid.Machine.JoinFirst]. It returns false if the bid has ended or is won.
 func (b *bidder) joinFirst() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,7 +237,7 @@ func (b *bidder) end(withdraw bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.machine.Over() { // most bids are ended twice
+	if !b.machine.Over() { // end is called twice for most bids
 		b.do(b.machine.End(b.fan.Now(), withdraw))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// decline rejects a hand-off to an owner whose bid is over, if no waiter of this client can use the claim: see
+// decline rejects a hand-off to an owner whose bid has ended, if no waiter of this client can use the claim: see
 // [bid.Past.Fate].
 func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	if next, useless := b.useless(node, h); useless {
@@ -15,8 +15,8 @@ func (b *Inbox) decline(node int, h nodescript.Handoff) {
 	}
 }
 
-// answer declines hand-offs. Before that, next asks a question that takes the waiter's place in the queues. If next is
-// over, answer keeps the hand-offs for the next bid of the wait. If the wait is over too, answer declines the
+// answer declines hand-offs. Before that, next asks a question that takes the waiter's place in the queues. If next has
+// ended, answer keeps the hand-offs for the next bid of the wait. If the wait has ended too, answer declines the
 // hand-offs.
 func (b *Inbox) answer(next *bidder, all []bid.Kept) {
 	if len(all) == 0 {
@@ -54,7 +54,7 @@ func (b *Inbox) useless(node int, h nodescript.Handoff) (next *bidder, is bool) 
 	return nil, false
 }
 
-// keep keeps a hand-off for the next bid of its wait. It returns false if the wait is over.
+// keep keeps a hand-off for the next bid of its wait. It returns false if the wait has ended.
 func (b *Inbox) keep(k bid.Kept) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -60,7 +60,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	return ln.first, true
 }
 
-// gets notes the new bid of a waiter that had no bid, or whose last bid is over.
+// gets notes the new bid of a waiter that had no bid, or whose last bid has ended.
 func (l *lines) gets(p *place, b *bidder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +68,8 @@ func (l *lines) gets(p *place, b *bidder) {
 }
 
 // turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before that, or if the
-// wait is over, turn returns the last finding of the first waiter, nil if there is none. If turn returns true, the
-// caller must call leave. turn calls draw when met is closed.
+// wait has ended, turn returns the last finding of the first waiter. This is nil if there is none. If turn returns
+// true, the caller must call leave. turn calls draw when met is closed.
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
@@ -135,8 +135,8 @@ func (l *lines) isNear(name string) bool {
 const mostPasses = 8
 
 // pass offers a lease that its owner has ended to the first waiter for name. others says that waiters of other
-// processes are in the queue. never forbids the pass. If the lease is not passed, next is the bid that may still have
-// to join the nodes' queues before the lease is released there.
+// processes are in the queue. If never is true, the lease is not passed. Whenever the lease is not passed, next is the
+// bid that may still have to join the nodes' queues before the lease is released there.
 func (l *lines) pass(name string, from bid.Passed, others, never bool) (passed bool, next *bidder) {
 	l.mu.Lock()
 	ln := l.byName[name]

@@ -111,7 +111,7 @@ func (a *apart) waits(while func()) {
 }
 
 // A waiter keeps its partial grant while only younger waiters are on the other nodes. If an older waiter comes there,
-// the first waiter must learn of it soon, because no client has the name while both keep their parts.
+// the first waiter must learn of it soon, because no client has the name while both keep their partial grants.
 func TestAMinorityIsGivenBackSoonToAnOlderOneWhoCameLater(t *testing.T) {
 	for range 20 { // in a single run, it may ask soon by chance
 		synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func lockInTurn(ctx context.Context, t *testing.T, clients []*Locker, apart time
 }
 
 // The younger client has a majority and does not know it, because a node's answer was lost and the client can no longer
-// reach that node. So each client has a part that the other client needs.
+// reach that node. So each client has a partial grant that the other client needs.
 func TestTwoThatHaveAPartEachDoNotSwap(t *testing.T) {
 	const trip = 60 * time.Millisecond
 	for range 30 {

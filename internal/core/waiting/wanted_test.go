@@ -26,7 +26,7 @@ func (a *apart) wants(owner string) {
 	extend()
 }
 
-// A waiter that came first keeps its partial grant while younger waiters wait. But it gives the part back to a lease
+// A waiter that came first keeps its partial grant while younger waiters wait. But it gives this grant back to a lease
 // that needs repair, even while another node does not answer it.
 func TestAPartIsGivenBackToAHolderThatWantsItsNode(t *testing.T) {
 	for what, hangs := range map[string]bool{"a node is cut off": false, "a node hangs": true} {

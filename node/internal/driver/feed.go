@@ -9,9 +9,9 @@ import (
 // never after Feed has returned. It returns the result of run, or returns at once when ctx ends. In both cases run's
 // own context has ended then. on must return soon, because Feed waits for it.
 //
-// Feed is necessary because client libraries deliver confirmations and messages on different goroutines, and some of
-// their calls ignore the end of a context for a while. on runs on the goroutines of the library, because a hand-over to
-// another goroutine would delay every waiter by some microseconds.
+// Feed is necessary for two reasons. Client libraries deliver confirmations and messages on different goroutines. And
+// some of their calls ignore the end of a context for a while. on runs on the goroutines of the library, because a
+// hand-over to another goroutine would delay every waiter by some microseconds.
 func Feed(ctx context.Context, on func(string), run func(ctx context.Context, emit func(string)) error) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

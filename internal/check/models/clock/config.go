@@ -8,7 +8,7 @@ type Config struct {
 	Horizon int8 // time stops there, counted from the start
 
 	Jumps    int  // how often a node's clock jumps
-	Reach    int8 // how far a jump moves it from the true time at most
+	Reach    int8 // the largest distance from the true time after a jump
 	Minority bool // only the first node's clock jumps, and only the first node loses its memory
 	Off      [nodes]int8
 	Lead     [most]int8 // each client's estimate of the nodes' clocks
@@ -54,13 +54,13 @@ const (
 	RepairBelieved         // extend.lua: no repair after the owner's deadline
 	ReleaseOwnOnly         // release.lua: only the owner's own record
 	ReleaseCovered         // release.lua: only grants to a stamp that it covers
-	Quarantine             // admit.lua: a node without memory does not vote for TTL + W
-	QuarantineTTL          // admit.lua: for TTL + W, not for W only
-	QuarantineW            // admit.lua: for TTL + W, not for TTL only
+	Quarantine             // quarantine.lua: a node without memory does not vote for TTL + W
+	QuarantineTTL          // quarantine.lua: for TTL + W, not for W only
+	QuarantineW            // quarantine.lua: for TTL + W, not for TTL only
 	ConfirmedStamp         // admit.lua: the stamp must be within W of TIME
-	NarrowedByFar          // quorum/timebase.go: a stamp that may be off by more must be closer to TIME by that
-	Challenged             // admit.lua: the request must carry the challenge, so its stamp is newer
-	VoucherNames           // admit.lua, trust.lua: a voucher is for one challenge
+	NarrowedByFar          // quorum/correction.go: a stamp that may be off by more must be closer to TIME by that
+	Challenged             // quarantine.lua: the request must carry the challenge, so its stamp is newer
+	VoucherNames           // quarantine.lua, trust.lua: a voucher is for one challenge
 	MoreThanHalf           // quorum/validity.go: N/2 + 1
 	CountsFromSending      // quorum/validity.go: deadline = sent + TTL - margin
 	OldDeadline            // renewal/renew.go: a majority counts only before the old deadline

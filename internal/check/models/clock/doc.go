@@ -26,7 +26,7 @@
 //   - release.lua, which needs neither guard nor window. Its tombstone is at most TIME + W if its stamp is more than 2 W
 //     ahead.
 //   - Claims.
-//   - The quarantine of TTL + W in admit.lua. It begins and ends only with a stamp within W of the node's clock, drawn
+//   - The quarantine of TTL + W in quarantine.lua. It begins and ends only with a stamp within W of the node's clock, drawn
 //     after the node's challenge. It begins again if the clock went back.
 //   - The voucher of trust.lua, which shortens the quarantine that it names.
 //   - The client's deadline, counted from the sending, and renewals, each of which counts only before the old deadline.
@@ -43,10 +43,14 @@
 //
 // # What is left out
 //
-// The part of the margin for clocks of different speed and for timers: clients' steady clocks are right, and all
-// instants are whole units of W. A TTL is 4 to 7 W, although the library requires at least 8. A belief of a few W is
-// enough for every order of events, and the horizon exceeds two leases. The guard, the run id and the other ways in
-// which a node finds a loss of memory: here the node knows it. The plain key, the order of the queue, and leave.lua.
+// The model does not contain these parts of the protocol:
+//
+//   - The part of the margin for clocks of different speed and for timers. Clients' steady clocks are right, and all
+//     instants are whole units of W.
+//   - Real TTLs. A TTL is 4 to 7 W here, although the library requires at least 8. A belief of a few W is enough for
+//     every order of events, and the horizon exceeds two leases.
+//   - The guard, the run id and the other ways in which a node finds a loss of memory. Here the node knows the loss.
+//   - The plain key, the order of the queue, and leave.lua.
 //
 // # How to read a trace
 //
@@ -57,7 +61,7 @@
 // # What it cannot show
 //
 // Three rules can be left out without a broken promise here. The window already implies the rule that a repair comes
-// before the owner's deadline + W: the stamp was drawn before that deadline, and TIME is at most W beyond the stamp.
+// before the owner's deadline + W. The stamp was drawn before that deadline, and TIME is at most W beyond the stamp.
 // The + W of the quarantine is within the margin of 4 W. A repair that ignores tokens needs more disorder than these
 // clocks allow; the token model finds it.
 package clock

@@ -82,8 +82,8 @@ func (m Model) release(n *Node, clock, owner, highest int8, lease bool) {
 	}
 }
 
-// handOff does handoff.lua. asker is the owner whose acquire hands the name on; an owner that asks again had no lease.
-// 0 is a release.
+// handOff does handoff.lua. asker is the owner whose acquire hands the name on, or 0 for a release. An owner that asks
+// again had no lease.
 func (m Model) handOff(n *Node, clock, owner, asker int8) {
 	if n.Owner != asker {
 		n.Leased = n.leased()
@@ -106,9 +106,9 @@ func (m Model) confirmed(clock, stamp, within int8) bool {
 	return abs(stamp-clock) <= within || !m.keeps(ConfirmedStamp)
 }
 
-// admit does admit.lua on the first node with a stamp. A node without memory writes a challenge. A request with the
-// challenge begins its quarantine, and the node votes at the end. If its clock went back, the quarantine begins again.
-// A voucher shortens it.
+// admit does admit.lua and quarantine.lua on the first node with a stamp. A node without memory writes a challenge. A
+// request with the challenge begins its quarantine, and the node votes at the end. If its clock went back, the
+// quarantine begins again. A voucher shortens it.
 func (m Model) admit(t *State, clock, stamp, within int8, answers, vouched bool) {
 	n := &t.Nodes[0]
 	if n.Away == Votes || !m.confirmed(clock, stamp, within) {

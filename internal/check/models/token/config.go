@@ -35,7 +35,7 @@ const (
 	ReleaseOwnOnly        // release.lua: only the owner's own record
 	ReleaseCovered        // release.lua: only grants to a stamp that it covers
 	ClaimKeepsSeen        // handoff.lua: a claim does not change seen
-	Quarantine            // admit.lua: a node without memory votes only on stamps drawn after that
+	Quarantine            // quarantine.lua: a node without memory votes only on stamps drawn after that
 	OneStamp              // quorum/attempt.go: only grants of the current stamp count
 	MoreThanHalf          // quorum/validity.go: N/2 + 1
 	FailedPassFrees       // waiting/bid.go: a lease that was passed and not taken is released

@@ -38,12 +38,17 @@
 //
 // # What is left out
 //
-// Clocks: the adversary decides about the window and the expiry. The quarantine is modelled by its effect. When the
-// node votes again, two kinds of messages are too late for its window: acquires with stamps that were drawn before, and
-// extends that were sent before. (The quarantine takes MaxTTL + W, and no right stamp is off by that much.) The plain
-// key and foreign locks. The order of the queue. leave.lua, which ends a lease as a release does but keeps the name.
-// The fact that Redis forgets a record two hours later. The rule that a majority without the lease ends it: the
-// promises here do not need it. The owner of the model works without it, which gives the adversary more freedom.
+// The model does not contain these parts of the protocol:
+//
+//   - Clocks. The adversary decides about the window and the expiry. The quarantine is modelled by its effect. When the
+//     node votes again, two kinds of messages are too late for its window: acquires with earlier stamps, and extends
+//     that were sent earlier. (The quarantine takes MaxTTL + W, and no right stamp is off by that much.)
+//   - The plain key and foreign locks.
+//   - The order of the queue.
+//   - leave.lua, which ends a lease as a release does but keeps the name.
+//   - The fact that Redis forgets a record two hours later.
+//   - The rule that a majority without the lease ends it. The promises here do not need this rule. The owner of the
+//     model works without it, which gives the adversary more freedom.
 //
 // # How to read a trace
 //

@@ -103,7 +103,7 @@ func (m Model) release(n *Node, owner, highest uint8, lease, behind bool) (cover
 }
 
 // handOff does handoff.lua: it reserves the free name for an owner. A claim is a record without a token. asker is the
-// owner whose acquire handed it on; an owner that asks again had no lease. 0 is a release.
+// owner whose acquire handed the name on, or 0 for a release. An owner that asks again had no lease.
 func (m Model) handOff(n *Node, owner, asker uint8) {
 	if n.Owner != asker {
 		m.remember(n)

@@ -5,7 +5,11 @@
 --       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the owner in the same
 --         process that passes its lease on
 --       4 owner
--- Returns G waiting | H kind left rank(6) owner | S seen | P seen | O time | N | C
+-- Returns G waiting: granted; waiting is 1 if others wait, else 0
+--       | H kind left rank(6) owner: held for left us; kind is l (an owner), c (a claim) or f (a foreign key); rank is
+--         the number of waiters before the caller, ------ if the caller is not in the queue
+--       | S seen: the stamp is not above seen | P seen: the same, and seen is more than W ahead of the node's clock
+--       | O time: the stamp is off the node's clock | N: the node does not vote | C: the record is corrupt
 local call, sub, evicted = redis.call, string.sub, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -43,7 +47,7 @@ local function one(key, plain, mine, ttl, wants, owner)
         end
         return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
       end
-      -- No release said that the stamp of the earlier owner never won. So it may have been a lease.
+      -- No release said that the stamp of the earlier owner never won. So this stamp may be the token of a lease.
       if before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     end
     if T <= seen then
@@ -76,8 +80,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       local first = call('ZRANGE', queue, 0, 0)[1]
       if first and first ~= owner then
         @HANDOFF@
-        -- If all waiters before the caller are gone, the claim goes to the caller. It then learns of the claim from the
-        -- hand-off message, as any waiter does.
+        -- If all waiters before the caller are gone, the claim goes to the caller. The caller then learns of the claim
+        -- from the hand-off message, as any waiter does.
         local next = handoff(seen, leased)
         if next then
           local rank = call('ZRANK', queue, owner)
@@ -93,9 +97,9 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, owner, 'PX', ttl)
   end
   mine = mine .. leased .. owner
-  -- The PX is most of the cost of a SET. A record stays longer than necessary, so its PX need not be set again within
-  -- 100 s. Two tokens in the same 100 s have the same first eight digits. SETRANGE also needs a record of the same
-  -- length.
+  -- The expiry (PX) is most of the cost of a SET. A record gets a longer PX than necessary, so the PX need not be set
+  -- again within 100 s. Two tokens in the same 100 s have the same first eight digits. SETRANGE also needs a record of
+  -- the same length.
   if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
     call('SETRANGE', key, '0', mine)
   else

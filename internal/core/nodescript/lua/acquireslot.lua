@@ -1,24 +1,26 @@
--- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has a record
--- of its own, and the function `one` of acquire grants the slot as it grants a lock. This part has the queue that all
--- slots of a name share, and finds another slot if the slot is taken.
+-- acquireslot: acquires a slot of a semaphore. It is a part of acquire, in the place of @EACH@. Each slot has its own
+-- record, and the function `one` of acquire grants the slot as it grants a lock. This part keeps the queue that all
+-- slots of a name share. If the slot is taken, it looks for another slot.
 -- KEYS  1 record of the slot  2 queue of the name
 -- ARGV  1 the first fields of the new record, as for acquire
 --       2 '': the owner does not wait | 16 digits: its ticket | longer: the owner that passes its lease of this slot on
 --       3 owner  4 k: the caller uses the slots below k (4 digits)  5 slot  6 the slot from which the owner moves, or ''
--- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is the one that this node has for the caller instead,
---         ---- if it has none
+-- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is another slot that this node offers the caller,
+--         or ---- if it offers none
 --
--- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If another owner has
--- a claim of the slot that it asks for, the two exchange their places. So a claim is for any slot, and several
--- releases in different orders on different nodes do not keep the waiters apart.
+-- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot
+-- that another owner has a claim of, the two exchange their places. So a claim helps with any slot. Without this rule
+-- releases that reach the nodes in different orders would give each waiter claims of different slots, and nobody a
+-- majority of one.
 local take = one
 
--- shared does what `one` does if somebody waits or has a claim, or if the slot is taken: said is then the answer of
--- take. The functions are inside, so that they cost nothing in the usual case.
+-- shared does the work of `one` in the rare cases: somebody waits or has a claim, or the slot is taken. If the slot is
+-- taken, said is the answer of take. The functions of shared are defined inside it, so that they cost nothing in the
+-- usual case.
 local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   @SLOTS@
-  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A question that
-  -- comes late finds no place in a grant to a higher stamp: that grant may be the owner's lease.
+  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A grant to the stamp T
+  -- or a higher one is no place: then this question comes late, and the grant may be the owner's lease.
   local function placeof(queue, slot, member, owner, from, T)
     local function has(n)
       local old = n ~= slot and call('GET', keyof(queue, n)) or ''
@@ -34,8 +36,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
     if n ~= slot or sub(call('GET', keyof(queue, n)) or '', 66) ~= owner then call('ZREM', queue, member) end -- stale
   end
 
-  -- scan visits the free slots below k except one, until visit returns true. It returns the earliest expiry of the
-  -- others.
+  -- scan visits the free slots below k, without slot itself, until visit returns true. It returns the earliest expiry
+  -- of the taken slots that it passed.
   local function scan(queue, slot, k, visit)
     local soonest = '9999999999999999'
     for at = 1, k - 1, 16 do
@@ -77,7 +79,7 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
       end
     elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then
       -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an
-      -- owner that was given up finds its tombstone, and does not join.
+      -- attempt that was given up meets its tombstone (its stamp is not above seen), and does not join the queue.
       if old == '' then
         @EVICTED@
         if evicted then return 'N' end

@@ -1,13 +1,13 @@
 -- each: a part of acquire, release and extend, in the place of @EACH@. It runs `one` for every call that travels in
--- this script call. The calls share its cost, the guard and the clock, and nothing else. KEYS and ARGV contain those of
--- each call in a row.
+-- this script call. They share the cost of that script call, the check of the guard and the reading of the clock, and
+-- nothing else. KEYS and ARGV contain the keys and arguments of all calls, one call after the other.
 --
--- A single call gets its plain answer. For several calls the answer begins with the lengths of all answers, three
--- digits each. The answers follow. The answer of a failed call is X and the error. A failed call does not stop the
--- others.
+-- If there is only one call, the script returns its answer unchanged. For several calls the reply begins with the
+-- lengths of all answers, three digits each. The answers follow. The answer of a failed call is X and the error. A
+-- failed call does not stop the others.
 --
--- An answer may quote bytes that somebody else stored. The lengths come first, where no stored byte can be. An answer
--- is cut so that three digits can express its length.
+-- An answer may quote bytes that somebody else stored. The lengths come first, so stored bytes cannot forge them. An
+-- answer above 999 bytes is cut, because three digits express its length.
 local width = @WIDTH@
 local n = #ARGV / width
 if n == 1 then return one(KEYS[1], KEYS[2], unpack(ARGV)) end

@@ -1,10 +1,13 @@
 -- extend: moves the expiry of a lease forward, never back. It also stores the lease on a node that does not have it: a
 -- repair. One call may run several extends: see each.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
--- ARGV  1 owner  2 T  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
--- Returns E extended | R repaired: the lease was not here | L kind owner | O time | N | C
--- If another owner has a partial grant, the node refuses the repair and puts it first in the queue. It also tells the
--- other client that a lease wants the place of its partial grant.
+-- ARGV  1 owner  2 T, the token of the lease  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
+-- Returns E: extended | R: repaired, the lease was not here
+--       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed)
+--         or f (a foreign key) | O time: the stamp is off the node's clock | N: the node does not vote
+--       | C: the record is corrupt
+-- If another owner has a partial grant, the node refuses the repair, and puts the lease first in the queue. It also
+-- sends the other client the message that a lease wants the place of the partial grant.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -28,9 +31,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
         expiry = until_
       end
     elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
-      -- The other owner's record is a partial grant, as long as the caller may still rely on its lease. When the other
-      -- client gives it back, the name goes to this lease before any waiter. Its place in the queue is its token below
-      -- zero. No ticket is negative. A claim is no grant and gives way at once.
+      -- As long as the caller may still rely on its lease, the other owner's record is only a partial grant. When its
+      -- client gives the grant back, the name goes to this lease before any waiter. The reason is that the place of the
+      -- lease in the queue is minus its token, and no ticket is negative. (A claim is no grant and gives way at once.)
       local queue = key .. ':queue'
       if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
         call('PEXPIRE', queue, '@QUEUEMS@')
@@ -48,9 +51,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     @EVICTED@
     if evicted then return 'N' end
   end
-  -- A repair needs two conditions. No later lease was on this node. The owner may still rely on its lease. A majority
-  -- granted any later lease, so an ended lease is never repaired. Stamps of attempts that never won do not count:
-  -- waiters ask every node, also one that lost this lease.
+  -- A repair needs two conditions: no later lease was on this node, and the owner may still rely on its lease. Any
+  -- later lease was on a majority, so no majority repairs an ended lease. Stamps of attempts that never won do not
+  -- count: waiters ask every node, also one that lost this lease.
   if answer == 'R' and (leased > T or now > last) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1

@@ -2,12 +2,12 @@
 -- queue, as a claim for a moment. Only an acquire of the claim's owner turns the claim into a lease. It skips a waiter
 -- whose connection is gone, because nobody hears the message.
 --
--- The message begins with the highest token seen: the waiter's next stamp must exceed it. After the owner it names the
--- lock, so that a client that cannot use the claim can decline it. handoff skips any entry of the queue that is no
--- owner. With a line break such an entry could forge the name of the lock.
+-- The message begins with the highest token seen: the waiter's next stamp must exceed it. After the owner the message
+-- names the lock, so that a client that cannot use the claim can decline it. handoff skips any entry of the queue that
+-- is no owner. With a line break such an entry could forge the name of the lock.
 --
--- A lease that waits for its repair comes before all waiters. Its place is its token below zero: see extend. handoff
--- skips it if a later lease may have been on this node.
+-- A lease that waits for its repair comes before all waiters. Its place in the queue is minus its token: see extend.
+-- handoff skips it if a later lease may have been on this node.
 local function handoff(seen, leased)
   local queue = key .. ':queue'
   while true do

@@ -1,9 +1,10 @@
--- hello: answers which incarnation of which server this is, and the time of its clock.
+-- hello: answers the incarnation (run id) and the id of this server, and the time of its clock.
 -- Returns time run_id \n version \n id
 -- The id belongs to the server and its data. It is '' before the first admission.
 --
--- Every script reads the guard before it reads a record. Redis deletes an expired key when it is read, also after a
--- leap of the clock. The guard must not outlive a record.
+-- Every script reads the guard before it reads a record. The reason: after a leap of the clock Redis deletes an expired
+-- key when a script reads it. The guard expires before any record. So whenever a script finds that a record is gone,
+-- the guard is gone, too.
 redis.pcall('EXISTS', 'holdfast:node') -- Redis Cluster refuses this; admit reports it
 local info = redis.call('INFO', 'server')
 local t = redis.call('TIME')

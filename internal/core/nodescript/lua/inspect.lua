@@ -1,8 +1,10 @@
--- inspect: answers the content of a name's keys on this node. It only reads. Clients send it as text.
+-- inspect: answers the content of a name's keys on this node. It only reads. Clients send the whole text (EVAL),
+-- because inspect is not loaded.
 -- KEYS  1 record  2 plain key
 -- Returns time kind votes pttl record-length(6) record plain
 -- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node
--- that does not vote may have forgotten the name. So does one that evicted keys: see evicted.
+-- that does not vote may have forgotten the name. A node that evicted keys since its admission counts as one that does
+-- not vote: see evicted.
 local call = redis.call
 local guard = redis.pcall('GET', 'holdfast:node') -- before the record: see hello
 local info = call('INFO', 'server') .. call('INFO', 'stats')

@@ -1,20 +1,22 @@
--- peers: keeps and answers the members of this node set, from the reports of its clients. Clients send it as text.
+-- peers: stores a client's report of the servers that it meets, and answers the members and strangers of the node set.
+-- Clients send the whole text (EVAL), because peers is not loaded.
 --
--- The node keeps as many members as the set has nodes. A member keeps its place against servers that come later.
--- Another server gets a free place. It may also replace the member that was unseen for the longest time, if that time
--- is long enough. A server without a place is a stranger. Clients do not count its vote.
+-- The node keeps as many members as the set has nodes. A server that comes later gets a free place. If no place is
+-- free, it may replace the member that nobody saw for the longest time, if that time is long enough. Otherwise it has
+-- no place and is a stranger: clients do not count its vote.
 --
--- The time of a last sight never goes back. A time that lies ahead counts as now. So a report that comes late or twice,
--- after the clock went back, takes no place.
+-- The time at which a member was last seen never goes back. A time that is ahead of this node's clock counts as the
+-- time of this clock. So a report that comes late or twice, after the clock went back, takes no place from a member.
 --
--- ARGV  1 stamp - W  2 stamp + W, of the client's stamp  3 configuration  4 number of nodes
---       5 how long the node keeps an unseen member, us  6 PX of the list, ms
+-- ARGV  1 the client's stamp - W  2 the stamp + W  3 configuration  4 number of nodes
+--       5 how long the node keeps a member that nobody sees, us  6 expiry of the list, ms
 --       7 the id that the client met here; '' if none yet: the node then stores nothing of the report
 --       and for each server behind the client's list: id, time at which it was last seen alive, address
--- Returns P time id \n\n if the client met another id
---         | P time id \n strangers' ids, separated by blanks \n members, as time id address \n each
+-- Returns (id: the id of this server)
+--         P time id \n\n: the client met another id
+--         | P time id \n strangers' ids, separated by blanks \n for each member: time id address \n
 --         | the same with O for P: the stamp is off, and the node stores nothing of the report
---         | M: the node votes under another configuration
+--         | M: the node has another configuration
 local call, sub = redis.call, string.sub
 local list = 'holdfast:node:peers'
 local t = call('TIME')
@@ -24,8 +26,8 @@ local intime = now >= ARGV[1] and now <= ARGV[2]
 local answer = (intime and 'P' or 'O') .. now
 local r = call('HMGET', 'holdfast:node:admission', 'config', 'id')
 if r[1] and r[1] ~= ARGV[3] then return 'M' end
--- The client met another id: it does not know yet that this node lost its memory. It may also report other servers that
--- lost theirs.
+-- The client names an id that this node no longer has: it does not know yet that the node lost its memory. The rest of
+-- its report may be just as old. So the node stores nothing of it.
 local met = ARGV[7] == (r[2] or '')
 if not met and ARGV[7] ~= '' then return answer .. (r[2] or '') .. '\n\n' end
 
@@ -37,7 +39,7 @@ if type(was) == 'string' and sub(was, 1, #head) == head then
     ids[#ids + 1], seen[id], addr[id] = id, at, where
   end
 end
-for i = 8, #ARGV, 3 do -- members first: a member that was seen keeps its place against others of this list
+for i = 8, #ARGV, 3 do -- members first: a member in the report keeps its place against the report's other servers
   local id, at = ARGV[i], ARGV[i + 1]
   if seen[id] and at > seen[id] then seen[id], addr[id] = at, ARGV[i + 2] end
 end

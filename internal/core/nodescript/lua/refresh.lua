@@ -1,6 +1,6 @@
--- refresh: extends the life of the guard on a node that votes. Clients that hold a lease send it.
--- ARGV  1 stamp - W  2 stamp + W: after a leap of the clock the guard must not live longer than it should
--- Returns R refreshed | O time | N
+-- refresh: extends the life of the guard on a node that votes. A client at work sends it now and then.
+-- ARGV  1 stamp - W  2 stamp + W. The node's clock must be between them: after a leap the guard must not live too long
+-- Returns R: refreshed | O time: the stamp is off the node's clock | N: the node does not vote
 local call = redis.call
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -8,7 +8,7 @@ local now = t[1] .. string.sub('00000' .. t[2], -6)
 if #now ~= 16 then now = @CLAMP@ end
 if now < ARGV[1] or now > ARGV[2] then return 'O' .. now end
 local refreshed = call('HMGET', 'holdfast:node:admission', 'refreshed')[1]
-if refreshed and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- sent long ago: the clock went back
+if refreshed and refreshed - now > 2 * @WINDOW@ then return 'O' .. now end -- late, and the clock went back
 call('PEXPIRE', 'holdfast:node', @GUARDMS@)
 call('SET', 'holdfast:node:kept', '@RUN@', 'PX', @KEPTMS@)
 call('HSET', 'holdfast:node:admission', 'refreshed', now)

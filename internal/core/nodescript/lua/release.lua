@@ -4,8 +4,8 @@
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
 --       4 '1': none of these stamps won a majority; else '0'
--- No stamp confirms the clock here. So release never shortens the life of an existing record.
--- Returns D the owner had it here | F it did not | C
+-- release has no stamp to check this node's clock with. So it never shortens the life of an existing record.
+-- Returns D the owner had it here | F it did not | C the record is corrupt
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
@@ -28,13 +28,14 @@ local function one(key, plain, owner, highest, above, never)
   -- late release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
-  -- This node's grant must not be granted or repaired again, whatever its clock says. For the usual lease, which was
-  -- never renewed, that is enough. The clock is then not read.
+  -- Whatever this node's clock says, its grant must not be granted or repaired again: the tombstone is above the
+  -- grant's stamp. For the usual lease, which was never renewed, this is enough, and the clock is not read.
   local usual = mine and T == highest and waits ~= '1'
   if not usual then
     if not now then clock() end
-    -- Right nodes accept a stamp within W of one of them, and that node is within W of this one. A client whose stamp
-    -- is further ahead must not shut the name until that time.
+    -- A right node accepts a stamp only within W of its own clock, and that clock is within W of this node's. So a
+    -- stamp more than 2 W ahead of this clock comes from a client with a wrong clock. Its tombstone must not shut the
+    -- name until that time.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       if string.find(T, '%D') then return 'C' end
@@ -45,13 +46,13 @@ local function one(key, plain, owner, highest, above, never)
   local leased, ends = sub(old, 50, 65), tomb
   if seen > tomb then tomb = seen end
 
-  -- A lease ends itself and all earlier leases: this node repairs none of them any more. This holds even if this node
-  -- did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
+  -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This holds
+  -- even if this node did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
   if never == '0' and ends > leased and (mine or ends == above) then leased = ends end
 
   -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
-  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue. A lease
-  -- that a renewal stored here may still be in it.
+  -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue: if a
+  -- renewal stored the lease here, the owner may still have its place.
   if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
@@ -61,9 +62,9 @@ local function one(key, plain, owner, highest, above, never)
       return 'D'
     end
     call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL')
-    -- If the lease seems to have ended long ago, this clock is ahead. A claim by this clock would shut the name until
-    -- then. Waiters ask again anyway when a lease ends. A declined claim covers no stamp, so its expiry is compared
-    -- instead.
+    -- If the lease seems to have ended long ago, this node's clock is ahead, and a claim by this clock would shut the
+    -- name until that time. So the name is not handed on. Waiters ask again anyway when a lease ends. The release of a
+    -- declined claim covers no stamp, so the claim's expiry is compared instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits == '1' and (not value or value == owner) and sane then
       @HANDOFF@

@@ -1,9 +1,9 @@
--- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It knows the keys of a semaphore's slots and
--- their shared queue.
+-- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It has the functions for the keys of a
+-- semaphore's slots and for their shared queue.
 --
--- A member of the queue is k(4) owner: the owner can use the slots below k. Its score is its ticket while it waits.
--- While it has a claim of a slot, its score is -1 - slot. An entry of a claim that is over is stale: it changes nothing
--- and goes with the next claim or grant of its slot.
+-- Each member of the queue is k(4) owner: the owner can use the slots below k. Its score is its ticket while the owner
+-- waits, and -1 - slot while the owner has a claim of that slot. When the claim has ended, the member is stale: it has
+-- no effect, and the next claim or grant of the slot removes it.
 local ZERO, RANK = '0000000000000000', '------'
 local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
 local function sound(old) return #old >= 65 and #old <= @LONGEST@ end
@@ -11,8 +11,9 @@ local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 
 local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
 local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
 
--- rest returns the fields of a record that stay when its owner goes. The stamps of the owner `never` never won, so they
--- get a tombstone. Any other owner may have had a lease.
+-- rest returns the fields of a record that stay when its owner goes: seen, the flag and leased. If the owner is
+-- `never`, its stamps never won a majority, and seen becomes their tombstone. Any other owner may have had a lease, so
+-- its token counts as leased.
 local function rest(old, never)
   if old == '' then return ZERO, '0', ZERO end
   local seen, T, leased = sub(old, 1, 16), sub(old, 17, 32), sub(old, 50, 65)
@@ -27,7 +28,7 @@ local function rest(old, never)
   return seen, sub(old, 49, 49), leased
 end
 
--- put stores a record without changing the life of an old one.
+-- put stores a record. A record that exists keeps its expiry.
 local function put(key, old, text)
   if old == '' then call('SET', key, text, 'PX', '@STAYMS@') else call('SET', key, text, 'KEEPTTL') end
 end
@@ -42,8 +43,8 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
--- nextslot gives a free slot to the first waiter that can use it, as a claim. It skips a waiter whose connection is
--- gone. It returns the member that is next. If that is `me`, it changes nothing.
+-- nextslot claims a free slot for the first waiter that can use it, and returns that member of the queue. It removes
+-- waiters whose connection is gone. If the member is `me`, nextslot makes no claim.
 local function nextslot(queue, slot, old, me)
   local cannot = 0
   while true do

@@ -1,4 +1,4 @@
-// Package gate is what the tests of the mutants weaken.
+// Package gate is the code that the tests of the mutants weaken.
 package gate
 
 import _ "embed"

@@ -18,8 +18,8 @@ type Hello struct {
 	Time    int64  // µs
 	Run     string // run id: new at every start of the server
 	Version string // such as "Redis 7.0.15"
-	ID      string // of the server and its data: a restart with the data keeps it; "" before its first admission
-	Lax     Cause  // why it is less durable than its clients declare; NoCause if it is not, or if unknown
+	ID      string // the id of the server: a restart with its data keeps the id; "" before the first admission
+	Lax     Cause  // why the server is less durable than its clients declare; NoCause: it is durable enough, or not known
 	Sync    string // its appendfsync if Lax is SyncNotAlways
 }
 
@@ -46,7 +46,8 @@ func ParseHello(r node.Reply) (h Hello, err error) {
 	return h, nil
 }
 
-// ErrNoScripts replaces the error of a Sentinel or a proxy that knows no EVAL. Their own error quotes the whole script.
+// ErrNoScripts replaces the error of a Sentinel or a proxy that knows no EVAL. The original error quotes the whole
+// script.
 var ErrNoScripts error = &node.Error{Code: node.Generic, Message: "it knows no EVAL: a Sentinel, or a proxy, is no node; " +
 	"give the address of a Redis or Valkey server itself"}
 
@@ -77,9 +78,9 @@ func (h Hello) Unfit() (Cause, *Evidence) {
 }
 
 // AdmitCall asks a node to vote. A majority of the nodes' clocks must confirm stamp: otherwise a machine that boots
-// with a wrong clock could count its own quarantine. The node's clock may differ from stamp by within: at most a
-// window, and less if stamp itself may be off by more than a window. challenge is the node's last challenge, "" if it
-// has answered none. Draw stamp after that answer. nonce is random.
+// with a wrong clock could measure its own quarantine. The node's clock may differ from stamp by the time within. This
+// is at most a window, and less if stamp itself may be off by more than a window. The argument challenge is the last
+// challenge that the node answered, "" if there is none. The caller draws stamp after that answer. nonce is random.
 func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.Call {
 	w := within.Microseconds()
 	return node.Call{Args: []string{Micros(stamp - w), Micros(stamp + w), challenge, nonce}}
@@ -88,14 +89,14 @@ func AdmitCall(stamp int64, within time.Duration, challenge, nonce string) node.
 // VoucherKept is how long a node keeps a voucher that nobody uses.
 const VoucherKept = time.Minute
 
-// LoadCall returns an admit that admits no node, because no clock is in its window. It only prepares the loading of the
-// scripts, which follow its answer. [ParseAdmit] returns OffClock if the scripts are for the node's incarnation.
-// Otherwise admit answers an error, and no scripts follow: see OtherRun.
+// LoadCall returns a call of admit that admits no node, because no clock is in its window. It serves only to load the
+// scripts: a driver loads them after the answer to admit. [ParseAdmit] returns OffClock if the scripts are for the
+// node's incarnation. Otherwise admit answers an error, and no scripts follow: see OtherRun.
 func LoadCall() node.Call { return node.Call{Args: []string{Micros(0), Micros(0), "", ""}} }
 
-// TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses it, and may
-// replace another configuration by it. names is the challenge or mark of the refusal that the voucher answers:
-// Answer.Names. A voucher has no effect on any other refusal.
+// TrustCall stores an operator's voucher on a node. The next admit of a client with this configuration uses the
+// voucher. It may then replace another configuration of the node. names is the challenge or mark of the refusal that
+// the voucher answers: Answer.Names. A voucher has no effect on any other refusal.
 func TrustCall(c Config, names string) node.Call {
 	return node.Call{Args: []string{millis(VoucherKept), c.String(), names}}
 }
@@ -116,8 +117,9 @@ func ParseTrust(r node.Reply) error {
 	return nil
 }
 
-// Served returns the fields of [AdmissionKey], a hash, for a server that starts and has never been locked on. The
-// server votes when a client first asks after until, in µs of its own clock. Programs that start servers use it.
+// Served returns the fields of [AdmissionKey], a hash, for a new server on which nobody has had a lock. The server
+// votes when a client first asks it after until, in µs of the server's clock. Package embedded and tests write these
+// fields when they start a server.
 func Served(run string, until int64) map[string]string {
 	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
 	return map[string]string{
@@ -180,7 +182,7 @@ func ParseAdmit(c Config, r node.Reply) Answer {
 		if a.Time, err = parseMicros(rest[:digits]); err == nil {
 			a.Left, err = parseLeft(rest[digits : 2*digits])
 		}
-		// The limit stops a hostile server from shutting itself out of the set for years.
+		// The limit is for a hostile server, which could otherwise keep clients from asking it for years.
 		a.Left = min(a.Left, c.Quarantine())
 	case 'M':
 		if len(rest) < challengeLen {

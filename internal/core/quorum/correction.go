@@ -13,8 +13,8 @@ import (
 // readings of the nodes' clocks.
 //
 // A move is a change of the correction by more than the window, and by more than clocks usually drift apart. Timebase
-// adopts a move only after a time in which it drew no stamp for an acquire. Otherwise a client that follows a majority
-// of jumping clocks could have two leases at once.
+// adopts a move only after a time (MaxTTL + W) in which it drew no stamp for an acquire. Otherwise a client that
+// follows a majority of jumping clocks could have two leases at once.
 //
 // Timebase is not safe for concurrent use.
 type Timebase struct {
@@ -149,8 +149,8 @@ func (t *Timebase) correct(now clock.Instant) {
 }
 
 // slid returns the anchor after it has followed clocks that are being set right. The anchor may follow only for the
-// time since the last reading. During MaxTTL it could follow much further. With short leases and a long MaxTTL, a leap
-// of all clocks would then look like slewing.
+// time since the last reading. Counted over MaxTTL, it could follow much further. With short leases and a long MaxTTL,
+// a leap of all clocks would then look like slewing.
 func (t *Timebase) slid(c int64, now clock.Instant) int64 {
 	most := int64(0)
 	if t.known && !t.moved {
@@ -315,15 +315,15 @@ func (t *Timebase) Unread(now clock.Instant) time.Duration {
 	return max(t.readAt().Add(t.readEvery).Sub(now), 0)
 }
 
-// Overdue reports whether the last reading is so old that the clocks may have drifted apart by a window. This happens
-// after a suspension of the host. If the client drew a stamp before it reads the clocks, it could not follow them for
-// MaxTTL + W.
+// Overdue reports whether the last reading is so old that the clocks may since have drifted apart by a window. This
+// happens after a suspension of the host. The client must then read the clocks before it draws a stamp. If it drew the
+// stamp first, it could not adopt a new correction for MaxTTL + W.
 func (t *Timebase) Overdue(now clock.Instant) bool {
 	return t.known && now.Sub(t.readAt()).Microseconds() > slewing*t.window
 }
 
-// readAt returns the instant at which the clocks of a majority had last been read. The caller must know that a majority
-// is known.
+// readAt returns the instant at which the clocks of a majority were last read. The caller must know that a majority is
+// known.
 func (t *Timebase) readAt() clock.Instant {
 	var buf [32]clock.Instant
 	at := buf[:0]
@@ -339,7 +339,7 @@ func (t *Timebase) readAt() clock.Instant {
 // StampHeld draws a stamp for a renewal. Renewals continue with the correction of the acquire, even while a move
 // settles.
 func (t *Timebase) StampHeld(now clock.Instant) int64 {
-	t.everDrawn, t.lastDrawn = true, now // who renews is not idle
+	t.everDrawn, t.lastDrawn = true, now // a client that renews is not idle
 	return t.draw(now)
 }
 

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Several clients try at the same instant for the same names. One of them gets all names, also if there are more names
+// than one script takes.
+func TestOneOfTheTriesForManyNamesGetsThem(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for _, names := range []int{40, 256} {
+			t.Run(fmt.Sprintf("%d nodes, %d names", n, names), func(t *testing.T) {
+				const rounds = 60
+				s := newSet(t, n)
+				var cs []*holdfast.Client
+				for range 4 {
+					cs = append(cs, s.ready(s.client(patient)))
+				}
+				list := make([]string, names)
+				for i := range list {
+					list[i] = fmt.Sprintf("x%03d", i)
+				}
+				none, most := 0, 0
+				for range rounds {
+					var mu sync.Mutex
+					var wait sync.WaitGroup
+					var won []*holdfast.LeaseSet
+					start := make(chan struct{})
+					for _, c := range cs {
+						wait.Go(func() {
+							<-start
+							set, err := c.TryLockAll(t.Context(), list)
+							mu.Lock()
+							defer mu.Unlock()
+							if err == nil {
+								won = append(won, set)
+							} else if !errors.Is(err, holdfast.ErrHeld) {
+								t.Error(err)
+							}
+						})
+					}
+					<-time.After(5 * time.Millisecond)
+					close(start)
+					wait.Wait()
+					if len(won) == 0 {
+						none++
+					}
+					most = max(most, len(won))
+					for _, set := range won {
+						set.Unlock(t.Context())
+					}
+				}
+				if none > 0 || most > 1 {
+					t.Errorf("in %d of %d rounds nobody got the names, although nobody held any of them before; most winners: %d", none, rounds, most)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,79 @@
+-- quarantine: a part of admit, in the place of @VERDICT@. It decides whether the node may have forgotten locks, and for
+-- how long the node then does not vote. It uses functions and variables of admit. lost notes a loss of memory. From
+-- then on the node does not vote. Its quarantine begins only when a client asks again, with the new challenge.
+local function lost(why, vouched)
+  call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
+  challenge = fresh()
+  call('HSET', admission, 'run', run, 'config', config, 'until', '@NEVER@', 'refreshed', now,
+    'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge), 'since', now)
+  if vouched then call('SET', trust, challenge .. ' ' .. config, 'PX', @VOUCHERMS@) end
+  return asks()
+end
+local function quarantine(us, why)
+  call('DEL', guard, trust)
+  call('HSET', admission, 'until', fmt('%016.0f', now + us), 'why', why)
+  return 'Q' .. now .. fmt('%016.0f', us) .. challenge .. why
+end
+
+local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
+-- votes admits the node again. If the clock has gone back by more than 2 W since the last refresh, this would set the
+-- guard's end back. A guard that is lost later would then look like one that expired while nobody used the node. So
+-- this case counts as a loss.
+local function votes()
+  if age < -2 * @WINDOW@ then return lost('clock-back') end
+  return ready()
+end
+local idle = age >= @GUARDMS@ * 1000
+local known = r[1] == run
+-- The replication id also changes without a copy of data: when the first replica of a master connects (redis-cli --rdb
+-- connects as one), and one hour after its last replica has left. Both clear the second id. So if there is a second id,
+-- this server was itself a replica after that, and its data came from another server.
+local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
+local copied = r[5] ~= replid and promoted
+if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
+  return votes()
+end
+-- The node has another configuration. It refuses the client also after a restart that kept the data, because leases of
+-- the other configuration may still be valid. It refuses however long it was idle: a client that only looks at an idle
+-- node, with other settings, must not shut out the clients to which the node belongs.
+local voucher = call('GET', trust)
+if r[2] and r[2] ~= config then
+  @MARK@
+  if voucher ~= mark .. ' ' .. config then return 'M' .. mark .. r[2] end
+  return lost('configuration', true)
+end
+if not r[1] or not r[8] then return lost('new') end
+if known and r[6] ~= evicted then return lost('evicted') end
+if known and copied then return lost('copied') end
+-- If the operator declares the nodes Durable, every write is on disk before its answer. Then the node forgot nothing in
+-- a restart that kept its data. A promoted replica may lack writes. It has the replication id of its old master as its
+-- second id.
+local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
+if not survived then return lost('restarted') end
+if r[3] == '0' then
+  -- The node voted when it was last asked. If its guard is missing, there are three possible reasons. A leap of the
+  -- clock deleted it together with locks. Or the server booted with a wrong clock. Or the guard expired because nobody
+  -- used the node. The key `kept` shows which reason it is: it outlives the guard until all locks that were granted
+  -- under the guard have ended. It expires before the record of any such lock. So while `kept` exists, no leap has
+  -- deleted such a record.
+  --
+  -- Redis also deletes expired keys at random, and may delete a record before the guard. In a restart this costs a lock
+  -- only if the machine booted with a clock that was hours ahead. When that clock has been set right, the uptime of the
+  -- server is below -1 h for longer than a lease lasts.
+  if not known and (tonumber(field('uptime_in_seconds')) or 0) < -3600 then
+    return lost('boot-clock')
+  end
+  if there == config .. ' ' .. r[1] then return votes() end
+  if idle and (call('GET', kept) == r[1] or age >= @KEPTMS@ * 1000) then return ready() end
+  return lost('guard')
+end
+-- The node does not vote yet. If a restart lost nothing, the quarantine from before the restart goes on.
+local left, vouched = r[3] - now, voucher == challenge .. ' ' .. config
+local begins = left > @QUARANTINE@ -- the quarantine has not begun, or the clock went back since
+if left > 0 and not begins and not (vouched and left > @TRUSTED@) then
+  return 'Q' .. now .. fmt('%016.0f', left) .. challenge .. (r[7] or '')
+end
+if ARGV[3] ~= challenge then return asks() end
+if left <= 0 then return ready() end
+if vouched then return quarantine(@TRUSTED@, 'vouched') end
+return quarantine(@QUARANTINE@, r[3] == '@NEVER@' and r[7] or 'clock-back')
