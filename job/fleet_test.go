@@ -289,6 +289,40 @@ func TestKilledRunners(t *testing.T) {
 	}
 }
 
+// Nodes lose their memory one after the other, and come back after their quarantine. No tick runs twice, and few are
+// missed.
+func TestNodesThatForgetRepeatNoTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, l := newFleet(t, 3), newLedger()
+		var all []*process
+		for range 6 {
+			all = append(all, f.start(job.Spec{Name: "x", Schedule: "every 1s"}, func(_ *process, ctx context.Context, tick job.Tick) error {
+				l.begins(tick)
+				time.Sleep(20 * time.Millisecond)
+				return ctx.Err()
+			}))
+		}
+		for i := range 30 {
+			time.Sleep(20 * time.Second) // longer than a quarantine, and the time in which a server gets its place back
+			f.models[i%3].Restart(fmt.Sprintf("run%d.%d", i%3, i), "", false)
+		}
+		time.Sleep(10 * time.Second)
+		for _, p := range all {
+			p.stop()
+		}
+		f.ends.Wait()
+		for tick, n := range l.began {
+			if n != 1 {
+				t.Errorf("the tick %s began %d times", tick, n)
+			}
+		}
+		if len(l.began) < 500 {
+			t.Errorf("%d ticks of 610 ran", len(l.began))
+		}
+		t.Logf("%d ticks of 610 ran", len(l.began))
+	})
+}
+
 // After an outage, the policy decides which missed ticks run.
 func TestMissedTicks(t *testing.T) {
 	for missed, want := range map[job.Missed]func(runs int) bool{
