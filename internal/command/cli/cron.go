@@ -149,6 +149,9 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	hard, end := context.WithCancel(context.Background())
 	defer end()
 	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	if err := d.check(file, jobs); err != nil {
+		return usage(err, "")
+	}
 	d.replace(jobs)
 	a.note("cron: %d jobs of %s", len(jobs), file)
 	var failed error
@@ -156,6 +159,9 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 		select {
 		case <-reload:
 			jobs, err := readCrontab(file)
+			if err == nil {
+				err = d.check(file, jobs)
+			}
 			if err != nil {
 				a.say("cron: %s is left as it was: %v", file, err)
 				continue
@@ -173,6 +179,24 @@ func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
 	end()
 	d.wait.Wait()
 	return failed
+}
+
+// check returns the jobs whose name or TTL these nodes do not allow.
+func (d *crond) check(file string, jobs []cronJob) error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel() // the names and TTLs are checked before the context
+	var wrong []error
+	for _, c := range jobs {
+		var options []holdfast.Option
+		if c.spec.TTL > 0 {
+			options = append(options, holdfast.WithTTL(c.spec.TTL))
+		}
+		_, err := d.client.Mutex(c.spec.Name, options...).TryLock(over)
+		if errors.Is(err, holdfast.ErrBadName) || errors.Is(err, holdfast.ErrBadTTL) {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", file, c.line, inFlags(err)))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // replace makes these jobs the jobs that run. A job that stays as it was is left alone.
