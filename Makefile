@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -27,12 +27,13 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos
+lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
 	@scripts/vet-bench.sh
+	@scripts/vet-fence.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
@@ -64,6 +65,12 @@ scale: deps      ## 50,000 leases for five TTLs, 10,000 waiters, 200,000 hand-of
 
 fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 	@scripts/fuzz.sh $(FUZZTIME)
+
+fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
+	@scripts/fence-deps.sh
+
+fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
+	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...
 
 bench: deps      ## compares with other locks, and measures hand-offs and waiting (about 20 minutes): bench/results; BENCH=-quick for 5
 	cd bench && go run . all $(BENCH)

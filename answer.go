@@ -236,9 +236,9 @@ func (n *NodeAnswer) failed(err error) {
 	}
 }
 
-// answers returns the public form of the answers about a name (with its prefix). settling is the reason why no stamp
-// could be drawn, or nil.
-func (c *Client) answers(name string, answers []nodescript.Answer, settling error) []NodeAnswer {
+// answers returns the public form of the answers about a lock or a slot. record returns the key of the record that an
+// answer is about. settling is the reason why no stamp could be drawn, or nil.
+func (c *Client) answers(record func(nodescript.Answer) string, answers []nodescript.Answer, settling error) []NodeAnswer {
 	nodes := make([]NodeAnswer, len(answers))
 	for i, a := range answers {
 		offset, known := c.fan.Offset(i)
@@ -249,15 +249,15 @@ func (c *Client) answers(name string, answers []nodescript.Answer, settling erro
 				n.Reason, n.Cause = ReasonOffClock, ""
 			}
 		}
-		nodes[i] = n.about(name)
+		nodes[i] = n.about(record(a))
 	}
 	return nodes
 }
 
-// about adds the key of a name's record to an answer that is about this key.
-func (n NodeAnswer) about(name string) NodeAnswer {
+// about adds the key of a record to an answer that is about this key.
+func (n NodeAnswer) about(record string) NodeAnswer {
 	if n.Reason == ReasonCorrupt {
-		n.Value = nodescript.RecordKey(name)
+		n.Value = record
 	}
 	return n
 }

@@ -218,7 +218,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 	var none *renewal.NoQuorumError
 	switch {
 	case errors.As(err, &none):
-		err = l.client.unavailable(l.name, l.slots(), l.client.answers(l.client.config.Prefix+l.name, none.Answers, nil))
+		err = l.client.unavailable(l.name, l.slots(), l.client.answers(l.record, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case err == renewal.ErrUnknown:
 		err = causeOf(ctx)

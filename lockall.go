@@ -40,7 +40,7 @@ func (c *Client) LockAll(ctx context.Context, names []string, opts ...Option) (*
 	return c.all(ctx, names, opts, true)
 }
 
-// TryLockAll takes the locks of all names if nobody has any of them, in one round trip. Otherwise the error is that of
+// TryLockAll takes the locks of all names if nobody has any of them, in one round trip, or two for more than 64 names. Otherwise the error is that of
 // [Mutex.TryLock], for the first name in sorted order that was not free, and the call has no lock.
 //
 // If several clients try at the same instant for the same names, one of them gets all. If their names only overlap, all

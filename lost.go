@@ -24,6 +24,7 @@ type LostError struct {
 	Gone bool
 
 	client  *Client
+	record  string // the key of its record
 	answers []nodescript.Answer
 }
 
@@ -32,7 +33,7 @@ func (e *LostError) Nodes() []NodeAnswer {
 	if e.client == nil {
 		return nil
 	}
-	return e.client.answers(e.client.config.Prefix+e.Name, e.answers, nil)
+	return e.client.answers(func(nodescript.Answer) string { return e.record }, e.answers, nil)
 }
 
 func (e *LostError) Error() string {
@@ -72,7 +73,7 @@ func (e *LostError) Unwrap() error { return ErrLost }
 // lost returns the public error of a loss. The lease's context ends only after lost returns, and thousands of leases
 // may be lost together. So lost formats no text.
 func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
-	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, answers: why.Answers}
+	e := &LostError{Name: c.unprefixed(l.Name()), Gone: why.Gone, client: c, record: recordOf(l), answers: why.Answers}
 	if s, ok := l.Kind().(*kind.Slot); ok {
 		e.Slots = s.Slots().K()
 	}

@@ -229,7 +229,7 @@ func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant,
 
 // refused returns the public error for a refusal.
 func (m *Mutex) refused(r *waiting.Refusal) error {
-	nodes := m.client.answers(m.lock.Name(), r.Answers, r.Err)
+	nodes := m.client.answers(m.record, r.Answers, r.Err)
 	if r.Kind == waiting.Unavailable {
 		return m.client.unavailable(m.name, m.k(), nodes)
 	}

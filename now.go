@@ -34,7 +34,7 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	if answers == nil {
 		answers = make([]nodescript.Answer, c.fan.N())
 	}
-	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.answers("", answers, err)))
+	return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", c.unavailable("", 0, c.answers(func(nodescript.Answer) string { return "" }, answers, err)))
 }
 
 // Value returns the value that the holders of a lock keep with [Lease.Store], without the lock. It returns nil if there

@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/register"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
 // MostValue is the size of the largest value that [Lease.Store] accepts, in bytes.
@@ -43,12 +44,12 @@ var (
 func (l *Lease) Load(ctx context.Context) ([]byte, error) {
 	r, err := l.register()
 	if err != nil {
-		return nil, l.wrap(ctx, "load the value of", err)
+		return nil, l.wrapValue(ctx, "load", err)
 	}
 	v, err := r.Load(ctx)
 	switch {
 	case err != nil:
-		return nil, l.wrap(ctx, "load the value of", err)
+		return nil, l.wrapValue(ctx, "load", err)
 	case !v.Is:
 		return nil, nil
 	}
@@ -67,13 +68,23 @@ func (l *Lease) Load(ctx context.Context) ([]byte, error) {
 // A holder that was paused past its deadline cannot replace the value of a later holder.
 func (l *Lease) Store(ctx context.Context, value []byte) error {
 	if len(value) > MostValue {
-		return fmt.Errorf("holdfast: store the value of %q: %w: it has %d bytes; at most %d are allowed", l.name, ErrBadValue, len(value), MostValue)
+		return fmt.Errorf("holdfast: store %q: %w: it has %d bytes; at most %d are allowed", l.name, ErrBadValue, len(value), MostValue)
 	}
 	r, err := l.register()
 	if err == nil {
 		err = r.Store(ctx, string(value))
 	}
-	return l.wrap(ctx, "store the value of", err)
+	return l.wrapValue(ctx, "store", err)
+}
+
+// wrapValue does the same as wrap for a call about the value. The answers of the nodes are then about its key.
+func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
+	var none *renewal.NoQuorumError
+	if !errors.As(err, &none) || l.client.closed.Load() {
+		return l.wrap(ctx, what, err)
+	}
+	key := func(nodescript.Answer) string { return nodescript.ValueKey(nodescript.RecordKey(l.client.config.Prefix + l.name)) }
+	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.answers(key, none.Answers, nil)))
 }
 
 // register returns the register of the lease, which the handles of the lease share.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
 // MostSlots is the largest number of slots of a [Semaphore].
@@ -71,6 +72,14 @@ func (m *Mutex) kind() kind.Kind {
 	return m.lock
 }
 
+// record returns the key of the record that an answer is about.
+func (m *Mutex) record(a nodescript.Answer) string {
+	if m.slots != nil {
+		return nodescript.SlotKey(m.lock.Name(), a.Slot)
+	}
+	return nodescript.RecordKey(m.lock.Name())
+}
+
 // k returns the number of slots of a semaphore, 0 for a lock.
 func (m *Mutex) k() int {
 	if m.slots != nil {
@@ -129,8 +138,9 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		one := &Status{Name: m.name}
 		for i := range views {
 			n := NodeAnswer{Node: m.client.fan.Addr(i), Reason: ReasonFree}
-			if errs[i] != nil {
-				n.failed(errs[i])
+			if errs[i][slot] != nil {
+				n.failed(errs[i][slot])
+				n = n.about(nodescript.SlotKey(m.lock.Name(), slot))
 			} else {
 				n = viewOf(views[i][slot])
 				n.Node = m.client.fan.Addr(i)
@@ -158,6 +168,16 @@ func (s *Semaphore) Status(ctx context.Context) (*Status, error) {
 		return st, m.prefix(ended(ctx, un))
 	}
 	return st, m.prefix(un)
+}
+
+// record returns the key of the lease's record.
+func (l *Lease) record(nodescript.Answer) string { return recordOf(l.held) }
+
+func recordOf(l *renewal.Lease) string {
+	if s, ok := l.Kind().(*kind.Slot); ok {
+		return nodescript.SlotKey(l.Name(), s.Slot())
+	}
+	return nodescript.RecordKey(l.Name())
 }
 
 // slots returns the number of slots of the lease's semaphore, 0 for a lock.

@@ -82,7 +82,7 @@ func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *S
 			n.failed(errs[i])
 		}
 		n.Node = c.fan.Addr(i)
-		s.Nodes = append(s.Nodes, n.about(l.Name()))
+		s.Nodes = append(s.Nodes, n.about(nodescript.RecordKey(l.Name())))
 	}
 	return s
 }

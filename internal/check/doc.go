@@ -9,5 +9,6 @@
 //	values     whole clients that load and store the value of a lock, in virtual time
 //	fleet      package job with real processes on real servers
 //	chaos      real processes and servers under real faults
+//	fencing    holders that are stopped between their check and their write
 //	mutants    weakens the lock one line at a time; a named test must notice each
 package check

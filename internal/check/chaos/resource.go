@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/fence"
 )
 
 // This file contains the resources that the lock protects.
@@ -26,7 +28,8 @@ const (
 	counter = "counter"
 )
 
-var errOldToken = errors.New("refused: the token is old")
+// errOldToken is the same error for all resources.
+var errOldToken = fence.ErrStale
 
 type register struct {
 	client *redis.Client

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/node"
 	"github.com/holdfast-go/holdfast/node/rueidisnode"
 )
@@ -58,13 +59,13 @@ func TestSeveralFreeLocksTakeOneRoundTrip(t *testing.T) {
 			nodes[i] = counts[i]
 		}
 		c := s.ready(s.client(longLived, func(c *holdfast.Config) { c.Nodes, c.NodeTimeout = nodes, 3*time.Second }))
-		expect := func(what string, names, most int32) {
+		expect := func(what string, names, want int32) {
 			t.Helper()
 			for i, count := range counts {
 				// A majority is enough for the result, so a node may get its question later.
 				redistest.Eventually(t, 10*time.Second, what, func() bool { return count.n.Load() > 0 })
-				if n := count.n.Swap(0); n > most {
-					t.Errorf("%s of %d names: %d round trips to node %d, want %d", what, names, n, i, most)
+				if n := count.n.Swap(0); n > want {
+					t.Errorf("%s of %d names: %d round trips to node %d, want %d", what, names, n, i, want)
 				}
 			}
 		}
@@ -77,7 +78,11 @@ func TestSeveralFreeLocksTakeOneRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s of %d names: %v", what, n, err)
 				}
-				expect(what, int32(n), 1)
+				trips := int32(1)
+				if what == "TryLockAll" && n > nodescript.MostTogether {
+					trips = 2 // first as many names as one script takes: see TestOneOfTheTriesForManyNamesGetsThem
+				}
+				expect(what, int32(n), trips)
 				if err := set.Unlock(t.Context()); err != nil {
 					t.Fatalf("Unlock after %s of %d names: %v", what, n, err)
 				}

@@ -201,3 +201,27 @@ func TestAYoungMemoryIsNoEvidence(t *testing.T) {
 		t.Errorf("found %q", v)
 	}
 }
+
+// A key that holds something else is reported, and left alone.
+func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	l := lock(t, s.ready(s.client()), "x")
+	key := nodescript.ValueKey(nodescript.RecordKey("x"))
+	for _, write := range [][]any{{"SET", key, "short"}, {"SET", key, strings.Repeat("l", 5000)}, {"HSET", key, "a", "b"}} {
+		s.servers[0].MustDo(t, "DEL", key)
+		s.servers[0].MustDo(t, write...)
+		_, err := l.Load(t.Context())
+		for _, err := range []error{err, l.Store(t.Context(), []byte("v"))} {
+			var un *holdfast.UnavailableError
+			if !errors.As(err, &un) || un.Nodes[0].Reason != holdfast.ReasonCorrupt || un.Nodes[0].Value != key {
+				t.Errorf("%v: %v", write[:1], err)
+			}
+		}
+		if kind := s.servers[0].MustDo(t, "TYPE", key); kind == "string" != (write[0] == "SET") {
+			t.Errorf("%s is a %s", key, kind)
+		}
+	}
+	s.servers[0].MustDo(t, "DEL", key)
+	store(t, l, "v")
+}

@@ -82,6 +82,10 @@ var inClients = []mutant{{
 	old: "t.wanted(node, h.Seen)", new: "_ = t.wanted",
 	pkg: waitPkg, check: "TestAPartIsGivenBackToAHolderThatWantsItsNode", says: "the lease was not repaired",
 }, {
+	name: "a late answer to a waiter releases the lease that was passed to it", promise: exclusion, file: "internal/core/bid/answer.go",
+	old: "m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})", new: "m.release(One(node), now)",
+	pkg: e2ePkg, check: "TestALateAnswerToAWaiterDoesNotFreeANameThatUnlockAtKeeps", says: "never in danger|before its instant",
+}, {
 	name: "a hand-off to a lease is declined", promise: told, file: "internal/core/waiting/inbox.go",
 	old: "if t == nil && b.Repair != nil && b.Repair(h.Owner) {", new: "if false {",
 	pkg: "internal/check/sim", check: "TestALeaseBehindWhichManyWaitIsRepaired", says: "lost name0 at its deadline",

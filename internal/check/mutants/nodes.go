@@ -13,6 +13,7 @@ const (
 	mixed     = "mixed fleets"
 	memory    = "a node that may have forgotten does not vote until MaxTTL + W later"
 	outlives  = "any minority may be slow, hung or dead"
+	fenced    = "a resource of package fence refuses an earlier holder"
 )
 
 const (
@@ -26,11 +27,12 @@ const (
 	fanPkg    = "internal/core/fanout"
 	rueidis   = "node/rueidisnode"
 	goRedis   = "node/goredisnode"
+	fencePkg  = "fence"
 )
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, admissions, inClients, inMembers, inHandles, inSets, ofSlots, ofValues, ofJobs)
+	return slices.Concat(onNodes, admissions, inClients, inMembers, inHandles, inSets, ofSlots, ofFences, ofValues, ofJobs)
 }
 
 // onNodes are weakenings of a voting node.

@@ -5,7 +5,7 @@ import "time"
 // inSets are weakenings of several locks at once.
 var inSets = []mutant{{
 	name: "several locks are asked for one after the other", promise: noHang, file: "internal/core/waiting/all.go",
-	old: "l.Fan.Together(func() { beginAll(bids) })", new: "beginAll(bids)",
+	old: "l.Fan.Together(func() { beginAll(bids[at:]) })", new: "beginAll(bids[at:])",
 	pkg: e2ePkg, check: "TestSeveralFreeLocksTakeOneRoundTrip", says: "round trips to node",
 }, {
 	name: "a split vote for several locks is not repeated", promise: noHang, file: "internal/core/waiting/all.go",
@@ -32,6 +32,10 @@ var inSets = []mutant{{
 	name: "a failed call for several locks keeps what it has", promise: nothing, file: "lockall.go",
 	old: "s.abandon(ctx)", new: "_ = s.abandon",
 	pkg: e2ePkg, check: "TestOneHeldLockOfSeveralLeavesTheOthersFree", says: "nothing of ours left",
+}, {
+	name: "several tries for many names ask for all of them at once", promise: noHang, file: "internal/core/waiting/all.go",
+	old: "l.attemptAll(ctx, locks, ttl, nodescript.MostTogether)", new: "l.attemptAll(ctx, locks, ttl, max(len(locks), nodescript.MostTogether))",
+	pkg: e2ePkg, check: "TestOneOfTheTriesForManyNamesGetsThem", says: "rounds nobody got the names",
 }, {
 	name: "a panic in OnWait keeps the other locks of a set", promise: nothing, file: "lockall.go",
 	old: "if !done {", new: "if p := recover(); p != nil { panic(p) } else if !done {",

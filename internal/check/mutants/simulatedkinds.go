@@ -22,6 +22,9 @@ var kindsInSimulation = []simulated{{
 	name: "a bid that moves keeps its grants of the last slot", file: "internal/core/bid/slots.go",
 	old: "return last, m.stamp != 0 && last.To != 0", new: "return last, false",
 }, {
+	name: "a late answer to a waiter releases the lease that was passed to it", file: "internal/core/bid/answer.go",
+	old: "m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})", new: "m.release(One(node), now)",
+}, {
 	name: "a bid does not move from a slot that a lease has", file: "internal/core/bid/slots.go",
 	old: "best, most = offer, score(offer)", new: "_ = offer",
 }, {

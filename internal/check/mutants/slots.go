@@ -29,6 +29,26 @@ var ofSlots = []mutant{{
 	name: "who won leaves no queue that a late question for another slot joined", promise: nothing, file: "internal/core/bid/slots.go",
 	old: "m.slots.strays = m.slots.strays.With(node)", new: "_ = m.slots.strays",
 	pkg: bidsPkg, check: "TestBidsForSlotsKeepTheirPromises", says: "left behind",
+}, {
+	name: "callers with different numbers of slots wait in one line", promise: order, file: "internal/core/kind/slot.go",
+	old: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}", new: "nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(0)}",
+	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotBlockCallersWithMore", says: "48 of 50 slots are free",
+}, {
+	name: "a pass of a slot that the waiter does not use", promise: exclusion, file: "internal/core/bid/handoff.go",
+	old: "m.ofSlots() && from.Slot >= m.Slots", new: "false",
+	pkg: "internal/core/bid", check: "TestASlotThatABidDoesNotUseIsNotPassedToIt", says: "took a pass",
+}, {
+	name: "a waiter makes tries fail that want slots it cannot use", promise: order, file: lua + "acquireslot.lua",
+	old: "if wanted >= k then return held", new: "if wanted > 0 then return held",
+	pkg: e2ePkg, check: "TestAWaiterWithFewSlotsDoesNotFailTriesWithMore", says: "25 of 50 slots are free",
+}, {
+	name: "a corrupt slot ends a bid", promise: noHang, file: "internal/core/bid/slots.go",
+	old: "case ans.Verdict == nodescript.Corrupt, ans.Cause == nodescript.WrongType:", new: "case false:",
+	pkg: e2ePkg, check: "TestACorruptSlotDoesNotShutTheOthers", says: "3 of 4 slots are free",
+}, {
+	name: "a bid that a late answer moves goes on with that answer", promise: noHang, file: "internal/core/bid/answer.go",
+	old: "return m.out // Draw is the last action", new: "",
+	pkg: "internal/core/bid", check: "TestALateAnswerThatMovesABidAsksOnce", says: "is asked 2 times|follow Draw",
 }}
 
 // slotSeed makes the comparison repeat its operations.

@@ -138,6 +138,18 @@ func (q slots) next(slot int, old stored, me string) string {
 	return ""
 }
 
+// reach returns the largest number of slots that a waiter can use, 0 if nobody waits. It does not count many waiters.
+func (q slots) reach() (largest int) {
+	all := q.waiters()
+	if len(all) >= 64 {
+		return nodescript.MostSlots
+	}
+	for _, w := range all {
+		largest = max(largest, usable(w.owner))
+	}
+	return largest
+}
+
 // place returns the slot that the owner has besides the one that it asks for with the stamp T, -1 if none.
 func (q slots) place(asked int, member, from string, T int64) (slot int, err error) {
 	has := func(slot int) bool {
@@ -269,7 +281,7 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 			return "", err
 		}
 		q.stays()
-	case len(q.waiters()) > 0:
+	case q.reach() >= k:
 		return held(kind, left, none, holder)
 	}
 	found, soonest := none, int64(9_999_999_999_999_999)
@@ -286,6 +298,9 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 			continue
 		}
 		if !ticket {
+			if at < q.reach() { // a waiter can use it
+				continue
+			}
 			found = offer(at)
 			break
 		}

@@ -21,15 +21,6 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// lockFile locks f against other processes until f is closed.
-func lockFile(f *os.File) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
-			return err
-		}
-	}
-}
-
 func freeze(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 func thaw(p *os.Process) error   { return p.Signal(syscall.SIGCONT) }
 

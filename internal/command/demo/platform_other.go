@@ -14,7 +14,6 @@ const supported = false
 var errPlatform = errors.New("not on this platform")
 
 func monotonic() int64         { return 0 }
-func lockFile(*os.File) error  { return errPlatform }
 func freeze(*os.Process) error { return errPlatform }
 func thaw(*os.Process) error   { return errPlatform }
 func ownGroup(*exec.Cmd)       {}

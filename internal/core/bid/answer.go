@@ -18,6 +18,9 @@ func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answ
 			m.answeredEarlier(now, node, tag, ans, joined)
 			return m.out
 		}
+		if ans.Verdict != nodescript.Held {
+			ans.Slot = m.slots.at // for the error
+		}
 		m.learnSlot(node, ans)
 	}
 	out := m.votes.Answer(node, tag, ans)

@@ -82,10 +82,13 @@ func (m *Machine) Offered(node, slot int) {
 // learnSlot notes a node's answer to a question for the current slot.
 func (m *Machine) learnSlot(node int, ans nodescript.Answer) {
 	s := m.slots
-	switch ans.Verdict {
-	case nodescript.Granted:
+	switch {
+	case ans.Verdict == nodescript.Corrupt, ans.Cause == nodescript.WrongType:
+		// The slot is of no use. The node did not look for another one, so the bid tries the next slot.
+		s.taken[node], s.offers[node] = taken{s.at, true}, (s.at+1)%int(m.Slots)
+	case ans.Verdict == nodescript.Granted:
 		s.offers[node], s.taken[node].slot = s.at, -1
-	case nodescript.Held:
+	case ans.Verdict == nodescript.Held:
 		s.taken[node] = taken{s.at, m.before(ans.Owner)}
 		s.offers[node] = -1
 		if ans.Offered && ans.Slot < int(m.Slots) {

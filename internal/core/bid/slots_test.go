@@ -156,3 +156,18 @@ func TestALateAnswerThatMovesABidAsksOnce(t *testing.T) {
 		t.Errorf("each node is asked %d times for slot %d", questions, m.Slot())
 	}
 }
+
+// A lease of a slot passes only to a bid that uses this slot.
+func TestASlotThatABidDoesNotUseIsNotPassedToIt(t *testing.T) {
+	for slot, want := range map[int16]bool{3: true, 4: false} {
+		m, stamp := slotBid(50), int64(100)
+		asks(t, m, m.Begin(1), &stamp)
+		for node := range 3 {
+			m.Answered(2, node, 1, full())
+		}
+		out := m.Passed(Passed{Owner: nodescript.NewOwner("me", "c", 10, []byte("s")), Slot: slot})
+		if got := len(out) > 0; got != want {
+			t.Errorf("a bid for 4 slots took a pass of slot %d: %v, want %v", slot, got, want)
+		}
+	}
+}

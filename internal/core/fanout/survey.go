@@ -2,7 +2,6 @@ package fanout
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -33,25 +32,23 @@ func (f *Fanout) Inspect(ctx context.Context, l nodescript.Lock) ([]nodescript.V
 const looksTogether = 16
 
 // InspectSlots returns what each node stores about each slot of a semaphore, or the error of the node.
-func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, []error) {
-	views, errs := make([][]nodescript.View, f.N()), make([]error, f.N())
+func (f *Fanout) InspectSlots(ctx context.Context, s nodescript.Slots) ([][]nodescript.View, [][]error) {
+	views, errs := make([][]nodescript.View, f.N()), make([][]error, f.N())
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		all, failed := make([]nodescript.View, s.K), make([]error, s.K)
 		var wait sync.WaitGroup
 		for first := range min(s.K, looksTogether) {
 			wait.Go(func() {
-				for slot := first; slot < s.K && ctx.Err() == nil; slot += looksTogether {
+				for slot := first; slot < s.K; slot += looksTogether {
+					if failed[slot] = context.Cause(ctx); failed[slot] != nil {
+						continue
+					}
 					all[slot], failed[slot] = nodescript.ParseView(n.Eval(ctx, nodescript.InspectText(), s.InspectCall(slot)))
 				}
 			})
 		}
 		wait.Wait()
-		views[i] = all
-		if first := slices.IndexFunc(failed, func(err error) bool { return err != nil }); first >= 0 {
-			errs[i] = failed[first]
-		} else if ctx.Err() != nil {
-			errs[i] = context.Cause(ctx) // some slots were not asked for
-		}
+		views[i], errs[i] = all, failed
 	})
 	return views, errs
 }

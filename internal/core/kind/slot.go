@@ -2,6 +2,7 @@ package kind
 
 import (
 	"hash/fnv"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -11,11 +12,14 @@ import (
 // Slots are the slots of a semaphore: at most K owners hold one each. It is safe for concurrent use.
 type Slots struct {
 	slots nodescript.Slots
+	line  string       // see [Slot.Line]
 	last  atomic.Int32 // 1 + the slot that a lease gave back last; 0: none, or it was taken since
 }
 
 // NewSlots returns the slots of a semaphore.
-func NewSlots(s nodescript.Slots) *Slots { return &Slots{slots: s} }
+func NewSlots(s nodescript.Slots) *Slots {
+	return &Slots{slots: s, line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}
+}
 
 // Name returns the name with its prefix.
 func (s *Slots) Name() string { return s.slots.Name }
@@ -58,8 +62,9 @@ func (s *Slot) Slot() int { return s.slot }
 // Name implements [Kind].
 func (s *Slot) Name() string { return s.of.Name() }
 
-// Line implements [Kind].
-func (s *Slot) Line() string { return nodescript.SlotsQueueKey(s.of.slots.Name) }
+// Line implements [Kind]. Callers of one client that use different numbers of slots wait in different lines. Otherwise
+// a caller would wait for a slot that it can use behind one that cannot use it.
+func (s *Slot) Line() string { return s.of.line }
 
 // Shares implements [Kind].
 func (s *Slot) Shares() bool { return true }

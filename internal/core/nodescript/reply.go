@@ -53,7 +53,7 @@ type Answer struct {
 	Rank    int           // Held: the number of waiters before the caller; -1 if the caller is not in the queue
 	Offered bool          // Held, of a slot: the node has Slot for the caller instead
 	Full    bool          // Held, of a slot: the node has no slot for the caller
-	Slot    int           // Held, if Offered
+	Slot    int           // Held, if Offered: that slot; other answers of a slot: the slot itself
 	Owner   string        // Held, Lost: the present owner
 	Left    time.Duration // Held, Quarantined
 	Seen    int64         // Stale, Poisoned

@@ -58,6 +58,7 @@ func NewScripts(c Config, run string) *Scripts {
 		"QUEUEMS":    strconv.FormatInt(QueueKept.Milliseconds(), 10),
 		"CLAMP":      clamp,
 		"LONGEST":    longest,
+		"MOSTSLOTS":  strconv.Itoa(MostSlots),
 		"OWNER":      strconv.Itoa(MostOwner),
 		"GUARD":      quote(c.String() + " " + run),
 		"CONFIG":     quote(c.String()),

@@ -58,13 +58,15 @@ func (s Slots) Lock(slot int) Lock {
 	return Lock{Name: s.Name, Private: true, made: []string{SlotKey(s.Name, slot)}}
 }
 
-// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key, so
-// the second key never exists.
+// InspectCall asks for the content of a slot's record, as the function InspectCall does. A slot has no plain key. No
+// lock can have the name noKey, so that key never exists.
 func (s Slots) InspectCall(slot int) node.Call {
-	return node.Call{Keys: []string{SlotKey(s.Name, slot), SlotKey(s.Name, slot) + ":plain"}}
+	return node.Call{Keys: []string{SlotKey(s.Name, slot), noKey}}
 }
 
 func (s Slots) keys(slot int) []string { return []string{SlotKey(s.Name, slot), s.queue} }
+
+const noKey = reserved + ":none"
 
 // AcquireCall asks for a slot with the token stamp. wants is a ticket in the form of [Micros], or the owner that passes
 // its lease of the slot to this owner. It is "" for an owner that does not wait. from is the slot from which owner

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // Several is the outcome of one attempt to get several names at once.
@@ -19,20 +20,21 @@ type Several struct {
 // background the grants that it does not return. It does not repeat a split vote, because the caller may wait for the
 // name.
 func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
-	bids, at, r := l.attemptAll(ctx, locks, ttl)
-	return l.outcomes(bids, at, r)
+	bids, at, r := l.attemptAll(ctx, locks, ttl, len(locks))
+	return l.outcomes(len(locks), bids, at, r)
 }
 
 // TryAll does the same as AskAll, but makes a few attempts if no owner has the names and other clients also try.
 //
-// TryAll repeats the whole attempt, and not single names. A node answers all names of a piece at once. So if several
-// callers want the same names, one of them gets a majority for all names.
+// TryAll repeats the whole attempt, and not single names. A node answers the names of one script at once. So if several
+// callers want the same names, one of them gets a majority for all names of the first script. Only that caller asks for
+// the rest.
 func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) Several {
 	pause := splitDelay
 	for try := 1; ; try++ {
-		bids, at, r := l.attemptAll(ctx, locks, ttl)
+		bids, at, r := l.attemptAll(ctx, locks, ttl, nodescript.MostTogether)
 		if r == nil || r.Kind != Contended || try == splitTries || ctx.Err() != nil {
-			return l.outcomes(bids, at, r)
+			return l.outcomes(len(locks), bids, at, r)
 		}
 		l.endAll(bids)
 		if !l.sleep(ctx, jitter(l.Fan, pause), nil) {
@@ -42,24 +44,29 @@ func (l *Locker) TryAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 	}
 }
 
-// attemptAll asks for all names at once. It returns the bids, the index of the first bid that is not won, and the
-// reason. If it got no stamp for the questions, there are no bids.
-func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration) (bids []*bidder, at int, r *Refusal) {
+// attemptAll asks for the first few names at once, and for the rest when it has these. It returns the bids that it made,
+// the index of the first bid that is not won, and the reason. If it got no stamp for the questions, there are no bids.
+func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Duration, few int) (bids []*bidder, at int, r *Refusal) {
 	if answers := l.Fan.Settle(ctx); answers != nil {
 		return nil, 0, bid.Refuse(answers, nil, ctx.Err() != nil)
 	}
 	ticket := l.Fan.StampAt(l.Fan.Now())
-	bids = make([]*bidder, len(locks))
-	for i, lock := range locks {
-		bids[i] = newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0)
-	}
-	l.Fan.Together(func() { beginAll(bids) })
-	for at < len(bids) {
-		l.decide(ctx, bids[at])
-		if r = bids[at].looks(); r != nil {
-			break
+	for r == nil && len(bids) < len(locks) {
+		next := locks[len(bids):]
+		if len(bids) == 0 {
+			next = next[:min(few, len(next))]
 		}
-		at++
+		for _, lock := range next {
+			bids = append(bids, newBidder(l.Fan, lock, l.NewOwner(ticket), ttl, 0))
+		}
+		l.Fan.Together(func() { beginAll(bids[at:]) })
+		for at < len(bids) {
+			l.decide(ctx, bids[at])
+			if r = bids[at].looks(); r != nil {
+				break
+			}
+			at++
+		}
 	}
 	if r == nil || ctx.Err() != nil || l.stopped() {
 		return bids, at, r
@@ -79,8 +86,8 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 }
 
 // outcomes takes the leases of the bids that are won, and ends the other bids.
-func (l *Locker) outcomes(bids []*bidder, at int, r *Refusal) Several {
-	s := Several{Grants: make([]Grant, len(bids)), At: at, Refusal: r}
+func (l *Locker) outcomes(names int, bids []*bidder, at int, r *Refusal) Several {
+	s := Several{Grants: make([]Grant, names), At: at, Refusal: r}
 	for i, b := range bids {
 		if i == at || b.looks() != nil {
 			continue

@@ -106,17 +106,18 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
 
   local kind, left, holder = sub(said, 2, 2), sub(said, 3, 18), sub(said, 25)
   if place then return held(kind, left, place, holder) end
-  local offer
+  local offer, wanted = nil, 0 -- a try leaves the slots below wanted to the waiters
   if ticket then
     call('ZADD', queue, 'NX', wants, member)
     call('PEXPIRE', queue, '@QUEUEMS@')
-  elseif busy and waiting(queue) then
-    return held(kind, left, nil, holder)
+  elseif busy then
+    wanted = reach(queue)
+    if wanted >= k then return held(kind, left, nil, holder) end
   end
   local soonest = scan(queue, slot, k, function(n, old)
     if not ticket then
-      offer = n
-      return true
+      if n >= wanted then offer = n end
+      return offer
     end
     if old == '' then
       @EVICTED@

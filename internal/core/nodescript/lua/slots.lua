@@ -11,6 +11,15 @@ local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 
 local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
 local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
 
+-- reach returns the largest number of slots that a waiter can use, 0 if nobody waits. Behind many waiters it takes the
+-- largest number that any caller may use.
+local function reach(queue)
+  local most = 64
+  local all, largest = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', 0, most), 0
+  for _, member in ipairs(all) do largest = math.max(largest, tonumber(sub(member, 1, 4)) or 0) end
+  return #all < most and largest or @MOSTSLOTS@
+end
+
 -- rest returns the fields of a record that stay when its owner goes: seen, the flag and leased. If the owner is
 -- `never`, its stamps never won a majority, and seen becomes their tombstone. Any other owner may have had a lease, so
 -- its token counts as leased.

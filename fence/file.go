@@ -1,0 +1,155 @@
+package fence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// File is a file that refuses old tokens. The file itself has the value and nothing else, so other programs can read it
+// at any time. It is a [Register].
+//
+// Two files are beside it: Path.fence has the marks, and Path.fence.lock is locked (flock) during each access. Never
+// delete them while the resource is in use. Without Path.fence every token is new.
+//
+// An access writes the marks before the value. Each file is replaced by a rename, after fsync. So a crash leaves either
+// the old value or the new one, and never a new value under old marks.
+//
+// All processes must be on one machine, or see the path through a file system whose flock excludes other machines. A
+// process that is stopped during an access (some milliseconds) delays the others until it goes on or is killed. Their
+// calls then end with their contexts.
+type File struct {
+	// Path is the path of the value. It is replaced by renames, so it must not be a symbolic link.
+	Path string
+
+	// Perm is the mode of new files. Defaults to 0600.
+	Perm fs.FileMode
+
+	// NoSync leaves out fsync. After a power failure the marks may then be older than the value. It is for tests and
+	// for data that a power failure may destroy. Defaults to false.
+	NoSync bool
+}
+
+var _ Register = File{}
+
+// Read is [Register.Read].
+func (f File) Read(ctx context.Context, t Token) ([]byte, error) {
+	value, err := f.access(ctx, t, nil, false)
+	return value, wrap("read", f.Path, err)
+}
+
+// Write is [Register.Write].
+func (f File) Write(ctx context.Context, t Token, value []byte) error {
+	_, err := f.access(ctx, t, value, true)
+	return wrap("write", f.Path, err)
+}
+
+// Peek returns the value and the marks without showing a token. It is for people and tests. A holder calls Read.
+func (f File) Peek(ctx context.Context) (value []byte, m Marks, err error) {
+	unlock, err := f.lock(ctx)
+	if err == nil {
+		defer unlock()
+		m, err = f.marks()
+	}
+	if err == nil {
+		value, err = f.value()
+	}
+	return value, m, wrap("peek", f.Path, err)
+}
+
+func (f File) access(ctx context.Context, t Token, value []byte, write bool) ([]byte, error) {
+	if err := checkAccess(t, write); err != nil {
+		return nil, err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	seen, err := f.marks()
+	if err != nil {
+		return nil, err
+	}
+	next, err := seen.Admit(f.Path, t)
+	if err != nil {
+		return nil, err
+	}
+	if next != seen { // before the value: a crash must not leave a new value under old marks
+		if err := f.replace(f.marksPath(), fmt.Appendf(nil, "%d %d\n", next.Writer, next.Reader)); err != nil {
+			return nil, err
+		}
+	}
+	if write {
+		return nil, f.replace(f.Path, value)
+	}
+	return f.value()
+}
+
+func (f File) marksPath() string { return f.Path + ".fence" }
+
+func (f File) marks() (m Marks, err error) {
+	text, err := os.ReadFile(f.marksPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	var end string
+	n, _ := fmt.Sscanf(string(text), "%d %d%s", &m.Writer, &m.Reader, &end)
+	if n != 2 || m.Writer < 0 || m.Reader < 0 {
+		return m, fmt.Errorf("%s has %.40q; want two numbers, the highest tokens of writers and of readers", f.marksPath(), text)
+	}
+	return m, nil
+}
+
+func (f File) value() ([]byte, error) {
+	value, err := os.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return value, err
+}
+
+// replace gives a file a new content by a rename. The caller has the lock, so one temporary name is enough, and a crash
+// leaves one file of that name at most.
+func (f File) replace(path string, content []byte) error {
+	next, err := os.OpenFile(path+".next", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, cmp.Or(f.Perm, 0o600))
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(content)
+	if err == nil && !f.NoSync {
+		err = next.Sync()
+	}
+	if err = errors.Join(err, next.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next.Name(), path); err != nil || f.NoSync {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path)) // the rename is in the folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// lock gets the lock of the file, unless ctx ends first.
+func (f File) lock(ctx context.Context) (unlock func(), err error) {
+	if f.Path == "" {
+		return nil, fmt.Errorf("%w: Path is empty", ErrBadName)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	unlock, err = await(ctx, f.marksPath()+".lock", cmp.Or(f.Perm, 0o600))
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("wait for %s.lock: %w", f.marksPath(), err)
+	}
+	return unlock, err
+}

@@ -1,0 +1,124 @@
+package fence
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+)
+
+// ProbeObjects checks that an object store honours its conditions. It returns an error that names the first one it
+// ignores. A program can call it when it starts. It makes about twenty calls.
+//
+// It writes the object key and leaves it there. Nothing else may use that key, and no second probe at the same time.
+func ProbeObjects(ctx context.Context, store Objects, key string) error {
+	if err := checkName(key); err != nil {
+		return wrap("probe", key, err)
+	}
+	return wrap("probe", key, probe{store, key}.run(ctx))
+}
+
+type probe struct {
+	store Objects
+	key   string
+}
+
+func (p probe) run(ctx context.Context) error {
+	_, _, err := p.store.Get(ctx, p.key)
+	if err != nil {
+		if !errors.Is(err, ErrNoObject) {
+			return fmt.Errorf("get: %w", err)
+		}
+		if err := p.store.Put(ctx, p.key, nonce(), ""); err != nil {
+			return fmt.Errorf("put an object that does not exist: %w", err)
+		}
+	}
+	before, first, err := p.get(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.refused(ctx, before, "If-None-Match: *, although the object exists", ""); err != nil {
+		return err
+	}
+	second := nonce()
+	if err := p.store.Put(ctx, p.key, second, first); err != nil {
+		return fmt.Errorf("put with the tag of the object: %w", err)
+	}
+	after, tag, err := p.get(ctx)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(after, second) {
+		return errors.New("a read after a write returned another body")
+	}
+	if tag == first {
+		return fmt.Errorf("two bodies have the same tag %s", tag)
+	}
+	if err := p.refused(ctx, after, "If-Match with a tag of the past", first); err != nil {
+		return err
+	}
+	return p.race(ctx, tag)
+}
+
+// race makes many writes under one condition. One may succeed.
+func (p probe) race(ctx context.Context, tag string) error {
+	const writers = 8
+	bodies, errs := make([][]byte, writers), make([]error, writers)
+	var wg sync.WaitGroup
+	for i := range writers {
+		bodies[i] = nonce()
+		wg.Go(func() { errs[i] = p.store.Put(ctx, p.key, bodies[i], tag) })
+	}
+	wg.Wait()
+	won := -1
+	for i, err := range errs {
+		switch {
+		case err == nil && won >= 0:
+			return errors.New("of several writes at once with one If-Match more than one succeeded")
+		case err == nil:
+			won = i
+		case !errors.Is(err, ErrConflict):
+			return fmt.Errorf("one of several writes at once: %w", err)
+		}
+	}
+	if won < 0 {
+		return errors.New("of several writes at once with one true If-Match none succeeded")
+	}
+	body, _, err := p.get(ctx)
+	if err == nil && !bytes.Equal(body, bodies[won]) {
+		err = errors.New("a write that was refused has changed the object")
+	}
+	return err
+}
+
+// refused makes a write whose condition is false.
+func (p probe) refused(ctx context.Context, before []byte, condition, match string) error {
+	err := p.store.Put(ctx, p.key, nonce(), match)
+	if err == nil {
+		return fmt.Errorf("the store ignores a condition: it wrote with %s", condition)
+	}
+	if !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("put with %s: %w; want an error that matches ErrConflict", condition, err)
+	}
+	after, _, err := p.get(ctx)
+	if err == nil && !bytes.Equal(before, after) {
+		err = fmt.Errorf("the store refused a write with %s, and wrote", condition)
+	}
+	return err
+}
+
+func (p probe) get(ctx context.Context) (body []byte, tag string, err error) {
+	body, tag, err = p.store.Get(ctx, p.key)
+	if err == nil && tag == "" {
+		err = errors.New("the object has no tag")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("get an object that was put: %w", err)
+	}
+	return body, tag, nil
+}
+
+// nonce returns a body that no other probe wrote.
+func nonce() []byte { return fmt.Appendf(nil, "probe %016x%016x\n", rand.Uint64(), rand.Uint64()) }
