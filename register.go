@@ -32,7 +32,8 @@ var (
 // renewal of a lease that used it. Taking the lock without Load and Store does not prolong that.
 //
 // Load asks the nodes that granted the lock. Unless all of them have the same value, it writes the value on a majority
-// before it returns. So a value that only a minority has does not appear later.
+// before it returns. So a value that only a minority has does not appear later. Load takes one round trip, or two if it
+// writes. Store takes one.
 //
 // The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered.
 // It also matches ErrUnavailable if too many nodes lost their memory in the last 30 days and do not have a value written
@@ -83,7 +84,9 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 	if !errors.As(err, &none) || l.client.closed.Load() {
 		return l.wrap(ctx, what, err)
 	}
-	key := func(nodescript.Answer) string { return nodescript.ValueKey(nodescript.RecordKey(l.client.config.Prefix + l.name)) }
+	key := func(nodescript.Answer) string {
+		return nodescript.ValueKey(nodescript.RecordKey(l.client.config.Prefix + l.name))
+	}
 	return fmt.Errorf("holdfast: %s: %w", what, l.client.unavailable(l.name, 0, l.client.answers(key, none.Answers, nil)))
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"text/tabwriter"
@@ -33,8 +35,9 @@ A line of FILE is a job, a setting, or a comment after #:
   every 15m    sync            [on-crash=retry]          ./sync.sh | logger
 
 NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
-runs COMMAND. CRON_TZ is the time zone of the lines below it; without it the zone
-is UTC. Other settings are variables of the commands below them.
+runs COMMAND, or the one of a setting such as SHELL=/bin/bash. CRON_TZ is the time
+zone of the lines below it; without it the zone is UTC. Other settings are
+variables of the commands below them.
 
 The options are:
 
@@ -49,7 +52,8 @@ The options are:
   ttl=DURATION           TTL of the job's lock
 
 COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
-HOLDFAST_OWNER, as with holdfast run. It ends with the lock.
+HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
+empty for COMMAND if it contains a user or a password.
 
 HUP makes cron read FILE again. Commands that run go on to their end. If FILE has
 a mistake, the jobs stay as they are. TERM and INT end cron: no job begins, and
@@ -265,9 +269,9 @@ func (e *cronEntry) run(d *crond) job.Func {
 			return err
 		}
 		defer dog.Dismiss()
-		h := newHolding(lease, []string{lease.Name()}, nil)
+		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
 		c, err := childprocess.Start(childprocess.Command{
-			Path: "/bin/sh", Args: []string{"/bin/sh", "-c", e.command},
+			Path: shell, Args: []string{shell, "-c", e.command},
 			Env:   append(append(environment(h, false), e.env...), tickVariable(tick)),
 			Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			Until: until(h), Watchdog: dog, Report: d.tell,
@@ -300,6 +304,16 @@ func (e *cronEntry) run(d *crond) job.Func {
 			return fmt.Errorf("%w of %s", job.ErrTimeout, e.timeout)
 		}
 	}
+}
+
+// shell returns the shell that runs the command.
+func (c cronJob) shell() string {
+	for _, kv := range slices.Backward(c.env) {
+		if path, ok := strings.CutPrefix(kv, "SHELL="); ok {
+			return path
+		}
+	}
+	return "/bin/sh"
 }
 
 var errDone = errors.New("exit status 0")

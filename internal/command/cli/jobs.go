@@ -152,7 +152,7 @@ func jobsJSON(jobs map[string]job.Outcome) []jobJSON {
 			Fence: number(o.Fence), Attempt: o.Attempt, Missed: o.Missed, Started: instant(o.Started), Error: text(o.Error),
 			Next: instant(o.Next), Schedule: text(o.Schedule), Spec: text(o.Spec),
 		}
-		if o.State == job.Done || o.State == job.Failed {
+		if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
 			ms := o.Took.Milliseconds()
 			j.TookMS = &ms
 		}
