@@ -22,6 +22,7 @@ type NodeAnswer struct {
 
 	Owner     string        // owner of the lock: "label~client~random", or a foreign value
 	Foreign   bool          // the owner is not a client of Holdfast
+	Readers   int           // number of readers that have the lock; Owner is the first of them. 0: nobody has it shared
 	Fence     int64         // fencing token of Owner, from Client.Status; 0 if Foreign
 	Until     time.Time     // end of the lock unless it is renewed, from Client.Status; zero: it never ends
 	ExpiresIn time.Duration // time to the end of the lock, from an attempt; negative: it never ends
@@ -47,6 +48,7 @@ type NodeAnswer struct {
 
 	unsettled quorum.Unsettled // for ReasonUnsettled
 	forgetful bool             // Client.Status: the node does not vote, so it may have forgotten the holder
+	readers   []NodeAnswer     // Client.Status: the readers that the node lists, one each; nil: there are none
 }
 
 // Difference is a setting for which a node and this client have different values. A value is "" if the node or the
@@ -115,6 +117,9 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 		}
 		if a.Claim {
 			n.Reason = ReasonOffered
+		}
+		if a.Evidence != nil {
+			n.Readers = a.Evidence.Readers
 		}
 	case nodescript.Lost:
 		n.Owner, n.Foreign = a.Owner, a.Foreign

@@ -73,6 +73,12 @@
 // the lock. Without that context a call waits for its own process. If this wait fails, the error says that this client
 // itself has the lock. See [Mutex.Lock] and [Reentrant].
 //
+// # Readers
+//
+// [Mutex.RLock] and [Mutex.RDo] take a lock shared: any number of readers have it together, and exclude [Mutex.Lock] of
+// the same name. The readers of one client share one lease. [Lease.Downgrade] makes an exclusive lease a shared one. The
+// other direction is refused: see [ErrUpgrade].
+//
 // # Semaphores
 //
 // [Client.Semaphore] returns a name that up to k holders have at a time. Each holder has its own slot, from 0 to k-1,

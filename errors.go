@@ -32,6 +32,11 @@ var (
 	// option [Reentrant](false) forbids a second handle.
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
+	// ErrUpgrade means that the caller wants the exclusive lock and has the shared lock of this name, under the lease
+	// whose context it passed. Two such callers would wait for each other for ever. Release the shared lock first, or
+	// take the exclusive lock from the start.
+	ErrUpgrade = errors.New("held shared by the caller itself: a reader cannot become a writer; unlock first, or lock exclusively from the start")
+
 	// ErrOrder means that LockAll did not wait for a lock that another owner has. The reason is that the caller holds a
 	// lock whose name sorts above it: two such callers would wait for each other for ever. The error also matches
 	// [ErrHeld]. Take all locks in one call, or take the lower names first.
@@ -55,9 +60,12 @@ type HeldError struct {
 	// Slots is the number of slots of a semaphore, as the caller gave it: all of them are held. It is 0 for a lock.
 	Slots int
 
-	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. It is
-	// empty if nobody holds the lock and several clients took votes from each other.
+	// Holders are the holders that the nodes named: one for an exclusive lock, the one that most nodes named. Of
+	// readers it has the first ten. It is empty if nobody holds the lock and several clients took votes from each other.
 	Holders []Holder
+
+	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
+	Readers int
 
 	// ExpiresIn is the time from the making of this error to the end of the last holder's lease, if the lease is not
 	// renewed. It is negative if the lock never ends (a foreign key without expiry).
@@ -79,7 +87,7 @@ func (e *HeldError) Holder() Holder { return firstOf(e.Holders) }
 
 func (e *HeldError) Error() string {
 	said := e.Said()
-	if e.Holder().Own {
+	if h := e.Holder(); h.Own && !h.Shared {
 		said += " (a call with the context of its lease would share it)"
 	}
 	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + because(e.cause)

@@ -8,24 +8,28 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/register"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
-// handle is a Lease's place among the handles of one lease. The handles form a chain, because a handle has at most one
-// child: goroutines under one lease exclude each other, as all goroutines do. A child keeps its place until it and all
+// handle is a Lease's place among the handles of one lease. A handle has at most one exclusive child, or any number of
+// readers: goroutines under one lease exclude each other as all goroutines do. A child keeps its place until it and all
 // handles below it are released. A handle does not refer to its Lease, so that a child that nobody uses any more
 // becomes garbage.
 type handle struct {
-	first *handle // took the lock; it has the fields under its lock
-	above *handle // the handle whose context took this one; nil for the first
-	ttl   time.Duration
+	first  *handle // took the lock, or belongs to a share; it has the fields under its lock
+	above  *handle // the handle whose context took this one; nil for the first
+	ttl    time.Duration
+	reader bool // it is one of the readers of above
 
 	// values is the context of the call that took this handle or set. It is nil for a first handle that is in no set.
 	values context.Context
 
 	// The mu of first guards these fields of every handle in the chain.
-	mu    sync.Mutex
-	below *handle
-	ended bool
+	mu      sync.Mutex
+	below   *handle // the exclusive child
+	readers int     // the number of readers below
+	ended   bool
+	shared  bool // RLock took it, or it was downgraded: it excludes no readers
 	*rest
 }
 
@@ -34,6 +38,8 @@ type handle struct {
 type rest struct {
 	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
+
+	ttls map[time.Duration]int // used in first: the number of readers in use, by their TTL
 
 	register *register.Register // used in first: nil until Load or Store is called
 
@@ -53,7 +59,10 @@ func (l *handle) needs() {
 
 // turn is a call that waits for a place below a handle. came is closed when the call has the place, or can no longer
 // get it.
-type turn struct{ came chan struct{} }
+type turn struct {
+	came   chan struct{}
+	shared bool
+}
 
 // over reports whether the handle was released. A nil handle was not.
 func (l *handle) over() bool {
@@ -124,8 +133,9 @@ func (l *Lease) outer() context.Context {
 	return l.held.Context()
 }
 
-// take returns a handle below l, or nil if there is one already. after is the turn of a call that has waited.
-func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Lease, error) {
+// take returns a handle below l, or nil if there is one already. after is the turn of a call that has waited. shared says
+// that the handle is a reader's.
+func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn, shared bool) (*Lease, error) {
 	if err := l.held.End(); err != nil {
 		return nil, err
 	}
@@ -135,30 +145,60 @@ func (l *Lease) take(ctx context.Context, ttl time.Duration, after *turn) (*Leas
 	switch {
 	case l.ended: // its holder released it
 		return nil, ErrReleased
-	case l.below != nil || len(l.line) > 0 && l.line[0] != after:
+	case l.shared && !shared:
+		return nil, ErrUpgrade
+	case !l.free(shared), !l.shared && len(l.line) > 0 && l.line[0] != after:
 		return nil, nil
 	}
-	if after != nil {
-		l.line = l.line[1:]
+	if i := slices.Index(l.line, after); i >= 0 {
+		l.line = slices.Delete(l.line, i, i+1)
 	}
-	h := &handle{first: f, above: l.handle, ttl: ttl, values: context.WithoutCancel(ctx), rest: &none}
-	l.below = h
+	h := &handle{first: f, above: l.handle, ttl: ttl, reader: shared, shared: shared, values: context.WithoutCancel(ctx), rest: &none}
+	if shared {
+		l.readers++
+		f.counts(ttl, 1)
+		l.next() // readers come in together
+	} else {
+		l.below = h
+	}
 	l.held.SetTTL(f.longest())
-	lease := &Lease{client: l.client, name: l.name, held: l.held, handle: h}
-	lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &l.client.events, held: l.held, of: h}).Stop
-	return lease, nil
+	return l.client.newHandle(l.name, l.held, l.share, h), nil
+}
+
+// newHandle returns the Lease of a handle that took no lock itself.
+func (c *Client) newHandle(name string, held *renewal.Lease, s *share, h *handle) *Lease {
+	lease := &Lease{client: c, name: name, held: held, share: s, handle: h}
+	lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &c.events, held: held, of: h}).Stop
+	return lease
+}
+
+// free reports whether a handle can be taken below l now. The lock of first is held.
+func (l *handle) free(shared bool) bool {
+	if shared {
+		return l.below == nil || l.shared
+	}
+	return l.below == nil && l.readers == 0
+}
+
+// counts notes that a reader with this TTL comes or goes. l is the first handle, and its lock is held.
+func (l *handle) counts(ttl time.Duration, n int) {
+	l.needs()
+	if l.ttls == nil {
+		l.ttls = map[time.Duration]int{}
+	}
+	if l.ttls[ttl] += n; l.ttls[ttl] == 0 {
+		delete(l.ttls, ttl)
+	}
 }
 
 // queue adds a call to the calls that wait for a place below l.
-func (l *Lease) queue() *turn {
-	t := &turn{make(chan struct{})}
+func (l *Lease) queue(shared bool) *turn {
+	t := &turn{make(chan struct{}), shared}
 	l.first.mu.Lock()
 	defer l.first.mu.Unlock()
 	l.needs()
 	l.line = append(l.line, t)
-	if l.below == nil || l.ended {
-		l.next()
-	}
+	l.next()
 	return t
 }
 
@@ -168,16 +208,15 @@ func (l *Lease) leaves(t *turn) {
 	defer l.first.mu.Unlock()
 	if i := slices.Index(l.line, t); i >= 0 {
 		l.line = slices.Delete(l.line, i, i+1)
-		if l.below == nil {
-			l.next()
-		}
+		l.next()
 	}
 }
 
-// next wakes the first call in line. After the end of l it wakes all. The lock of first is held.
+// next wakes the first call in line if it can take a handle. After the end of l it wakes all, and also after a
+// downgrade: exclusive calls then fail. The lock of first is held.
 func (l *handle) next() {
 	for i, t := range l.line {
-		if i > 0 && !l.ended {
+		if !l.ended && !l.shared && (i > 0 || !l.free(t.shared)) {
 			return
 		}
 		select {
@@ -199,6 +238,10 @@ func (l *Lease) wants(ttl time.Duration) error {
 	if l.ended {
 		return ErrReleased
 	}
+	if l.reader {
+		l.first.counts(l.ttl, -1)
+		l.first.counts(ttl, 1)
+	}
 	l.ttl = ttl
 	l.held.SetTTL(l.first.longest())
 	return nil
@@ -210,6 +253,9 @@ func (l *handle) longest() (ttl time.Duration) {
 		if !h.ended {
 			ttl = max(ttl, h.ttl)
 		}
+	}
+	for t := range l.ttls {
+		ttl = max(ttl, t)
 	}
 	return ttl
 }
@@ -232,20 +278,29 @@ func (l *Lease) endHandle(at time.Time) (last bool, keep time.Duration, err erro
 	if l.calm != nil {
 		l.calm()
 	}
+	if l.reader {
+		f.counts(l.ttl, -1)
+	}
 	l.next()
 	if at.After(f.until) {
 		f.needs()
 		f.until = at
 	}
 	h := l.handle
-	for h.ended && h.below == nil && h.above != nil {
+	for h.ended && h.below == nil && h.readers == 0 && h.above != nil {
+		if h.reader {
+			h.above.readers--
+		} else {
+			h.above.below = nil
+		}
 		h = h.above
-		h.below = nil
 		h.next()
 	}
-	last = h == f && f.ended && f.below == nil
+	last = h == f && f.ended && f.below == nil && f.readers == 0
 	if !last {
-		l.held.SetTTL(f.longest())
+		if ttl := f.longest(); ttl > 0 { // 0: a reader has just joined, and sets it
+			l.held.SetTTL(ttl)
+		}
 		l.held.KeepUntil(f.until)
 	}
 	if l.cancel != nil && !last { // the end of the lease ends this context otherwise

@@ -9,9 +9,12 @@ import (
 
 // Holder has a lock, or a claim to it.
 type Holder struct {
-	// Owner is "label~client~random" for a client of Holdfast, and ends in "~left" if Left. It is any value if Foreign,
-	// and "" for a foreign key that is empty or not a string.
+	// Owner is "label~client~random" for a client of Holdfast. A reader's has "~r" at its end. With Left it has "~left"
+	// after the random part. Owner is any value if Foreign, and "" for a foreign key that is empty or not a string.
 	Owner string
+
+	// Shared is true if the holder is a reader: others may have the lock too.
+	Shared bool
 
 	// Foreign is true if the holder is not a client of Holdfast. Another Redlock library or a person then set a value
 	// under the plain key.
@@ -52,6 +55,13 @@ func (h Holder) String() string {
 
 // noText is the name of a holder whose plain key is empty or has another type, such as Redisson's hash.
 const noText = "a foreign key without a text value"
+
+// holderOf returns the holder with this owner.
+func holderOf(owner string, foreign bool) Holder {
+	return Holder{
+		Owner: owner, Foreign: foreign, Shared: !foreign && nodescript.IsReader(owner), Left: !foreign && nodescript.HasLeft(owner),
+	}
+}
 
 // firstOf returns the first holder, or a zero one.
 func firstOf(all []Holder) Holder {

@@ -17,8 +17,8 @@ import (
 // Lease is a held lock. The client renews it after a third of its validity, until Unlock. It is lost if renewal fails
 // for too long. It is safe for concurrent use.
 //
-// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. All handles
-// share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
+// A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. So are the
+// leases of readers that share one: see [Mutex.RLock]. All handles share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
 // last handle.
 //
 // If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
@@ -28,6 +28,7 @@ type Lease struct {
 	name   string
 	held   *renewal.Lease
 	set    *LeaseSet // of LockAll; nil: the lease is no member of a set
+	share  *share    // of RLock; nil: the lease has one user
 	*handle
 	own  handle // handle of the Lease that took the lock
 	calm func() // cancels the report of a child that becomes garbage; nil for the Lease that took the lock
@@ -83,12 +84,15 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 // Name returns the lock's name, without [Config.Prefix].
 func (l *Lease) Name() string { return l.name }
 
-// Owner returns the random id under which the nodes store the lease: "label~client~random".
+// Owner returns the random id under which the nodes store the lease: "label~client~random". [Lease.Downgrade] changes it.
 func (l *Lease) Owner() string { return l.held.Owner() }
 
 // String returns the lease in one line, for people and logs: name, token, deadline, and "(ended)" after its end.
 func (l *Lease) String() string {
 	what := ""
+	if l.Shared() {
+		what = "shared lock "
+	}
 	if slot := l.Slot(); slot >= 0 {
 		what = fmt.Sprintf("slot %d of ", slot)
 	}
@@ -100,10 +104,13 @@ func (l *Lease) String() string {
 }
 
 // Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. For a
-// semaphore this holds for each slot. Send it with every write, and let the resource refuse a token below the highest
-// that it has seen. That protects the resource from a holder that was paused past its deadline; no lock can warn such a
-// holder in time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes'
-// clocks. https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+// semaphore this holds for each slot. The token of a shared lease is larger than those of all earlier exclusive leases.
+// Readers that share a lease have one token. [Lease.Downgrade] raises the token.
+//
+// Send the token with every write, and let the resource refuse a token below the highest that it has seen: see package
+// fence. That protects the resource from a holder that was paused past its deadline; no lock can warn such a holder in
+// time. The token fits an SQL BIGINT. It is the time of the acquisition in µs since the epoch, by the nodes' clocks.
+// https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
 func (l *Lease) Fence() int64 { return l.held.Token() }
 
 // Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
@@ -199,6 +206,9 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 // another handle asked for.
 func (l *Lease) release(ctx context.Context, at time.Time) error {
 	last, keep, err := l.endHandle(at)
+	if l.share != nil && (last || l.held.End() != nil) {
+		l.client.locker.Closed(l.held.Kind().Line(), l.share)
+	}
 	switch {
 	case err != nil:
 		return l.wrap(ctx, "unlock", err)

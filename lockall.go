@@ -174,7 +174,7 @@ func (s *LeaseSet) handles(ctx context.Context, locks []*Mutex, took []*Lease) (
 			others = append(others, i)
 			continue
 		}
-		if took[i], err = m.under(ctx, l, false); err != nil {
+		if took[i], err = m.under(ctx, l, false, false); err != nil {
 			return others, i, err
 		}
 	}

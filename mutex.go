@@ -76,19 +76,24 @@ func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) e
 // while the handle is in use. With [Reentrant](false) the error matches [ErrReentrant] instead.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
-		return m.under(ctx, l, true)
+		return m.under(ctx, l, true, false)
 	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
 	}
 	defer m.client.taking.Done()
-	want := waiting.Want{Lock: m.kind(), TTL: m.ttl, Through: m.through}
+	began := m.begins()
+	g, r := m.client.locker.WaitFor(ctx, m.want(m.kind()))
+	return m.lease(ctx, began, g, r)
+}
+
+// want returns the wish of a call that waits.
+func (m *Mutex) want(k kind.Kind) waiting.Want {
+	want := waiting.Want{Lock: k, TTL: m.ttl, Through: m.through}
 	if m.listens() {
 		want.Told = func(r *waiting.Refusal) { m.tell(m.prefix(m.refused(r))) }
 	}
-	began := m.begins()
-	g, r := m.client.locker.WaitFor(ctx, want)
-	return m.lease(ctx, began, g, r)
+	return want
 }
 
 // TryLock takes the lock if nobody has it. If somebody has it, the error matches [ErrHeld] and is a [*HeldError]. If
@@ -99,7 +104,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // goroutine has the handle of this context, the error matches ErrHeld.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if l := m.mine(ctx); l != nil {
-		return m.under(ctx, l, false)
+		return m.under(ctx, l, false, false)
 	}
 	if err := m.begin(ctx); err != nil {
 		return nil, m.prefix(err)
@@ -123,8 +128,8 @@ func (m *Mutex) mine(ctx context.Context) *Lease {
 }
 
 // under returns a handle of a lease to which the caller's context belongs. wait says that the call may wait for a
-// handle of another goroutine.
-func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) {
+// handle of another goroutine. shared says that the handle is a reader's.
+func (m *Mutex) under(ctx context.Context, l *Lease, wait, shared bool) (*Lease, error) {
 	if m.never {
 		return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrReentrant))
 	}
@@ -135,15 +140,17 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	over := func(err error) error {
 		return m.prefix(fmt.Errorf("%s %q under its own lease: %w", m.noun(), m.name, err))
 	}
-	h, err := l.take(ctx, m.ttl, nil)
+	h, err := l.take(ctx, m.ttl, nil, shared)
 	if err != nil {
 		return nil, over(err)
 	}
 	if h != nil {
 		return h, nil
 	}
+	own := holderOf(l.Owner(), false)
+	own.Own = true
 	held := &HeldError{
-		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{{Owner: l.Owner(), Own: true}},
+		Name: m.name, Slots: m.k(), ExpiresIn: max(time.Until(l.Deadline()), 0), Holders: []Holder{own},
 	}
 	if !wait {
 		return nil, m.prefix(held)
@@ -151,7 +158,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 	if m.listens() {
 		m.tell(m.prefix(held))
 	}
-	t := l.queue()
+	t := l.queue(shared)
 	defer l.leaves(t)
 	for {
 		select {
@@ -162,7 +169,7 @@ func (m *Mutex) under(ctx context.Context, l *Lease, wait bool) (*Lease, error) 
 		case <-m.client.stop:
 			return nil, m.prefix(fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed))
 		}
-		if h, err := l.take(ctx, m.ttl, t); err != nil {
+		if h, err := l.take(ctx, m.ttl, t, shared); err != nil {
 			return nil, over(err)
 		} else if h != nil {
 			return h, nil
@@ -209,8 +216,13 @@ func (m *Mutex) prefix(err error) error { return fmt.Errorf("holdfast: %w", err)
 func (m *Mutex) lease(ctx context.Context, began clock.Instant, g waiting.Grant, r *waiting.Refusal) (*Lease, error) {
 	switch {
 	case r == nil:
-		l := newLease(ctx, m, g)
-		if m.client.events.Wanted(events.Acquired) {
+		var l *Lease
+		if g.Share == nil {
+			l = newLease(ctx, m, g)
+		} else {
+			l = g.Share.(*share).enter(ctx, m)
+		}
+		if g.Owner != "" && m.client.events.Wanted(events.Acquired) {
 			m.client.events.Emit(&events.Event{
 				Kind: events.Acquired, Name: m.lock.Name(), Owner: g.Owner, Token: g.Token, Took: m.client.fan.Now().Sub(began),
 			})
@@ -241,9 +253,15 @@ func (m *Mutex) refused(r *waiting.Refusal) error {
 	}
 	e := &HeldError{Name: m.name, Slots: m.k(), ExpiresIn: left, Place: r.Rank() + 1, Nodes: nodes}
 	if owner != "" || foreign {
-		e.Holders = []Holder{{
-			Owner: owner, Foreign: foreign, Left: !foreign && nodescript.HasLeft(owner), Own: nodescript.ClientOf(owner) == m.client.id,
-		}}
+		owners := []string{owner}
+		if n := r.Readers(); n != nil {
+			e.Readers, owners = n.Readers, n.Owners
+		}
+		for _, owner := range owners {
+			h := holderOf(owner, foreign)
+			h.Own = nodescript.ClientOf(owner) == m.client.id
+			e.Holders = append(e.Holders, h)
+		}
 	}
 	return e
 }

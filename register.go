@@ -19,7 +19,7 @@ var (
 	ErrBadValue = errors.New("bad value")
 
 	// ErrNoValue means that the lease has no value, because it is not an exclusive lease of a [Mutex]. A slot of a
-	// [Semaphore] has none.
+	// [Semaphore] and a reader have none.
 	ErrNoValue = errors.New("only an exclusive lease of a Mutex has a value")
 )
 
@@ -38,8 +38,8 @@ var (
 // The error matches [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered.
 // It also matches ErrUnavailable if too many nodes lost their memory in the last 30 days and do not have a value written
 // since: see [ReasonYoungMemory]. A new node set is of this kind: until its memory is 30 days old, the first Load of a
-// name needs all nodes. If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore the error
-// matches [ErrNoValue].
+// name needs all nodes. If ctx ends first, the error matches ctx's Err and cause. For a slot of a semaphore and
+// for a reader the error matches [ErrNoValue].
 //
 // All handles of a lease share its value.
 func (l *Lease) Load(ctx context.Context) ([]byte, error) {
@@ -64,7 +64,7 @@ func (l *Lease) Load(ctx context.Context) ([]byte, error) {
 // value may or may not be stored; the holder must Load before it relies on the old or the new value. The error matches
 // [ErrLost] or [ErrReleased] if the lease has ended, and [ErrUnavailable] if too few nodes answered. If ctx ends first,
 // the error matches ctx's Err and cause. The error matches [ErrBadValue] if the value is too large, and [ErrNoValue] for
-// a slot of a semaphore; nothing is stored then.
+// a slot of a semaphore and a reader; nothing is stored then.
 //
 // A holder that was paused past its deadline cannot replace the value of a later holder.
 func (l *Lease) Store(ctx context.Context, value []byte) error {

@@ -1,6 +1,7 @@
 package holdfast
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -18,10 +19,14 @@ type Status struct {
 	// holder is unknown.
 	Held bool
 
+	// Readers is the number of readers that have the lock. It is 0 if nobody has it shared.
+	Readers int
+
 	// Slots is the number of slots of a semaphore, as the caller of [Client.Semaphore] gave it. It is 0 for a lock.
 	Slots int
 
-	// Holders are the holders of the lock: one for an exclusive lock. It is empty if Held is false.
+	// Holders are the holders of the lock: one for an exclusive lock, and up to 100 readers of a shared one, the lowest
+	// token first. It is empty if Held is false.
 	Holders []Holder
 
 	// Nodes has the answer of each node, in the order of Config.Nodes: free, held, offered, or the reason why the node
@@ -92,21 +97,22 @@ func (c *Client) inspect(ctx context.Context, name string, l *kind.Exclusive) *S
 func (s *Status) judge() (known bool) {
 	named, sure, unknown := map[string]int{}, map[string]int{}, 0
 	majority := quorum.Majority(len(s.Nodes))
+	s.Held, s.Holders = false, nil
 	for _, n := range s.Nodes {
 		if n.Err != nil || n.forgetful {
 			unknown++
 		}
-		if n.Err != nil || !n.Held() {
-			continue
-		}
-		if !n.forgetful {
-			sure[n.Owner]++
-		}
-		if named[n.Owner]++; named[n.Owner] >= majority {
-			s.Held = true
-			s.Holders = []Holder{s.holder(n.Owner, majority)}
+		for _, h := range n.holders() {
+			if !n.forgetful {
+				sure[h.Owner]++
+			}
+			if named[h.Owner]++; named[h.Owner] == majority {
+				s.Held = true
+				s.Holders = append(s.Holders, s.holder(h.Owner, majority))
+			}
 		}
 	}
+	s.count(majority)
 	most := 0
 	for _, n := range sure {
 		most = max(most, n)
@@ -114,14 +120,44 @@ func (s *Status) judge() (known bool) {
 	return s.Held || len(s.Nodes)-unknown >= majority && most+unknown < majority
 }
 
+// holders returns the holders that the node names, each with its own facts: one, or all readers.
+func (n NodeAnswer) holders() []NodeAnswer {
+	switch {
+	case n.Err != nil || !n.Held():
+		return nil
+	case n.readers != nil:
+		return n.readers
+	}
+	return []NodeAnswer{n}
+}
+
+// count orders the readers and counts them. A node lists only some of many readers.
+func (s *Status) count(majority int) {
+	slices.SortStableFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Fence, b.Fence) })
+	if !s.Holder().Shared || s.Holder().Offered {
+		return
+	}
+	s.Readers = len(s.Holders)
+	counts := make([]int, len(s.Nodes))
+	for i, n := range s.Nodes {
+		counts[i] = n.Readers
+	}
+	slices.Sort(counts)
+	if most := counts[len(counts)-majority]; most > nodescript.MostListed {
+		s.Readers = max(s.Readers, most)
+	}
+}
+
 // holder returns the facts of the nodes about an owner that a majority names. Some nodes may still have a claim of the
 // owner. The owner has a lease if a majority says so.
 func (s *Status) holder(owner string, majority int) Holder {
 	h, leases, fence := Holder{Owner: owner}, 0, int64(0)
 	for _, n := range s.Nodes {
-		if n.Err != nil || !n.Held() || n.Owner != owner {
+		i := slices.IndexFunc(n.holders(), func(h NodeAnswer) bool { return h.Owner == owner })
+		if i < 0 {
 			continue
 		}
+		n = n.holders()[i]
 		h.Foreign = h.Foreign || n.Foreign
 		if n.Fence != 0 {
 			leases++
@@ -131,7 +167,8 @@ func (s *Status) holder(owner string, majority int) Holder {
 			h.Until = n.Until
 		}
 	}
-	h.Left = !h.Foreign && nodescript.HasLeft(owner)
+	as := holderOf(owner, h.Foreign)
+	h.Left, h.Shared = as.Left, as.Shared
 	h.Offered = !h.Foreign && leases < majority
 	if leases >= majority {
 		h.Fence, h.Since = fence, time.UnixMicro(fence)
@@ -154,9 +191,35 @@ func viewOf(v nodescript.View) NodeAnswer {
 			n.Until = time.UnixMicro(v.Time).Add(v.Left)
 		}
 		return n
+	case len(v.Readers.List) > 0:
+		return readersOf(v.Readers)
 	}
 	if !v.Votes {
 		return NodeAnswer{Reason: ReasonFreeNoVote}
 	}
 	return NodeAnswer{Reason: ReasonFree}
+}
+
+// readersOf returns the public answer of a node that has readers. Claims come last. If there are only claims, the lock is
+// offered to their owners.
+func readersOf(r nodescript.Readers) NodeAnswer {
+	var all []NodeAnswer
+	for _, one := range r.List {
+		n := NodeAnswer{Reason: ReasonHeld, Owner: one.Owner, Fence: one.Token, Until: time.UnixMicro(one.Expiry)}
+		if n.Fence == 0 {
+			n.Reason = ReasonOffered
+		}
+		all = append(all, n)
+	}
+	first := all[0]
+	first.readers = all
+	if first.Fence != 0 {
+		first.Readers = r.Count - len(slices.DeleteFunc(slices.Clone(all), func(n NodeAnswer) bool { return n.Fence != 0 }))
+	}
+	for _, n := range all {
+		if n.Until.After(first.Until) {
+			first.Until = n.Until
+		}
+	}
+	return first
 }

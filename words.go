@@ -29,6 +29,9 @@ func (n NodeAnswer) Why() string { return printable.Text(n.why()) }
 func (n NodeAnswer) said() string {
 	switch n.Reason {
 	case ReasonHeld:
+		if n.Readers > 0 {
+			return "held shared " + byWhom(n.Owner, false) + more(n.Readers-1) + n.forHowLong()
+		}
 		return "held " + byWhom(n.Owner, n.Foreign) + n.forHowLong()
 	case ReasonOffered:
 		return "held for " + nodescript.Label(n.Owner) + n.forHowLong()
@@ -238,6 +241,9 @@ func (e *HeldError) Said() string {
 	if e.Holder().Own {
 		held = "held by this very client, " + e.Holder().String() + ","
 	}
+	if e.Holder().Shared {
+		held = "held shared by " + strings.TrimPrefix(held, "held by ") + more(e.Readers-1)
+	}
 	if e.Slots > 1 {
 		held = fmt.Sprintf("all %d slots are held, one of them ", e.Slots) + strings.TrimPrefix(held, "held ")
 	}
@@ -248,6 +254,17 @@ func (e *HeldError) Said() string {
 		held += ","
 	}
 	return held + " without expiry; it stays until somebody deletes it"
+}
+
+// more returns the words for so many readers more.
+func more(n int) string {
+	switch {
+	case n < 1:
+		return ""
+	case n == 1:
+		return " and 1 other"
+	}
+	return fmt.Sprintf(" and %d others", n)
 }
 
 // forPeople rounds a duration to a precision that a person reads at a glance.

@@ -188,7 +188,8 @@ func (s *Nodes) Restart(tb testing.TB, i int) {
 	s.running[i] = node
 }
 
-// Lose makes the client lose the lease: another owner gets the lock on all running nodes, for a minute. Lose returns
+// Lose makes the client lose the lease: another owner gets the lock on all running nodes, for a minute. If the lease is
+// shared, the other readers of the lock lose it too, with their next renewals. Lose returns
 // when lease.Context has ended with the cause [holdfast.ErrLost]. The test fails if the lease is released before or
 // during the call instead.
 func (s *Nodes) Lose(tb testing.TB, lease *holdfast.Lease) {

@@ -191,6 +191,27 @@ func failure(tb testing.TB, test func(testing.TB)) string {
 	return f.said
 }
 
+// A shared lock is lost like an exclusive one, also by its other readers.
+func TestASharedLockIsLostOnDemand(t *testing.T) {
+	nodes := holdfasttest.Start(t, 3)
+	c, other := nodes.Client(t, holdfast.Config{}), nodes.Client(t, holdfast.Config{})
+	lease, err := c.Mutex("x").RLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := other.Mutex("x").RLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.Lose(t, lease)
+	if !errors.Is(context.Cause(lease.Context()), holdfast.ErrLost) {
+		t.Errorf("the lease ended with %v", context.Cause(lease.Context()))
+	}
+	if err := beside.Extend(t.Context(), 10*time.Second); !errors.Is(err, holdfast.ErrLost) {
+		t.Errorf("a reader beside a thief extends its lease: %v", err)
+	}
+}
+
 // A slot of a semaphore is lost like a lock.
 func TestASlotIsLostOnDemand(t *testing.T) {
 	nodes := holdfasttest.Start(t, 3)

@@ -24,10 +24,11 @@ func TestBidsKeepTheirPromises(t *testing.T) {
 			t.Fatalf("seed %d, %d nodes, TTL %s: %s", seed, len(w.servers), w.ttl, broken)
 		}
 		sum.Won, sum.Passed, sum.Handoffs = sum.Won+w.Won, sum.Passed+w.Passed, sum.Handoffs+w.Handoffs
+		sum.Shared += w.Shared
 		sum.Lost, sum.Repeated = sum.Lost+w.Lost, sum.Repeated+w.Repeated
 	}
-	t.Logf("%d worlds: %d leases, %d passes, %d hand-offs, %d messages lost, %d repeated", n, sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated)
-	if *flagSeed == 0 && min(sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated) == 0 {
+	t.Logf("%d worlds: %d leases, %d passes, %d hand-offs, %d messages lost, %d repeated, %d leases beside another", n, sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated, sum.Shared)
+	if *flagSeed == 0 && min(sum.Won, sum.Passed, sum.Handoffs, sum.Lost, sum.Repeated, sum.Shared) == 0 {
 		t.Error("something never happened")
 	}
 }

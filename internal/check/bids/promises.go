@@ -2,11 +2,13 @@ package bids
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/bid"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // holding is a lease, for as long as its holder relies on it.
@@ -23,21 +25,38 @@ func (w *World) breaks(format string, args ...any) {
 	}
 }
 
-// holds notes a lease. At most one holder relies on the lock, and each token is greater than the last. Both hold for
-// each slot of a semaphore.
+// holds notes a lease. A writer relies on the lock beside nobody. Its token is greater than all before it, and a
+// reader's is greater than those of all writers before it. For each slot of a semaphore, the same holds of its writers.
 func (w *World) holds(b *bidding, l bid.Lease) *holding {
-	if h := w.holders[l.Slot]; h != nil && !h.ended && w.now < h.lease.Deadline {
-		w.breaks("two holders of slot %d: %s won while %s relies on the lock for another %s", l.Slot, l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
+	reader, beside := nodescript.IsReader(l.Owner), false
+	w.holders[l.Slot] = slices.DeleteFunc(w.holders[l.Slot], func(h *holding) bool { return w.now >= h.over })
+	for _, h := range w.holders[l.Slot] {
+		if h.ended || w.now >= h.lease.Deadline {
+			continue
+		}
+		if beside = true; !reader || !nodescript.IsReader(h.lease.Owner) {
+			w.breaks("two holders of slot %d: %s won while %s relies on the lock for another %s", l.Slot, l.Owner, h.lease.Owner, h.lease.Deadline.Sub(w.now))
+		}
 	}
-	if last := w.tokens[l.Slot]; l.Token <= last {
-		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, last)
+	least := w.tokens[l.Slot]
+	if reader {
+		least = w.written
+	}
+	if l.Token <= least {
+		w.breaks("the token %d of %s follows the token %d", l.Token, b.machine.Owner, least)
 	}
 	if most := max(int(b.machine.Slots), 1); l.Slot >= most {
 		w.breaks("slot %d of %d", l.Slot, most)
 	}
-	w.Won++
-	w.tokens[l.Slot], w.holders[l.Slot] = l.Token, &holding{lease: l, over: l.Sent.Add(w.ttl + 2*window)}
-	return w.holders[l.Slot]
+	if w.Won++; beside {
+		w.Shared++
+	}
+	if w.tokens[l.Slot] = max(w.tokens[l.Slot], l.Token); !reader {
+		w.written = l.Token
+	}
+	h := &holding{lease: l, over: l.Sent.Add(w.ttl + 2*window)}
+	w.holders[l.Slot] = append(w.holders[l.Slot], h)
+	return h
 }
 
 // apart limits the check of overtaking. The overtaken waiter must have come earlier by more than apart, and must have
@@ -68,8 +87,8 @@ const idles = 3 * time.Second
 // watch checks, once the faults are over, that no slot stays unused while somebody waits.
 func (w *World) watch(since time.Duration) {
 	used := 0
-	for _, h := range w.holders {
-		if !h.ended && w.now < h.over {
+	for _, all := range w.holders {
+		if slices.ContainsFunc(all, func(h *holding) bool { return !h.ended && w.now < h.over }) {
 			used++
 		}
 	}

@@ -3,6 +3,8 @@ package bids
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
@@ -37,13 +39,22 @@ func (s *server) call(c nodescript.Call) nodescript.Answer {
 	return nodescript.ParseReply(c.Op, r[0])
 }
 
-// keeps returns the owner of a record that the node keeps for some client, and the queue.
+// keeps returns what the node keeps for some client: the owner of a record, its readers, and a queue.
 func (s *server) keeps() (owner string, queue []string) {
+	var readers []string
 	for _, k := range s.Keys() {
 		if len(k.Waiting) > 0 {
 			queue = k.Waiting
 		}
-		if nodescript.KindOf(k.Name) == nodescript.RecordOfKey {
+		switch nodescript.KindOf(k.Name) {
+		case nodescript.ReadersOfKey:
+			for i := 0; i < len(k.Fields); i += 2 {
+				ends, err := strconv.ParseInt(k.Fields[i+1][16:], 10, 64)
+				if nodescript.IsReader(k.Fields[i]) && (err != nil || ends > s.Clock()) {
+					readers = append(readers, k.Fields[i])
+				}
+			}
+		case nodescript.RecordOfKey:
 			r, err := nodescript.ParseRecord(k.Text)
 			if err != nil {
 				panic(err)
@@ -53,5 +64,5 @@ func (s *server) keeps() (owner string, queue []string) {
 			}
 		}
 	}
-	return owner, queue
+	return strings.Join(append(readers, owner), ""), queue
 }

@@ -18,6 +18,7 @@ const mostPasses = 8
 type waiter struct {
 	c      *client
 	ticket int64
+	reader bool
 	bid    *bidding
 	done   bool          // it gave up, or got the lock
 	asks   clock.Instant // since then it is the first in its line; 0: it is not
@@ -36,7 +37,7 @@ type bidding struct {
 
 // enter adds another waiter to the client.
 func (c *client) enter() {
-	wt := &waiter{c: c}
+	wt := &waiter{c: c, reader: c.w.readers && c.w.chance(2)}
 	wt.ticket, _, _ = c.draw()
 	wt.begin()
 	c.line = append(c.line, wt)
@@ -52,10 +53,13 @@ func (c *client) enter() {
 func (wt *waiter) begin() {
 	c := wt.c
 	c.owners++
+	owner := nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners)))
+	if wt.reader {
+		owner = nodescript.ReaderOwner(owner)
+	}
 	wt.bid = &bidding{of: wt, number: c.owners, machine: bid.New(bid.Config{
-		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket,
+		N: len(c.w.servers), Window: window, MaxTTL: c.w.set.MaxTTL, TTL: c.w.ttl, Ticket: wt.ticket, Owner: owner,
 		Slots: int16(c.slots()), First: int16(c.prefers()),
-		Owner: nodescript.NewOwner("bid", c.id, wt.ticket, []byte(fmt.Sprintf("random%03d", c.owners))),
 	})}
 }
 
@@ -204,7 +208,9 @@ func (c *client) release(b *bidding, l bid.Lease) {
 	if len(c.line) > 0 {
 		next = c.line[0].bid
 	}
-	if next != nil && !c.w.quiet && c.w.chance(2) && !(l.Others && l.Passes >= mostPasses) {
+	// Readers do not pass their lease: others may have the name, too. See Locker.Pass in package waiting.
+	passes := next != nil && !c.w.quiet && c.w.chance(2) && !nodescript.IsReader(l.Owner)
+	if passes && !(l.Others && l.Passes >= mostPasses) {
 		from := bid.Passed{Owner: l.Owner, Highest: l.Token, Over: over, Passes: l.Passes, Slot: int16(l.Slot)}
 		if actions := next.machine.Passed(from); actions != nil {
 			next.do(actions)

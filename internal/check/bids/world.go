@@ -31,15 +31,18 @@ type World struct {
 	crashes bool // holders may crash
 	slow    bool // answers may be slow
 	repeats bool // requests may arrive twice
+	readers bool // half of the waiters are readers
 	dead    bool // the last of several nodes never answers
 	quiet   bool // there are no faults at all, and no passes: waiters are served in their order
 	crowd   int  // the number of additional clients; if it is not 0, every waiter comes once more after the faults
 
-	holders map[int]*holding // by slot; a lock has the slot 0
-	tokens  map[int]int64    // by slot: the highest token of a lease so far
+	holders map[int][]*holding // by slot: the leases that somebody may still rely on; a lock has the slot 0
+	tokens  map[int]int64      // by slot: the highest token of a lease so far
+	written int64              // the highest token of a writer's lease so far; a slot's holders are no readers
 	broken  string
 
 	Won, Passed, Moved, Lost, Repeated, Handoffs int // what happened
+	Shared                                       int // readers that won beside readers
 }
 
 // Explore runs the world of a seed. It returns the first broken promise, or "".
@@ -50,6 +53,7 @@ func Explore(seed uint64) (*World, string) {
 // ExploreSlots is Explore for a semaphore. In some worlds the clients differ in the number of slots.
 func ExploreSlots(seed uint64) (*World, string) {
 	return explore(seed, func(w *World) (kinds []kind.Kind) {
+		w.readers = false
 		k := 1 + w.rng.IntN(4)
 		kinds = append(kinds, slotsOf(k))
 		w.crowd, w.dead, w.quiet = w.rng.IntN(4), w.chance(3), w.chance(4)
@@ -66,7 +70,8 @@ func slotsOf(k int) kind.Kind { return kind.NewSlots(nodescript.NewSlots("x", k)
 
 // explore runs the world of a seed. The clients want the kinds in turn.
 func explore(seed uint64, draw func(w *World) []kind.Kind) (*World, string) {
-	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), holders: map[int]*holding{}, tokens: map[int]int64{}}
+	w := &World{rng: rand.New(rand.NewPCG(seed, 1)), holders: map[int][]*holding{}, tokens: map[int]int64{}}
+	w.readers = w.chance(2)
 	kinds := draw(w)
 	n := []int{1, 3, 3, 3, 5}[w.rng.IntN(5)]
 	w.set = nodescript.Config{N: n, MaxTTL: 10 * time.Second, Window: window, Cluster: "bids"}

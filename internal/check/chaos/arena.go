@@ -60,7 +60,8 @@ func (a *arena) startClient(slot int) {
 
 func (a *arena) role(id int) Role {
 	return Role{
-		Client: id, Locker: a.plan.Locker, Nodes: urls(a.nodes, id%sides), Names: a.plan.names(), TTL: a.plan.TTL, Window: a.plan.Window,
+		Readers: max(a.plan.Readers, 0),
+		Client:  id, Locker: a.plan.Locker, Nodes: urls(a.nodes, id%sides), Names: a.plan.names(), TTL: a.plan.TTL, Window: a.plan.Window,
 		Loops: a.plan.Loops, Resource: a.resource.Addr(), Dir: a.dir, Pause: a.plan.Pause, Parts: a.plan.ours(),
 	}
 }

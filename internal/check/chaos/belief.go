@@ -16,6 +16,7 @@ type belief struct {
 	lease        int64
 	name         string
 	token        int64
+	shared       bool
 	wanted       int64
 	from, to     int64
 	noticed      int64         // when the client reported that it no longer relies on the lock; 0: never
@@ -80,7 +81,7 @@ func (p *process) beliefs(ended int64) (list []belief, wishes []wish) {
 				*l = lease{belief: belief{client: p.id, loop: e.Loop, lease: e.Lease}}
 			}
 			l.wanting, l.holding = false, true
-			l.name, l.from, l.token, l.deadline = e.Name, e.At, e.Token, e.Deadline
+			l.name, l.from, l.token, l.shared, l.deadline = e.Name, e.At, e.Token, e.Shared, e.Deadline
 		case keeps:
 			l.deadline = e.Deadline
 		case over:
@@ -135,18 +136,39 @@ type clash struct {
 	at            int64
 }
 
-// overlaps finds each belief that began while another belief in the same name lasted.
+// overlaps finds each belief that began while another belief in the same name lasted, unless both are of readers.
 func overlaps(list []belief) (found []clash) {
-	var longest belief // the earlier belief that lasts longest
+	var longest, writer belief // the earlier belief that lasts longest, of all and of writers
 	for _, b := range list {
-		if longest.to > b.from {
-			found = append(found, clash{longest, b, b.from})
+		other := longest
+		if b.shared {
+			other = writer
+		}
+		if other.to > b.from {
+			found = append(found, clash{other, b, b.from})
 		}
 		if b.to > longest.to {
 			longest = b
 		}
+		if !b.shared && b.to > writer.to {
+			writer = b
+		}
 	}
 	return found
+}
+
+// together counts the readers that began while another reader had the same name.
+func together(list []belief) (n int) {
+	var last int64
+	for _, b := range list {
+		if b.shared {
+			if last > b.from {
+				n++
+			}
+			last = max(last, b.to)
+		}
+	}
+	return n
 }
 
 // untold finds each belief that began after the end of the previous belief, although the previous process ran and had
@@ -156,6 +178,9 @@ func untold(list []belief, still map[int][]span) (found []clash) {
 		for _, next := range list[i+1:] {
 			if next.from >= b.noticed {
 				break
+			}
+			if b.shared && next.shared {
+				continue
 			}
 			if next.from >= b.to { // an earlier belief overlaps
 				if !meets(still[b.client], b.to, next.from) {
@@ -168,18 +193,28 @@ func untold(list []belief, still map[int][]span) (found []clash) {
 	return found
 }
 
-// inversions finds each belief whose token is not above the token of an earlier belief. The order of the beliefs is the
-// order in which they began, because each belief was valid at its begin.
+// inversions finds each belief whose token is not above the token of an earlier belief. A reader's token need only be
+// above those of writers. The order of the beliefs is the order in which they began, because each belief was valid at
+// its begin.
 func inversions(list []belief) (found []clash) {
-	var highest belief
+	var highest, writer belief
 	for _, b := range list {
 		if b.token == 0 {
 			continue
 		}
-		if highest.token >= b.token {
-			found = append(found, clash{highest, b, b.from})
-		} else {
+		other := highest
+		if b.shared {
+			other = writer
+		}
+		if other.token >= b.token {
+			found = append(found, clash{other, b, b.from})
+			continue
+		}
+		if b.token > highest.token {
 			highest = b
+		}
+		if !b.shared {
+			writer = b
 		}
 	}
 	return found

@@ -106,7 +106,11 @@ func (c *client) loop(ctx context.Context, loop int) error {
 		if err != nil {
 			break // the loop was told to end
 		}
-		if err := c.hold(e, held, func(e *Event, keeps func()) error { return c.change(ctx, e, held, keeps) }); err != nil {
+		use := func(e *Event, keeps func()) error { return c.change(ctx, e, held, keeps) }
+		if shared(held) { // a reader changes nothing
+			use = func(_ *Event, keeps func()) error { c.sleep(held, keeps); return nil }
+		}
+		if err := c.hold(e, held, use); err != nil {
 			return err
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))

@@ -21,6 +21,7 @@ type Event struct {
 	Name     string `json:",omitempty"`
 	Token    int64  `json:",omitempty"`
 	Deadline int64  `json:",omitempty"` // in the same unit as At; 0: the lock gives no deadline
+	Shared   bool   `json:",omitempty"` // the client is a reader
 	Lost     bool   `json:",omitempty"` // for over: the lock was lost, not released
 
 	// These fields belong to over: the acknowledged and the refused writes by resource, and their element.

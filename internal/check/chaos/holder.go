@@ -32,7 +32,7 @@ func (c *client) work() time.Duration {
 // hold runs use during a lease, from its first instant to its end. It reports the end before it unlocks. So if the
 // client is killed in between, it relied on the lock for no longer than it reported.
 func (c *client) hold(e Event, held Held, use func(e *Event, keeps func()) error) error {
-	e.Token = held.Token()
+	e.Token, e.Shared = held.Token(), shared(held)
 	deadline := func() int64 {
 		if held.Deadline().IsZero() {
 			return 0
@@ -175,6 +175,12 @@ func (c *client) sleep(held Held, keeps func()) {
 			}
 		}
 	}
+}
+
+// shared reports whether other readers may have the lock too.
+func shared(held Held) bool {
+	s, ok := held.(interface{ Shared() bool })
+	return ok && s.Shared()
 }
 
 func believes(held Held) bool {

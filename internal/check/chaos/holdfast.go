@@ -73,9 +73,12 @@ func openNodes(r Role) ([]redisnode.Node, error) {
 // Lock usually waits. One time in ten it only tries, and its caller asks again.
 func (l *holdfastLocker) Lock(ctx context.Context, name string) (Held, error) {
 	m := l.client.Mutex(name, holdfast.OnWait(l.refused))
-	lock := m.Lock
+	lock, try := m.Lock, m.TryLock
+	if rand.N(100) < l.role.Readers {
+		lock, try = m.RLock, m.TryRLock
+	}
 	if rand.N(10) == 0 {
-		lock = m.TryLock
+		lock = try
 	}
 	lease, err := lock(ctx)
 	if err != nil {

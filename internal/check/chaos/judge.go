@@ -57,6 +57,7 @@ func (a *arena) judge(r *Report, ended int64) {
 			r.ByFault[a.blame(c.at)]++
 			r.Clashes = append(r.Clashes, a.describe("overlap", c))
 		}
+		r.Together += together(list)
 		for _, c := range untold(list, still) {
 			r.Untold++
 			r.Clashes = append(r.Clashes, a.describe("late notice", c))
@@ -109,6 +110,9 @@ func (a *arena) count(r *Report, all []belief) {
 	lists := a.lists()
 	for _, b := range all {
 		r.Grants++
+		if b.shared {
+			r.Readers++
+		}
 		if b.lost {
 			r.Losses++
 		}

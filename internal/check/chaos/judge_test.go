@@ -29,6 +29,43 @@ func told(leases ...[4]int64) *process {
 	return p
 }
 
+// Readers may have a lock together, and with tokens in any order. A writer has it alone, and its token is above all
+// before it.
+func TestJudgesTellReadersFromWriters(t *testing.T) {
+	reader := func(from, to, token int64) belief {
+		return belief{from: from, to: to, token: token, shared: true, name: "x"}
+	}
+	writer := func(from, to, token int64) belief { return belief{from: from, to: to, token: token, name: "x"} }
+	for name, c := range map[string]struct {
+		list                           []belief
+		overlaps, inversions, together int
+	}{
+		"readers together":                {[]belief{reader(10, 40, 2), reader(20, 30, 1), reader(25, 50, 2)}, 0, 0, 2},
+		"a writer after readers":          {[]belief{reader(10, 40, 2), reader(20, 30, 1), writer(40, 50, 3)}, 0, 0, 1},
+		"a writer beside readers":         {[]belief{reader(10, 40, 2), reader(20, 30, 1), writer(35, 50, 3)}, 1, 0, 1},
+		"a reader beside a writer":        {[]belief{writer(10, 40, 1), reader(20, 30, 2)}, 1, 0, 0},
+		"a writer below a reader":         {[]belief{reader(10, 20, 5), reader(12, 20, 3), writer(20, 30, 4)}, 0, 1, 1},
+		"a reader below a writer":         {[]belief{writer(10, 20, 5), reader(20, 30, 4)}, 0, 1, 0},
+		"a reader below a reader, behind": {[]belief{writer(10, 20, 1), reader(20, 30, 5), reader(40, 50, 4)}, 0, 0, 0},
+	} {
+		for i := range c.list {
+			c.list[i].wanted = c.list[i].from - 1
+		}
+		if got := len(overlaps(c.list)); got != c.overlaps {
+			t.Errorf("%s: %d overlaps, want %d", name, got, c.overlaps)
+		}
+		if got := len(inversions(c.list)); got != c.inversions {
+			t.Errorf("%s: %d inversions, want %d", name, got, c.inversions)
+		}
+		if got := together(c.list); got != c.together {
+			t.Errorf("%s: %d together, want %d", name, got, c.together)
+		}
+		if l := linear(c.list, true, "", checkerTimeout); (l.illegal > 0) != (c.overlaps+c.inversions > 0) || l.unknown > 0 {
+			t.Errorf("%s: %d windows are illegal, %d undecided; overlaps %d, inversions %d", name, l.illegal, l.unknown, c.overlaps, c.inversions)
+		}
+	}
+}
+
 func TestJudgesTellGoodHistoriesFromBadOnes(t *testing.T) {
 	for name, c := range map[string]struct {
 		p                    *process

@@ -34,6 +34,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind, value = redis.call('TYPE', key).ok, false
   if kind == 'string' then value = redis.call('GET', key) end
   if kind == 'zset' then value = redis.call('ZRANGEBYSCORE', key, 0, '+inf') end -- scores below 0 are claims of slots
+  if kind == 'hash' then value = redis.call('HGETALL', key) end
   all[#all + 1] = {key, value}
 end
 return all`
@@ -50,13 +51,16 @@ func (a *arena) things(n *node) (list []thing) {
 		pair := one.([]any)
 		key := fmt.Sprint(pair[0])
 		text, isText := pair[1].(string)
-		waiting, isQueue := pair[1].([]any)
+		several, isList := pair[1].([]any)
 		switch kind := nodescript.KindOf(key); {
 		case kind == nodescript.NodeKey:
-		case kind == nodescript.QueueOfKey && isQueue:
-			for _, w := range waiting {
+		case kind == nodescript.QueueOfKey && isList:
+			for _, w := range several {
 				list = append(list, thing{aPlace, key, nodescript.OwnerOfMember(key, fmt.Sprint(w))})
 			}
+		case kind == nodescript.ReadersOfKey && isList:
+			list = append(list, readers(key, several, now)...)
+		case isText && text == nodescript.Marker: // it may outlive the readers, and keeps nobody out
 		case kind == nodescript.RecordOfKey && isText:
 			switch r, err := nodescript.ParseRecord(text); {
 			case err != nil:
@@ -72,6 +76,30 @@ func (a *arena) things(n *node) (list []thing) {
 		default:
 			list = append(list, thing{anOdd, key, fmt.Sprint(pair[1])})
 		}
+	}
+	return list
+}
+
+// readers returns the entries of readers that have not expired. fields are those of their hash.
+func readers(key string, fields []any, now int64) (list []thing) {
+	for i := 0; i+1 < len(fields); i += 2 {
+		owner, text := fmt.Sprint(fields[i]), fmt.Sprint(fields[i+1])
+		if !nodescript.IsReader(owner) {
+			continue // the tokens of all readers
+		}
+		kind, expiry := aLease, int64(0)
+		if len(text) == 32 {
+			expiry, _ = strconv.ParseInt(text[16:], 10, 64)
+		}
+		switch claim := strings.HasPrefix(text, "0000000000000000"); {
+		case len(text) != 32:
+			kind = anOdd
+		case claim && expiry > now-ends:
+			kind = aClaim
+		case claim || expiry <= now:
+			continue
+		}
+		list = append(list, thing{kind, key, owner})
 	}
 	return list
 }

@@ -10,22 +10,25 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A foreign checker also judges the history, as the history of a mutex. The checker is porcupine (MIT; 1.3.1 of
+// A foreign checker also judges the history, as the history of a read-write lock. The checker is porcupine (MIT; 1.3.1 of
 // 2026-09), the usual linearizability checker in Go. It is quick where others are slow, needs no JVM as Knossos does,
 // and draws the violations that it finds.
 //
-// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. A client may take the
-// mutex when it is free. With fencing, the token must also be higher than the last token.
+// An acquire lasts from the wish to the return of Lock. A release happens when the belief ends. A writer may take the
+// lock when it is free, and a reader when no writer has it. With fencing, a writer's token must also be higher than all
+// tokens before it, and a reader's token than those of all writers before it.
 
 type grip struct {
-	release bool
-	token   int64
-	client  int
+	release, shared bool
+	token           int64
+	client          int
 }
 
 type gripped struct {
-	by    int // 0: no client
-	token int64
+	by      int // 0: no writer
+	readers int
+	token   int64
+	written int64 // the highest token of a writer
 }
 
 func mutexModel(fenced bool) porcupine.Model {
@@ -33,26 +36,42 @@ func mutexModel(fenced bool) porcupine.Model {
 		Init: func() any { return gripped{} },
 		Step: func(state, input, _ any) (bool, any) {
 			s, g := state.(gripped), input.(grip)
-			switch {
-			case g.release:
-				return s.by == g.client, gripped{0, s.token}
-			case s.by != 0 || fenced && g.token <= s.token:
-				return false, s
-			case !fenced:
-				return true, gripped{by: g.client}
+			token := g.token
+			if !fenced {
+				token = 0
 			}
-			return true, gripped{g.client, g.token}
+			next := s
+			switch {
+			case g.release && g.shared:
+				next.readers--
+				return s.readers > 0, next
+			case g.release:
+				next.by = 0
+				return s.by == g.client, next
+			case s.by != 0, g.shared && fenced && token <= s.written, !g.shared && (s.readers > 0 || fenced && token <= s.token):
+				return false, s
+			case g.shared:
+				next.readers++
+			default:
+				next.by, next.written = g.client, token
+			}
+			next.token = max(s.token, token)
+			return true, next
 		},
 		DescribeOperation: func(input, _ any) string {
 			g := input.(grip)
-			if g.release {
-				return fmt.Sprintf("release by %d", g.client)
+			how := ""
+			if g.shared {
+				how = "shared "
 			}
-			return fmt.Sprintf("acquire by %d, token %d", g.client, g.token)
+			if g.release {
+				return fmt.Sprintf("%srelease by %d", how, g.client)
+			}
+			return fmt.Sprintf("%sacquire by %d, token %d", how, g.client, g.token)
 		},
 		DescribeState: func(state any) string {
 			s := state.(gripped)
-			return fmt.Sprintf("held by %d, token %d", s.by, s.token)
+			return fmt.Sprintf("held by %d, %d readers, token %d", s.by, s.readers, s.token)
 		},
 	}
 }
@@ -87,8 +106,8 @@ func linear(list []belief, fenced bool, name string, within time.Duration) (l li
 		for i, b := range part {
 			// The index i identifies the client here, because a client locks many times.
 			ops = append(ops,
-				porcupine.Operation{ClientId: 2 * i, Input: grip{token: b.token, client: i + 1}, Call: max(b.wanted, part[0].from-1), Return: b.from},
-				porcupine.Operation{ClientId: 2*i + 1, Input: grip{release: true, client: i + 1}, Call: b.to, Return: b.to + 1})
+				porcupine.Operation{ClientId: 2 * i, Input: grip{token: b.token, shared: b.shared, client: i + 1}, Call: max(b.wanted, part[0].from-1), Return: b.from},
+				porcupine.Operation{ClientId: 2*i + 1, Input: grip{release: true, shared: b.shared, client: i + 1}, Call: b.to, Return: b.to + 1})
 		}
 		result, info := porcupine.CheckOperationsVerbose(model, ops, within)
 		l.windows++

@@ -46,6 +46,7 @@ type Role struct {
 	Loops    int    // the number of goroutines that lock
 	Resource string // host:port of the server with the registers
 	Dir      string // the directory of the counter files
+	Readers  int    // of a hundred locks, so many are shared
 	Parts    bool   // the client makes attempts that are cut short when it is told to end
 	Pause    int    // one time in this many, the client stops itself between its last check and its write; 0: never
 

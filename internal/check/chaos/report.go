@@ -24,6 +24,7 @@ type Report struct {
 	Refusals map[string]int // refusals by their words
 
 	Grants, Losses       int
+	Readers, Together    int // grants of readers, and how many of them began beside another reader
 	Overlaps, Inversions int
 	ByFault              map[string]int // overlaps, by the last fault that began before them
 	Clashes              []string       // the words about each overlap and inversion
@@ -111,6 +112,7 @@ func (r *Report) Broken() (list []string) {
 		}
 	}
 	say(r.Grants == 0, "nobody got a lock")
+	say(r.Readers > 100 && r.Together == 0, "none of %d readers got a lock beside another", r.Readers)
 	say(r.Overlaps > 0, "%d overlaps of believed leases", r.Overlaps)
 	say(r.Inversions > 0, "%d token inversions", r.Inversions)
 	say(r.Guarded.Lost > 0, "%d of %d guarded writes lost", r.Guarded.Lost, r.Guarded.Acked)
@@ -180,6 +182,9 @@ func (r *Report) Markdown() string {
 	row := func(what string, v any) { fmt.Fprintf(&b, "| %s | %v |\n", what, v) }
 	b.WriteString("| result | |\n|---|---|\n")
 	row("leases granted", r.Grants)
+	if r.Readers > 0 {
+		row("leases of readers, and those beside another reader", fmt.Sprintf("%d, %d", r.Readers, r.Together))
+	}
 	row("of these lost before they were given back", r.Losses)
 	row("**overlaps of believed leases**", r.Overlaps)
 	if r.Guarded.Acked > 0 {

@@ -25,6 +25,7 @@ type Plan struct {
 	Clients int
 	Loops   int // the number of goroutines per client that lock
 	Names   int
+	Readers int // of a hundred locks, so many are shared; negative: none
 	TTL     time.Duration
 	Window  time.Duration
 	Every   time.Duration // the mean time between two faults
@@ -50,6 +51,9 @@ func (p Plan) withDefaults() Plan {
 	or(&p.Clients, 20)
 	or(&p.Loops, 2)
 	or(&p.Names, 5)
+	if p.ours() {
+		or(&p.Readers, 40)
+	}
 	if p.TTL == 0 {
 		p.TTL = 2 * time.Second
 	}

@@ -130,6 +130,18 @@ func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	}
 }
 
+// The library has no call for readers yet. Their scripts need these commands besides.
+func TestTheDocumentedRightsAreEnoughForReaders(t *testing.T) {
+	s := newSet(t, 1)
+	s.servers[0].MustDo(t, documentedRights(t)...)
+	for _, command := range [][]any{{"HGETALL", "x"}, {"HDEL", "x", "y"}, {"PUBSUB", "NUMSUB", "holdfast:inbox:c"}} {
+		said, err := s.servers[0].Do(append([]any{"ACL", "DRYRUN", "holdfast"}, command...)...)
+		if err != nil || said != "OK" {
+			t.Errorf("%v: %v %v", command, said, err)
+		}
+	}
+}
+
 // A user without channels, which is Redis's default for a new user, cannot wait in a queue. The client logs this once
 // for each node.
 func TestAUserWithoutChannelsIsWarnedOf(t *testing.T) {

@@ -41,13 +41,15 @@ func patient(c *holdfast.Config) {
 
 // waiter is the work of the process. It prints "ready" when all nodes vote, waits for a line, and then prints the
 // result of its wait for the lock. TERM ends the wait. The process holds the lock until the next line, or releases it
-// at once. With -all it takes several locks.
+// at once. With -all it takes several locks, and with -shared it is a reader.
 func waiter(args []string) int {
 	flags := flag.NewFlagSet("waiter", flag.ExitOnError)
 	name := flags.String("name", "x", "the lock")
 	all := flags.String("all", "", "the locks of LockAll, with commas between them, instead of -name")
 	keep := flags.Bool("keep", false, "hold it until told to go again")
 	ttl := flags.Duration("ttl", 10*time.Second, "")
+	shared := flags.Bool("shared", false, "take it shared")
+	rounds := flags.Int("rounds", 0, "take the lock so many times, and say when; instead of once")
 	_ = flags.Parse(args)
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -73,6 +75,13 @@ func waiter(args []string) int {
 	if !told.Scan() {
 		return 1
 	}
+	take := c.Mutex(*name, holdfast.WithTTL(*ttl)).Lock
+	if *shared {
+		take = c.Mutex(*name, holdfast.WithTTL(*ttl)).RLock
+	}
+	if *rounds > 0 {
+		return loop(ctx, take, *rounds, say)
+	}
 	var l interface{ Unlock(context.Context) error }
 	fence := int64(0)
 	if names := strings.Split(*all, ","); *all != "" {
@@ -82,7 +91,7 @@ func waiter(args []string) int {
 		}
 	} else {
 		var one *holdfast.Lease
-		if one, err = c.Mutex(*name, holdfast.WithTTL(*ttl)).Lock(ctx); err == nil {
+		if one, err = take(ctx); err == nil {
 			l, fence = one, one.Fence()
 		}
 	}

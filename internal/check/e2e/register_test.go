@@ -30,13 +30,6 @@ func store(t testing.TB, l *holdfast.Lease, value string) {
 	}
 }
 
-func unlock(t testing.TB, l *holdfast.Lease) {
-	t.Helper()
-	if err := l.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // The next holder finds the value of the last one: any bytes, up to the limit.
 func TestTheNextHolderFindsTheValue(t *testing.T) {
 	t.Parallel()
@@ -106,6 +99,34 @@ func TestOnlyAHolderOfALockHasAValue(t *testing.T) {
 	}
 	if err := slot.Store(t.Context(), nil); !errors.Is(err, holdfast.ErrNoValue) {
 		t.Errorf("a slot stores: %v", err)
+	}
+}
+
+// Readers have no value, and neither has a lease that was made a shared one.
+func TestReadersHaveNoValue(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client())
+	writer := lock(t, c, "x")
+	store(t, writer, "v")
+	if err := writer.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := c.Mutex("x").RLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*holdfast.Lease{writer, reader} {
+		if _, err := l.Load(t.Context()); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("a reader loads: %v", err)
+		}
+		if err := l.Store(t.Context(), []byte("w")); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("a reader stores: %v", err)
+		}
+	}
+	unlock(t, writer, reader)
+	if v := load(t, lock(t, c, "x")); string(v) != "v" {
+		t.Errorf("found %q", v)
 	}
 }
 

@@ -243,7 +243,7 @@ var inClients = []mutant{{
 	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
 	name: "a pass where a gap is due", promise: mixed, file: "internal/core/waiting/locker.go",
-	old: "g.Others, l.Fair || due)", new: "g.Others, l.Fair)",
+	old: "g.Others, l.Fair || due ||", new: "g.Others, l.Fair ||",
 	pkg: e2ePkg, check: "TestAPollingClientGetsItsTurnInEachGap", says: "with gaps the poller got",
 }, {
 	name: "a lease does not carry the count of its passes", promise: order, file: "internal/core/bid/lease.go",

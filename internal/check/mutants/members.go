@@ -70,7 +70,7 @@ var inHandles = []mutant{{
 	pkg: e2ePkg, check: "TestALockUnderItsOwnLeaseIsAHandleWithoutARoundTrip", says: "lock already given back|the nodes ran",
 }, {
 	name: "goroutines under one lease do not exclude each other", promise: exclusion, file: "handle.go",
-	old: "case l.below != nil || len(l.line) > 0 && l.line[0] != after:", new: "case false:",
+	old: "case !l.free(shared), !l.shared && len(l.line) > 0 && l.line[0] != after:", new: "case false:",
 	pkg: e2ePkg, check: "TestGoroutinesUnderOneLeaseExcludeEachOther", says: "goroutines were inside at once",
 }, {
 	name: "a released handle gives others", promise: exclusion, file: "handle.go",
@@ -82,7 +82,7 @@ var inHandles = []mutant{{
 	pkg: e2ePkg, check: "TestCloseKeepsANameThatAHandleKeepsTaken", says: "another client gets the lock",
 }, {
 	name: "a handle that becomes garbage is not reported", promise: told, file: "handle.go",
-	old: "lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &l.client.events, held: l.held, of: h}).Stop", new: "_ = runtime.NumCPU",
+	old: "lease.calm = runtime.AddCleanup(lease, leak.report, leak{events: &c.events, held: held, of: h}).Stop", new: "_ = runtime.NumCPU",
 	pkg: e2ePkg, check: "TestAHandleDroppedWithoutUnlockIsReported", says: "report|garbage|dropped",
 }, {
 	name: "an inner run follows a lock whose group it has left", promise: exclusion, file: "internal/command/childprocess/ingroup.go",

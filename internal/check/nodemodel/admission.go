@@ -293,5 +293,7 @@ func (n *Node) inspect(c node.Call) (string, error) {
 	if _, run, ok := strings.Cut(guard, " "); ok && run[strings.LastIndex(run, " ")+1:] == n.Info.Run && a.evicted == strconv.FormatInt(n.Info.Evicted, 10) {
 		votes = "v"
 	}
-	return nodescript.Micros(n.now()) + kind + votes + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record + head(text, 256), nil
+	out := nodescript.Micros(n.now()) + kind + votes + n.left(c.Keys[1]) + fmt.Sprintf("%06d", len(record)) + record
+	text = head(text, 256)
+	return out + fmt.Sprintf("%03d", len(text)) + text + n.listed(c, record), nil
 }

@@ -49,7 +49,7 @@ func (n *Node) plain(c node.Call) plain {
 
 // foreign reports whether the key exists and belongs neither to owner nor to the owner before.
 func (p plain) foreign(owner, before string) bool {
-	return p.there && (p.other || p.text == "" || p.text != owner && p.text != before)
+	return p.there && (p.other || p.text == "" || p.text != owner && p.text != before && p.text != nodescript.Marker)
 }
 
 // door answers a call that this node must refuse. Either the node does not vote under the configuration of the script,
@@ -110,22 +110,26 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	live := old.live(now)
+	r, answer, err := n.readersOf(c, old)
+	if answer != "" || err != nil {
+		return answer, err
+	}
+	live, above := old.live(now), max(old.Seen, r.seen)
+	alive := r.alive(now)
 	switch {
 	case old.corrupt:
 		return "C", nil
 	case live && old.Owner == mine.Owner && old.Token == mine.Token:
 		return granted(old.Waiting), nil // a repeated command
 	case live && old.Owner != mine.Owner && old.Owner != from:
-		return n.wait(c, old, mine.Owner, ticket)
-	case old.there && mine.Token <= old.Seen:
-		if old.Seen > now+s.config.Window.Microseconds() {
-			return "P" + nodescript.Micros(old.Seen), nil
-		}
-		return "S" + nodescript.Micros(old.Seen), nil
+		return n.wait(c, old, mine.Owner, ticket, reader{owner: old.Owner, token: old.Token, expiry: old.Expiry})
+	case len(alive) > 0:
+		return n.wait(c, old, mine.Owner, ticket, named(alive))
+	case old.there && mine.Token <= above:
+		return stale(s, now, above), nil
 	case !old.there && n.evicted():
 		return "N", nil
-	case n.Full && !old.Waiting && !s.wrote:
+	case n.Full && !old.Waiting && !s.wrote && !(old.Shared && len(c.Keys) < 2):
 		return "", oom // the next write is a SET
 	}
 	mine.Leased = old.leased(mine.Owner)
@@ -146,7 +150,7 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 			return "", err
 		}
 		if len(q) > 0 && q[0].owner != mine.Owner {
-			if next := n.handOff(s, c, old.Seen, mine.Leased); next != "" {
+			if next := n.handOff(s, c, handing{seen: old.Seen, leased: mine.Leased, above: above, marked: old.Shared}); next != "" {
 				q, _ = n.queue(queue)
 				return "Hc" + nodescript.Micros(s.config.Claim().Microseconds()) + printedRank(q, mine.Owner) + next, nil
 			}
@@ -160,6 +164,13 @@ func (n *Node) acquire(s script, c node.Call) (string, error) {
 	}
 	if p.key != "" {
 		n.setText(p.key, mine.Owner, number(c.Args[1]))
+	}
+	if old.Shared {
+		// Expired readers go. Their memory goes too once a later lease may have been here.
+		delete(n.keys, nodescript.ReadersKey(c.Keys[0]))
+		if mine.Shared = mine.Leased < r.seen; mine.Shared {
+			n.setReaders(s, c, readers{seen: r.seen, leased: max(r.leased, r.dead(now))})
+		}
 	}
 	text := mine.String()
 	if old.there && len(old.text) == len(text) && nodescript.Micros(old.Seen)[:8] == text[:8] {
@@ -178,8 +189,16 @@ func granted(waiting bool) string {
 	return "G0"
 }
 
+// stale answers a token that is not above the highest one here.
+func stale(s script, now, above int64) string {
+	if above > now+s.config.Window.Microseconds() {
+		return "P" + nodescript.Micros(above)
+	}
+	return "S" + nodescript.Micros(above)
+}
+
 // wait answers that another owner has the name. An owner with a ticket joins the queue.
-func (n *Node) wait(c node.Call, old stored, owner, ticket string) (string, error) {
+func (n *Node) wait(c node.Call, old stored, owner, ticket string, has reader) (string, error) {
 	place := noRank
 	if ticket != "" {
 		queue := queueKey(c.Keys[0])
@@ -189,13 +208,16 @@ func (n *Node) wait(c node.Call, old stored, owner, ticket string) (string, erro
 		n.keys[queue].expires = n.Clock()/1000 + nodescript.QueueKept.Milliseconds()
 		place = printedRank(n.keys[queue].queue, owner)
 		old.Waiting = true
-		n.keys[c.Keys[0]].text = old.String()
+		n.flag(c, old.Record)
 	}
-	kind := "l"
-	if old.Token == 0 {
+	kind, who := "l", has.owner
+	switch {
+	case has.token == 0:
 		kind = "c"
+	case has.crowd != nil:
+		kind, who = "r", nodescript.PrintNamed(has.crowd)
 	}
-	return "H" + kind + nodescript.Micros(old.Expiry-n.now()) + place + old.Owner, nil
+	return "H" + kind + nodescript.Micros(has.expiry-n.now()) + place + who, nil
 }
 
 // left returns the remaining life of a key, as scripts print it.
@@ -226,6 +248,17 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if !here && old.Owner != "" {
 		leased = max(leased, old.Token) // its grant may have been a lease
 	}
+	var r readers
+	var grants []reader
+	granted := old.live(now) && old.Owner != owner && old.Token != 0
+	if !here && !granted {
+		var answer string
+		if r, answer, err = n.readersOf(c, old); answer != "" || err != nil {
+			return answer, err
+		}
+		grants = r.grants(now)
+	}
+	rleased := max(r.leased, r.dead(now))
 	switch {
 	case old.corrupt:
 		return "C", nil
@@ -233,13 +266,18 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 		return "N", nil
 	case here:
 		expiry = max(expiry, old.Expiry)
-	case old.live(now) && old.Owner != owner && old.Token != 0:
+	case granted:
 		// The other owner has a partial grant, as long as the caller may rely on its lease.
 		if old.Leased <= T && now <= number(c.Args[3]) {
-			n.wantBack(c, old, owner, T)
+			n.wantBack(c, old, owner, T, []reader{{owner: old.Owner, token: old.Token, expiry: old.Expiry}})
 		}
 		return "Ll" + old.Owner, nil
-	case leased > T, now > number(c.Args[3]):
+	case len(grants) > 0:
+		if leased <= T && now <= number(c.Args[3]) {
+			n.wantBack(c, old, owner, T, grants)
+		}
+		return "Ll" + grants[0].owner, nil
+	case leased > T, now > number(c.Args[3]), rleased > T:
 		// A later lease may have been here, or the owner no longer relies on its lease.
 		return "Lg" + old.Owner, nil
 	}
@@ -259,24 +297,32 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if p.key != "" {
 		n.setText(p.key, owner, ms)
 	}
-	r := nodescript.Record{Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Leased: leased, Owner: owner}
-	n.setText(c.Keys[0], r.String(), stays(s))
+	if old.Shared && !here {
+		n.setReaders(s, c, readers{seen: r.seen, leased: rleased}) // expired readers and claims go
+	}
+	n.stay(s, nodescript.ReadersKey(c.Keys[0]), old.Shared)
+	is := nodescript.Record{
+		Seen: max(old.Seen, T), Token: T, Expiry: expiry, Waiting: old.Waiting, Shared: old.Shared, Leased: leased, Owner: owner,
+	}
+	n.setText(c.Keys[0], is.String(), stays(s))
 	return answer, nil
 }
 
-// wantBack gives a lease that cannot be repaired yet the first place of the queue. It also tells the owner of the
-// partial grant.
-func (n *Node) wantBack(c node.Call, old stored, owner string, T int64) {
+// wantBack gives a lease that cannot be repaired yet the first place of the queue. It also tells the owners of the
+// partial grants.
+func (n *Node) wantBack(c node.Call, old stored, owner string, T int64, others []reader) {
 	queue := queueKey(c.Keys[0])
 	if n.place(queue, -T, owner) != nil {
 		return
 	}
 	n.keys[queue].expires = n.Clock()/1000 + nodescript.QueueKept.Milliseconds()
-	has := old.Owner
-	if old.Waiting = true; handable(has) {
-		n.publish(nodescript.Inbox(client(has)), news(old.Token, has, c, true))
+	old.Waiting = true
+	n.flag(c, old.Record)
+	for _, has := range others[:min(len(others), nodescript.MostClaims)] {
+		if has.token != 0 && handable(has.owner) {
+			n.publish(nodescript.Inbox(client(has.owner)), news(has.token, has.owner, c, true))
+		}
 	}
-	n.keys[c.Keys[0]].text = old.String()
 }
 
 // floorDiv returns µs in whole ms, rounded down, also below zero.

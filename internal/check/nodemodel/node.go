@@ -228,7 +228,16 @@ func (n *Node) calls(s script, c node.Call) (string, error) {
 }
 
 func (n *Node) call(s script, c node.Call) (string, error) {
+	defer func(full bool) { n.Full = full }(n.Full) // see wrote
 	switch s.op {
+	case nodescript.AcquireShared:
+		return n.acquireShared(s, c)
+	case nodescript.ReleaseShared:
+		return n.releaseShared(s, c)
+	case nodescript.ExtendShared:
+		return n.extendShared(s, c)
+	case nodescript.LeaveShared:
+		return n.leaveShared(s, c)
 	case nodescript.Acquire:
 		return n.acquire(s, c)
 	case nodescript.Release:

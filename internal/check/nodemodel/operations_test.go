@@ -29,11 +29,15 @@ var intruders = []string{
 	strings.Repeat("x", 900), strings.Repeat("001E", 2000), strings.Repeat("002G1", 16_000),
 }
 
+// sharers are owners of readers of the same clients.
+var sharers = []string{"web/1~k~U~r", "web/2~m~V~r", "web/1~k~W~r", "web/2~m~X~r", "no client~~r"}
+
 // universe is every key that a sequence of operations can make.
 var universe = func() []string {
 	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.PeersKey, nodescript.TrustKey}
 	for _, n := range names {
-		keys = append(keys, n, nodescript.RecordKey(n), queueKey(nodescript.RecordKey(n)), nodescript.ValueKey(nodescript.RecordKey(n)))
+		key := nodescript.RecordKey(n)
+		keys = append(keys, n, key, queueKey(key), nodescript.ReadersKey(key), nodescript.ValueKey(key))
 	}
 	return keys
 }()
@@ -88,7 +92,7 @@ func (g *generator) record(l nodescript.Lock) nodescript.Record {
 
 // owner often returns the present owner.
 func (g *generator) owner(l nodescript.Lock) string {
-	if o := g.record(l).Owner; o != "" && len(o) <= longestOwner && g.IntN(2) == 0 {
+	if o := g.record(l).Owner; o != "" && len(o) != 16 && len(o) <= longestOwner && g.IntN(2) == 0 { // 16 is a ticket
 		return o
 	}
 	return pick(g, owners...)
@@ -170,6 +174,9 @@ func (g *generator) next() operation {
 	if g.IntN(60) == 0 || g.w.values && g.IntN(2) == 0 {
 		return g.value()
 	}
+	if g.IntN(5) == 0 {
+		return g.shared()
+	}
 	switch p := g.IntN(1000); {
 	case p < 330:
 		return g.acquire()
@@ -214,7 +221,7 @@ func (g *generator) script(config int, c nodescript.Call) operation {
 
 // together draws several calls that travel as one, sometimes for the same name.
 func (g *generator) together() operation {
-	draw, config := pick(g, g.acquire, g.acquire, g.release, g.extend), g.config()
+	draw, config := pick(g, g.acquire, g.acquire, g.release, g.extend, g.acquireShared, g.releaseShared, g.extendShared), g.config()
 	var t nodescript.Together
 	for want := 2 + g.IntN(4); t.N < want; {
 		t.Add(*draw().call) // with another number of keys it is left out
@@ -251,7 +258,7 @@ func (g *generator) holder(l nodescript.Lock) (owner string, T int64) {
 
 // owned returns an owner of a record as a client may have made it.
 func owned(owner string) string {
-	owner = strings.ReplaceAll(owner, "~left", "")
+	owner = strings.ReplaceAll(owner, "~left", "") // also of a reader
 	return owner[:min(len(owner), longestOwner)]
 }
 

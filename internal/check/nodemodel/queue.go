@@ -94,32 +94,75 @@ func printedRank(q []waiter, owner string) string {
 
 const noRank = "------"
 
-// handOff gives a free name, as a claim, to the first waiter of its queue that hears of it. It returns that owner, or
-// "". A claim is no grant and does not change seen. handOff drops a waiter that does not hear. The message begins with
-// seen, which the next token must exceed. A lease that waits for its repair is skipped if a later lease may have been
-// here.
-func (n *Node) handOff(s script, c node.Call, seen, leased int64) string {
-	key := queueKey(c.Keys[0])
-	for {
-		q, err := n.queue(key)
-		if err != nil || len(q) == 0 {
+// handing is what a hand-off knows about a name.
+type handing struct {
+	seen, leased int64
+	above        int64 // the next token must exceed it
+	marked       bool  // the record's flag has readers
+	beside       bool  // readers have the name
+}
+
+// handOff gives a free name, as a claim, to the first waiter of its queue that hears of it, and to the readers directly
+// behind a reader. Beside readers it gives claims to readers at the front only. It returns the first such owner, or "". A
+// claim is no grant and does not change seen. handOff drops a waiter that does not hear. The message begins with a token
+// that the next one must exceed. A lease that waits for its repair is skipped if a later lease may have been here.
+func (n *Node) handOff(s script, c node.Call, h handing) (next string) {
+	key, free := queueKey(c.Keys[0]), !h.beside
+	if h.marked {
+		if r, err := n.readers(c); err != nil || !r.there || len(r.text) != 32 {
 			return ""
+		}
+	}
+	for given := 0; given < nodescript.MostClaims; {
+		q, err := n.queue(key)
+		if err != nil || len(q) == 0 || h.beside && !nodescript.IsReader(q[0].owner) {
+			break
 		}
 		first := q[0].owner
 		_ = n.quit(key, first) // the key is a queue
-		over := q[0].ticket < 0 && -q[0].ticket < leased
-		if over || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(seen, first, c, false)) == 0 {
+		over := q[0].ticket < 0 && -q[0].ticket < h.leased
+		if over || !handable(first) || n.publish(nodescript.Inbox(client(first)), news(h.above, first, c, false)) == 0 {
 			continue
 		}
-		r := nodescript.Record{
-			Seen: seen, Expiry: n.now() + s.config.Claim().Microseconds(), Waiting: len(q) > 1, Leased: leased, Owner: first,
+		if next == "" {
+			next = first
 		}
-		n.keepText(c.Keys[0], r.String(), stays(s), false)
-		if len(c.Keys) > 1 {
-			n.setText(c.Keys[1], first, s.config.Claim().Milliseconds())
+		ends, ms := n.now()+s.config.Claim().Microseconds(), s.config.Claim().Milliseconds()
+		if !nodescript.IsReader(first) {
+			r := nodescript.Record{Seen: h.seen, Expiry: ends, Waiting: len(q) > 1, Shared: h.marked, Leased: h.leased, Owner: first}
+			n.keepText(c.Keys[0], r.String(), stays(s), false)
+			if len(c.Keys) > 1 {
+				n.setText(c.Keys[1], first, ms)
+			}
+			return first
 		}
-		return first
+		n.claim(s, c, first, ends, h.marked)
+		switch {
+		case len(c.Keys) < 2:
+		case free && given == 0:
+			n.setText(c.Keys[1], nodescript.Marker, ms)
+		default:
+			n.lengthen(c.Keys[1], ms)
+		}
+		given++
+		h.marked, h.beside = true, true
 	}
+	if next == "" {
+		return ""
+	}
+	_, waiting := n.keys[key]
+	r := nodescript.Record{Seen: h.seen, Leased: h.leased}
+	if !free {
+		old, _ := n.record(c.Keys[0])
+		r = old.Record
+	}
+	r.Waiting, r.Shared = waiting, true
+	if free {
+		n.keepText(c.Keys[0], r.String(), stays(s), false)
+	} else {
+		n.flag(c, r)
+	}
+	return next
 }
 
 // news returns a message to an inbox: the highest token seen, the owner, and the lock. If wanted, a holder asks for the
@@ -176,6 +219,11 @@ func (l *listener) stop(n *Node) func() {
 		defer n.mu.Unlock()
 		n.listeners = slices.DeleteFunc(n.listeners, func(o *listener) bool { return o == l })
 	}
+}
+
+// listens reports whether somebody subscribed to a channel.
+func (n *Node) listens(channel string) bool {
+	return slices.ContainsFunc(n.listeners, func(l *listener) bool { return l.channel == channel })
 }
 
 // publish returns the number of listeners that hear the message.

@@ -43,8 +43,15 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		if p.text == owner {
 			delete(n.keys, p.key)
 		}
-		text := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Leased: leased}.String()
-		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting {
+		r := nodescript.Record{Seen: tomb, Waiting: old.Waiting, Shared: old.Shared, Leased: leased}
+		if key := nodescript.ReadersKey(c.Keys[0]); old.Shared && c.Args[3] == "0" && old.Token != 0 {
+			delete(n.keys, key) // its grant ended all readers here, and seen and leased are above them now
+			r.Shared = false
+		} else if old.Shared {
+			n.lengthen(key, stays(s))
+		}
+		text := r.String()
+		if v := n.keys[c.Keys[0]]; old.Token == number(c.Args[1]) && !old.Waiting && !old.Shared {
 			v.text = text + old.text[len(text):] // it overwrites the beginning
 			if p.text != owner {
 				n.lengthen(c.Keys[0], stays(s))
@@ -55,7 +62,7 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		// If the lease or claim seems to have ended long ago by this clock, the name is not handed on.
 		sane := now-above <= s.config.Quarantine().Microseconds() || now < old.Expiry
 		if old.Waiting && (!p.there || p.text == owner) && sane {
-			n.handOff(s, c, tomb, leased)
+			n.handOff(s, c, handing{seen: tomb, leased: leased, above: tomb, marked: r.Shared})
 		}
 		return "D", nil
 	}
@@ -67,7 +74,14 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 		if old.there {
 			text = text[:16] + old.text[16:49] + text[49:] + old.text[65:]
 		}
+		if old.Shared {
+			n.lengthen(nodescript.ReadersKey(c.Keys[0]), stays(s))
+		}
 		n.keepText(c.Keys[0], text, stays(s), true)
+	}
+	if old.Waiting && old.Shared && !old.live(now) {
+		// A writer that leaves the queue wakes the readers directly behind it.
+		n.handOff(s, c, handing{seen: tomb, leased: leased, above: tomb, marked: true, beside: true})
 	}
 	return "F", nil
 }
@@ -91,7 +105,11 @@ func (n *Node) leave(s script, c node.Call) (string, error) {
 		n.setText(p.key, left, ms)
 	}
 	r := nodescript.Record{
-		Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Leased: max(old.Leased, T+1), Owner: left,
+		Seen: max(old.Seen, T+1), Token: T, Expiry: until, Waiting: old.Waiting, Shared: old.Shared,
+		Leased: max(old.Leased, T+1), Owner: left,
+	}
+	if old.Shared {
+		n.lengthen(nodescript.ReadersKey(c.Keys[0]), stays(s))
 	}
 	n.keepText(c.Keys[0], r.String(), stays(s), true)
 	return "D", nil

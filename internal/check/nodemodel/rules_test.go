@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
 )
 
 // rules are conditions that no script may break. They are checked on the model after every call of a random history.
@@ -16,8 +17,12 @@ type sight struct {
 	record stored
 	plain  plain
 	queue  []waiter
+	shared readers
 	now    int64
 }
+
+// exclusive reports whether a writer has a live grant.
+func (s sight) exclusive() bool { return s.record.live(s.now) && s.record.Token != 0 }
 
 func (n *Node) sight(keys []string) (s sight) {
 	n.Keys() // removes expired keys
@@ -29,6 +34,9 @@ func (n *Node) sight(keys []string) (s sight) {
 	}
 	s.queue, _ = n.queue(queueKey(keys[0]))
 	s.queue = slices.Clone(s.queue)
+	if s.record.Shared {
+		s.shared, _ = n.readers(node.Call{Keys: keys})
+	}
 	return s
 }
 
@@ -36,10 +44,14 @@ func (n *Node) sight(keys []string) (s sight) {
 // messages that ask for a partial grant.
 func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted []string) string {
 	is := w.model.sight(c.Keys)
-	owner := c.Args[0]
-	if c.Op == nodescript.Acquire {
+	op, owner := c.Op.Exclusive(), c.Args[0]
+	if op == nodescript.Acquire {
 		owner = c.Args[3]
 	}
+	if how := brokenShared(w, c, was, is, owner, answer, heard); how != "" {
+		return how
+	}
+	writers := slices.DeleteFunc(slices.Clone(heard), func(h string) bool { return nodescript.IsReader(ownerOf(h)) })
 	claimed := is.record.Token == 0 && is.record.Owner != "" &&
 		(is.record.Owner != was.record.Owner || is.record.Token != was.record.Token || is.record.Expiry != was.record.Expiry)
 	switch {
@@ -47,12 +59,12 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 		return fmt.Sprintf("seen went back from %d to %d", was.record.Seen, is.record.Seen)
 	case is.record.Leased < was.record.Leased:
 		return fmt.Sprintf("leased went back from %d to %d", was.record.Leased, is.record.Leased)
-	case len(heard) > 1:
+	case len(writers) > 1, len(writers) == 1 && len(heard) > 1:
 		return fmt.Sprintf("one name was handed to %q", heard)
-	case (len(heard) == 1) != claimed:
+	case (len(writers) == 1) != claimed:
 		return fmt.Sprintf("news %q, but the record is %+v", heard, is.record)
-	case len(wanted) > 1 || len(wanted) == 1 && (c.Op != nodescript.Extend || answer[:1] != "L" || !strings.HasPrefix(wanted[0], nodescript.Micros(is.record.Token)+is.record.Owner+"\n")):
-		return fmt.Sprintf("%q is wanted, but the record is %+v", wanted, is.record)
+	case len(wanted) > 0 && (op != nodescript.Extend || answer[:1] != "L"):
+		return fmt.Sprintf("%q is wanted by %s", wanted, c.Op)
 	case len(is.queue) > 0 && is.record.there && !is.record.Waiting && (was.record.Waiting || len(was.queue) == 0):
 		return fmt.Sprintf("%v wait and the flag does not say so", is.queue)
 	}
@@ -73,12 +85,20 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 			return "granted over a foreign key"
 		}
 	}
+	for _, m := range wanted {
+		grants := append(is.shared.alive(is.now), reader{owner: is.record.Owner, token: is.record.Token})
+		if !slices.ContainsFunc(grants, func(r reader) bool {
+			return r.token != 0 && strings.HasPrefix(m, nodescript.Micros(r.token)+r.owner+"\n")
+		}) {
+			return fmt.Sprintf("%q is wanted, but the grants are %+v", m, grants)
+		}
+	}
 	if !claimed {
 		return ""
 	}
 	// The name was handed on.
 	before := was.queue
-	if c.Op == nodescript.Acquire && len(c.Args[2]) == 16 && rank(before, owner) < 0 {
+	if op == nodescript.Acquire && len(c.Args[2]) == 16 && rank(before, owner) < 0 {
 		before = append(before, waiter{number(c.Args[2]), owner})
 		slices.SortFunc(before, waiter.compare)
 	}
@@ -92,7 +112,7 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 			continue // it would repair an ended lease
 		}
 		_, hears := w.stops[nodescript.Inbox(client(passed.owner))]
-		if hears && handable(passed.owner) && !(c.Op == nodescript.Release && passed.owner == owner) {
+		if hears && handable(passed.owner) && !(op == nodescript.Release && passed.owner == owner) {
 			return fmt.Sprintf("%q came before %q and was passed over", passed.owner, to)
 		}
 	}
@@ -105,7 +125,7 @@ func broken(w *world, c nodescript.Call, was sight, answer string, heard, wanted
 		return "handed on over a foreign key"
 	case is.record.Expiry > is.now+nodescript.Claim.Microseconds():
 		return "a claim for longer than a claim is"
-	case c.Op == nodescript.Release && to == owner:
+	case op == nodescript.Release && to == owner:
 		return "handed to the one who gave it back"
 	case is.record.Waiting != (len(is.queue) > 0):
 		return "the flag of a claim does not say whether others wait"

@@ -47,8 +47,15 @@ func (n *Node) keepText(key, text string, ms int64, longer bool) {
 
 // lengthen does PEXPIRE with GT.
 func (n *Node) lengthen(key string, ms int64) {
-	if v := n.keys[key]; v.expires != 0 {
+	if v := n.keys[key]; v != nil && v.expires != 0 {
 		v.expires = max(v.expires, n.Clock()/1000+ms)
+	}
+}
+
+// stay does PEXPIRE of a key with the life of a record, if it is wanted.
+func (n *Node) stay(s script, key string, wanted bool) {
+	if v := n.keys[key]; v != nil && wanted {
+		v.expires = n.Clock()/1000 + stays(s)
 	}
 }
 

@@ -149,18 +149,18 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	r, m := w.evalSHA(s, c)
 	real, model = told(r), said(m)
 	letters := 1
-	if model[0] == 'H' || model[0] == 'G' || model[0] == 'V' || model[0] == 'L' && c.Op == nodescript.Extend {
+	if model[0] == 'H' || model[0] == 'G' || model[0] == 'V' || model[0] == 'L' && c.Op.Exclusive() == nodescript.Extend {
 		letters = 2
 	}
 	w.count(c.Op.String(), model, letters)
 	for range w.heard {
 		w.seen[c.Op.String()+" hands on"]++
 	}
-	if c.Op == nodescript.Acquire && model[0] == 'H' && model[2+16:2+16+6] != noRank {
-		w.seen["acquire joins"]++
+	if c.Op.Exclusive() == nodescript.Acquire && model[0] == 'H' && model[2+16:2+16+6] != noRank {
+		w.seen[c.Op.String()+" joins"]++
 	}
-	if c.Op == nodescript.Acquire && model[0] == 'G' && len(c.Args[2]) != 16 && c.Args[2] != "" && w.from == c.Args[2] {
-		w.seen["acquire passes"]++
+	if c.Op.Exclusive() == nodescript.Acquire && model[0] == 'G' && len(c.Args[2]) != 16 && c.Args[2] != "" && w.from == c.Args[2] {
+		w.seen[c.Op.String()+" passes"]++
 	}
 	return real, model
 }

@@ -91,11 +91,7 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 	var lease *holdfast.Lease
 	var err error
 	panicked := recovers(func() {
-		if op.Wait {
-			lease, err = m.Lock(ctx)
-		} else {
-			lease, err = m.TryLock(ctx)
-		}
+		lease, err = takes(m, op)(ctx)
 	})
 	if panicked {
 		err = errPanicked
@@ -118,7 +114,11 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 
 // hold keeps a lease for a while and releases it.
 func (w *world) hold(l *held, lease *holdfast.Lease, op Op) {
-	lease = w.nest(l, lease, op)
+	if op.Shared {
+		w.nestReader(l, lease, op)
+	} else {
+		lease = w.nest(l, lease, op)
+	}
 	if w.keep(l, lease, op) {
 		w.giveBack(l, lease, op)
 	}
@@ -164,6 +164,9 @@ func (w *world) keep(l *held, lease holding, op Op) bool {
 			return false
 		}
 		op.Hold = op.Hold/2 + op.Then
+	}
+	if op.Down && !(pause(op.Hold/2) && w.downgrades(l, lease.(*holdfast.Lease))) {
+		return false
 	}
 	if !pause(op.Hold) || h.gone() {
 		return false

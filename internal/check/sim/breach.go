@@ -24,6 +24,7 @@ const (
 	secondUnlock
 	handleWrong // a handle of a lease
 	badSlot     // a slot that the caller does not use
+	joinedLate  // a reader joined a lease of its client that it must not join
 	tooManyCalls
 	nodeSeemsWrong
 	anyOther

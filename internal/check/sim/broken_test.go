@@ -121,12 +121,18 @@ type said struct {
 	ctx      context.Context
 	deadline time.Time
 	token    int64
+	reader   bool
 }
 
 func (s said) Context() context.Context { return s.ctx }
 func (s said) Deadline() time.Time      { return s.deadline }
 func (s said) Fence() int64             { return s.token }
-func (s said) Owner() string            { return "a~b~c" }
+func (s said) Owner() string {
+	if s.reader {
+		return "a~b~c~r"
+	}
+	return "a~b~c"
+}
 
 // No world shows these cases, because only a defect of the lock itself causes them.
 func TestTheWitnessBelievesItsEyes(t *testing.T) { synctest.Test(t, witnessed) }
@@ -135,12 +141,22 @@ func witnessed(t *testing.T) {
 	late, soon := time.Now().Add(time.Hour), time.Now().Add(-2*time.Second)
 	ended, end := context.WithCancel(context.Background())
 	end()
-	for says, leases := range map[string][2]said{
-		"two holders":      {{context.Background(), late, 1}, {context.Background(), late, 2}},
-		"told of its loss": {{context.Background(), soon, 1}, {context.Background(), late, 2}},
-		"is not above":     {{ended, soon, 2}, {context.Background(), late, 2}},
-		"":                 {{ended, soon, 1}, {context.Background(), late, 2}},
+	bg := context.Background()
+	for _, c := range []struct {
+		says   string
+		leases [2]said
+	}{
+		{"two holders", [2]said{{ctx: bg, deadline: late, token: 1}, {ctx: bg, deadline: late, token: 2}}},
+		{"told of its loss", [2]said{{ctx: bg, deadline: soon, token: 1}, {ctx: bg, deadline: late, token: 2}}},
+		{"is not above", [2]said{{ctx: ended, deadline: soon, token: 2}, {ctx: bg, deadline: late, token: 2}}},
+		{"", [2]said{{ctx: ended, deadline: soon, token: 1}, {ctx: bg, deadline: late, token: 2}}},
+		{"", [2]said{{ctx: bg, deadline: late, token: 2, reader: true}, {ctx: bg, deadline: late, token: 1, reader: true}}},
+		{"two holders", [2]said{{ctx: bg, deadline: late, token: 1, reader: true}, {ctx: bg, deadline: late, token: 2}}},
+		{"two holders", [2]said{{ctx: bg, deadline: late, token: 1}, {ctx: bg, deadline: late, token: 2, reader: true}}},
+		{"is not above", [2]said{{ctx: ended, deadline: soon, token: 2, reader: true}, {ctx: bg, deadline: late, token: 2}}},
+		{"is not above", [2]said{{ctx: ended, deadline: soon, token: 2}, {ctx: bg, deadline: late, token: 2, reader: true}}},
 	} {
+		says, leases := c.says, c.leases
 		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
 		w := &world{plan: p, start: time.Now(), names: []*name{{}}}
 		h := &host{w: w, uses: make([]use, 1)}
@@ -169,11 +185,11 @@ func witnessed(t *testing.T) {
 		p := &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}
 		w := &world{plan: p, start: time.Now().Add(-time.Minute), names: []*name{{}}}
 		h := &host{w: w, uses: make([]use, 1)}
-		first := w.granted(w.asks(h, &Actor{ID: 0}, Op{}, 0), said{context.Background(), c.deadline, 1}, time.Second)
+		first := w.granted(w.asks(h, &Actor{ID: 0}, Op{}, 0), said{ctx: context.Background(), deadline: c.deadline, token: 1}, time.Second)
 		w.mu.Lock() // the judge of announcements has a timer
 		first.cap, h.asleep, h.woke = c.cap, c.asleep, w.now()-noticed/2
 		w.mu.Unlock()
-		w.granted(w.asks(&host{w: w, uses: make([]use, 1)}, &Actor{ID: 1}, Op{}, 0), said{context.Background(), late, 2}, time.Second)
+		w.granted(w.asks(&host{w: w, uses: make([]use, 1)}, &Actor{ID: 1}, Op{}, 0), said{ctx: context.Background(), deadline: late, token: 2}, time.Second)
 		w.mu.Lock()
 		all := strings.Join(w.result.Violations, "\n")
 		w.mu.Unlock()
@@ -185,9 +201,9 @@ func witnessed(t *testing.T) {
 	h := &host{w: w, woke: noticed, uses: make([]use, 1)}
 	w.start = time.Now().Add(-noticed)
 	h.leases = []*held{
-		{h: h, lease: said{context.Background(), soon, 1}, ctx: context.Background()},
+		{h: h, lease: said{ctx: context.Background(), deadline: soon, token: 1}, ctx: context.Background()},
 		// This loss is too recent.
-		{h: h, lease: said{context.Background(), time.Now().Add(-noticed / 2), 1}, ctx: context.Background()},
+		{h: h, lease: said{ctx: context.Background(), deadline: time.Now().Add(-noticed / 2), token: 1}, ctx: context.Background()},
 	}
 	if w.noticedSleep(h); len(w.result.Violations) != 0 {
 		t.Errorf("a sleeper that has just woken again: %q", w.result.Violations)

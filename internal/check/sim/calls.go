@@ -16,8 +16,8 @@ func opOf(c node.Call) (op nodescript.Op, width int) {
 		return nodescript.Quit, n
 	case len(c.Args[0]) == 49 && len(c.Args[3]) == slotDigits:
 		return nodescript.AcquireSlot, 6
-	case len(c.Args[0]) == 49:
-		return nodescript.Acquire, 4
+	case len(c.Args[0]) == 49, len(c.Args[0]) == 32:
+		return nodescript.Acquire, 4 // with the head of a record, or of a reader
 	case n%5 == 0 && len(c.Args[3]) == 16 && len(c.Args[4]) == 16:
 		return nodescript.Extend, 5
 	case n%7 == 0 && len(c.Args[3]) == 1 && len(c.Args[4]) == slotDigits:

@@ -39,6 +39,7 @@
 //	nested.go    a lock under its own lease
 //	slots.go     semaphores and their slots
 //	sets.go      several names locked together
+//	readers.go   readers that have a name together, and writers that become readers
 //	rarely.go    calls that most programs never make
 //	voucher.go   an operator who vouches that no lock is alive
 //	foreign.go   a foreign Redlock client

@@ -91,6 +91,7 @@ func Draw(seed uint64) *Plan {
 	p.drawDozes()
 	p.drawOutage()
 	p.drawGaps()
+	p.drawReaders()
 	return p
 }
 

@@ -61,6 +61,12 @@ func (w *world) ghosts(queues bool) {
 				case r.Owner != "" && now < r.Expiry:
 					w.violated(ghost, -1, "ghost: node%d keeps %s for %s, who does not have it, for another %d µs", i, k.Name, r.Owner, r.Expiry-now)
 				}
+			case kind == nodescript.ReadersOfKey:
+				for owner, r := range readers(k) {
+					if now < r.Expiry {
+						w.violated(ghost, -1, "ghost: node%d keeps %s for the reader %s, who does not have it, for another %d µs", i, k.Name, owner, r.Expiry-now)
+					}
+				}
 			case kind == nodescript.QueueOfKey:
 				for j := 0; j < len(k.Waiting); j += 2 {
 					if queues {

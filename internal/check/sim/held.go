@@ -40,6 +40,7 @@ type held struct {
 	since time.Duration
 	given time.Duration // when the holder released the lease
 	over  bool          // the lease was released, or its process is dead
+	read  bool          // the holder is a reader
 	close bool          // Close released the lease
 	cap   time.Duration // the latest end of the lease, as known when its host fell asleep
 	look  *time.Timer   // the timer of the check that its loss was announced
@@ -134,6 +135,9 @@ func (w *world) gaveOne(l *held, op Op, err error) {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
 		n := w.names[l.name]
+		if l.read { // other readers may get it
+			break
+		}
 		// The subtraction allows for the errors of both clients when they read the nodes' clocks.
 		n.taken = max(n.taken, l.given+op.Left-4*w.plan.Window)
 	case err == nil:

@@ -45,6 +45,7 @@ type bid struct {
 	repeated bool          // one of the owner's requests came twice
 	ended    bool          // the client sent a release or quit of the owner, or passed its lease on
 	won      time.Duration // when the owner got the lock; 0: not yet
+	first    time.Duration // the TTL that the grant had
 
 	renewals map[int64]*try // the owner's renewals, by stamp
 	until    int64          // the end of the lease that the last successful renewal asked for, as a stamp

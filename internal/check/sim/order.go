@@ -41,6 +41,9 @@ func (w *world) inTurn(n *name, x *wait, owner string, now time.Duration) {
 		if n.k > 0 && (now-o.at < stands || w.k(o.x.h, o.x.op) > w.k(x.h, x.op)) {
 			continue // two slots were given at the same time, or o's slot is none that x uses
 		}
+		if o.x.op.Shared && x.op.Shared {
+			continue // a batch of readers comes in at once
+		}
 		w.result.Tally.Orders++
 		if o.ticket > ticket+exact.Microseconds() {
 			w.violated(servedLate, x.name, "client%d/%d, who came %s later, was served name%d at %.6f, before client%d/%d",

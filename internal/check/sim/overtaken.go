@@ -55,6 +55,9 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 		if came, ok := nodescript.Ticket(o); !ok || came >= ticket {
 			continue
 		}
+		if nodescript.IsReader(o) && nodescript.IsReader(owner) {
+			continue // the reader does not keep the other one out
+		}
 		w.result.Tally.Overtakes++
 		if p.by[x.h.slot]++; p.by[x.h.slot] > mostOvertakes*max(n.k, 1) {
 			w.violated(anyOther, x.name, "overtaken: client%d was granted name%d %d times before an older ticket, %s, that stood in line all along; at most %d are promised",

@@ -74,6 +74,8 @@ type Op struct {
 	Extend   time.Duration // renew by hand with this TTL after half of Hold; 0: no
 	Then     time.Duration // after Extend, hold the lease for this longer time
 	Left     time.Duration // keep the name taken for this time after the hold; 0: Unlock
+	Shared   bool          // take the name as a reader
+	Down     bool          // become a reader after half of Hold
 
 	// These are rare calls: see [Rare].
 	Dead   bool // the context is dead before the call

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,11 @@ func (w *world) do(ctx context.Context, m locker, asked *wait, ttl time.Duration
 	op, h, kept := asked.op, asked.h, false
 	var err error
 	panicked := recovers(func() {
-		err = m.Do(ctx, func(work context.Context) error {
+		do := m.Do
+		if op.Shared {
+			do = m.RDo
+		}
+		err = do(ctx, func(work context.Context) error {
 			if h.gone() {
 				return nil
 			}
@@ -170,7 +175,9 @@ func (w *world) look(h *host, op Op) {
 	case err != nil && outcome(err) == outcomes:
 		w.violated(errorOfNoKind, op.Name, "Status returned an error of no kind: %v", err)
 	case len(w.plan.Faults) > 0 || w.plan.foreign() || before == nil || before != after || h.closing:
-	case err != nil || !s.Held || s.Holder().Owner != before.lease.Owner() || s.Holder().Fence != before.lease.Fence():
+	case err != nil || !s.Held || !slices.ContainsFunc(s.Holders, func(h holdfast.Holder) bool {
+		return h.Owner == before.lease.Owner() && h.Fence == before.lease.Fence()
+	}):
 		w.violated(statusIsBlind, op.Name, "Status does not see that client%d/%d has name%d: %+v, %v", before.h.slot, before.actor, op.Name, s, err)
 	default:
 		w.result.Tally.Rare[HolderSeen]++

@@ -51,8 +51,7 @@ func (w *world) reached(h *host, s *server, from time.Duration) bool {
 // holds w.mu.
 func (w *world) keptBy(l *held, from time.Duration) (n int) {
 	for _, s := range w.servers {
-		r, ok := s.record(w.names[l.name].record)
-		if ok && r.Owner == l.lease.Owner() && w.reached(l.h, s, from) && !w.waits(s) {
+		if s.has(w.names[l.name].record, l.lease.Owner()) && w.reached(l.h, s, from) && !w.waits(s) {
 			n++
 		}
 	}
@@ -76,6 +75,16 @@ func (s *server) record(key string) (r nodescript.Record, ok bool) {
 		}
 	}
 	return r, false
+}
+
+// has reports whether a node stores a lease of an owner.
+func (s *server) has(key, owner string) bool {
+	if nodescript.IsReader(owner) {
+		_, there := s.reader(key, owner)
+		return there
+	}
+	r, ok := s.record(key)
+	return ok && r.Owner == owner
 }
 
 // mustKeep checks a lease that ended. It is a violation if a majority has the lease and the client could reach that

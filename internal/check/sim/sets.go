@@ -97,7 +97,7 @@ func (w *world) grantedAll(x *wait, set *holdfast.LeaseSet, names []string, ttl 
 	defer w.mu.Unlock()
 	var first *held
 	for i, name := range x.all() {
-		l := w.believe(x, name, member{set, names[i]}, ttl)
+		l, _ := w.believe(x, name, member{set, names[i]}, ttl)
 		if first == nil {
 			first = l
 		} else {

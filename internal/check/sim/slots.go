@@ -110,13 +110,23 @@ func (n *name) waiter(member string) string {
 type locker interface {
 	Lock(ctx context.Context) (*holdfast.Lease, error)
 	TryLock(ctx context.Context) (*holdfast.Lease, error)
+	RLock(ctx context.Context) (*holdfast.Lease, error)
+	TryRLock(ctx context.Context) (*holdfast.Lease, error)
 	Do(ctx context.Context, fn func(ctx context.Context) error) error
+	RDo(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
 type slots struct{ *holdfast.Semaphore }
 
 func (s slots) Lock(ctx context.Context) (*holdfast.Lease, error)    { return s.Acquire(ctx) }
 func (s slots) TryLock(ctx context.Context) (*holdfast.Lease, error) { return s.TryAcquire(ctx) }
+
+// A slot has no readers: see drawReaders.
+func (s slots) RLock(context.Context) (*holdfast.Lease, error)    { panic("a slot has no readers") }
+func (s slots) TryRLock(context.Context) (*holdfast.Lease, error) { panic("a slot has no readers") }
+func (s slots) RDo(context.Context, func(ctx context.Context) error) error {
+	panic("a slot has no readers")
+}
 
 // locker returns what an operation locks.
 func (w *world) locker(h *host, op Op, opts ...holdfast.Option) locker {

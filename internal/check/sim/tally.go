@@ -25,6 +25,9 @@ const (
 	TimedOut
 	Panicked
 	ClientClosed
+	GrantedShared
+	JoinedShare
+	BesideReaders
 
 	Unlocked
 	UnlockUnheard
@@ -32,6 +35,7 @@ const (
 	Lost
 	Extended
 	Renewed
+	Downgraded
 	ForeignGranted
 
 	Passed
@@ -51,7 +55,8 @@ const (
 var outcomeNames = [outcomes]string{
 	"granted", "held", "held by a foreigner", "contended", "unavailable", "quarantined", "misconfigured", "clock off", "twin refused", "stranger refused",
 	"cancelled", "timed out", "callback panicked", "client closed",
-	"unlocked", "unlock unheard", "left taken", "lost", "extended by hand", "renewed", "granted to a foreigner",
+	"granted to a reader", "joined by a reader", "granted beside a reader of another client",
+	"unlocked", "unlock unheard", "left taken", "lost", "extended by hand", "renewed", "downgraded", "granted to a foreigner",
 	"passed in process", "handed off", "repaired", "stale", "node: clock off", "node: not admitted", "node: lease not here", "node: NOSCRIPT",
 	"node: OOM", "node: reserved for another", "node: joined a queue",
 }

@@ -71,6 +71,11 @@ func (w *world) hadTime(l *held) {
 	if b == nil {
 		return
 	}
+	if l.read { // another reader may have taken the lease, or it was a writer's
+		if ttl = b.first; ttl == 0 && b.ttl == 0 {
+			return
+		}
+	}
 	if b.ttl > 0 {
 		ttl = b.ttl
 	}

@@ -85,6 +85,12 @@ func (w *world) leftBehind(s *server, h *host, name int) {
 			default:
 				w.violated(ghost, name, "ghost: node%d keeps name%d for client%d, who has given it up, for another %d µs", s.index, name, h.slot, r.Expiry-now)
 			}
+		case k.Name == nodescript.ReadersKey(w.names[name].record):
+			for owner, r := range readers(k) {
+				if b := h.owners[owner]; now < r.Expiry && b != nil && !b.repeated && !s.capped[owner] && r.Token > 0 {
+					w.violated(ghost, name, "ghost: node%d keeps name%d for the reader %s of client%d, who has given it up, for another %d µs", s.index, name, owner, h.slot, r.Expiry-now)
+				}
+			}
 		case k.Name == w.names[name].plain:
 			plain = k.Text
 		case k.Name == w.names[name].queue && w.names[name].line == 0:

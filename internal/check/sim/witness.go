@@ -16,6 +16,7 @@ type name struct {
 	believed   []*held // granted leases; ended leases are removed later
 	top        int64   // the highest token granted
 	topBy      *held
+	written    int64         // the highest token granted to a writer
 	waits      []*wait       // calls of Lock that have not returned
 	free       time.Duration // the name is free from this time on, or earlier
 	taken      time.Duration // UnlockAt keeps the name taken until this time
@@ -137,31 +138,39 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 	if x.op.Slot {
 		name = w.slotOf(x, lease)
 	}
-	l := w.believe(x, name, lease, ttl)
-	w.result.Tally.Outcomes[Granted]++
+	l, joined := w.believe(x, name, lease, ttl)
+	if !l.read {
+		w.result.Tally.Outcomes[Granted]++
+	}
 	n, now := w.names[x.name], l.since
 	if n.k > 1 && w.full(n) {
 		w.result.Tally.Rare[SlotsFull]++
 	}
-	w.served(n, x, now)
-	w.inTurn(n, x, lease.Owner(), now)
-	w.overtaken(n, x, lease.Owner())
+	if !joined {
+		if !w.beside(n, l) {
+			w.served(n, x, now)
+		}
+		w.inTurn(n, x, lease.Owner(), now)
+		w.overtaken(n, x, lease.Owner())
+	}
 	w.returned(x)
 	return l
 }
 
 // believe begins a holder's belief in a lease of a name. It checks the belief against all other beliefs in leases of
-// the name. The caller holds w.mu.
-func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) *held {
+// the name. It reports whether a reader joined a lease of its client. The caller holds w.mu.
+func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *held, joined bool) {
 	now := w.now()
-	l := &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
+	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
 	n := w.names[name]
+	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
 
 	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
 	for _, o := range n.believed {
 		left := time.Until(o.lease.Deadline())
 		switch {
+		case l.read && o.read:
 		case o.h.asleep: // the holder's clock stopped and does not show the end of the lease
 			if now < o.cap {
 				w.violated(twoHolders, name, "two holders of name%d: client%d/%d, asleep, could believe until %.6f, and client%d/%d was granted it",
@@ -183,20 +192,34 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) *held
 	if now < n.taken {
 		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d %s before what UnlockAt had kept it for", x.h.slot, x.actor, name, n.taken-now)
 	}
-	if t := lease.Fence(); t <= n.top {
-		w.violated(tokenNotAbove, name, "token %d of name%d for client%d/%d is not above %d of client%d/%d",
-			t, name, x.h.slot, x.actor, n.top, n.topBy.h.slot, n.topBy.actor)
-	} else {
-		n.top, n.topBy = t, l
-	}
-	if b := x.h.owners[lease.Owner()]; b != nil {
-		b.won = now
+	w.newToken(n, l)
+	if b := x.h.owners[lease.Owner()]; b != nil && !joined {
+		b.won, b.first = now, ttl
 	}
 	n.believed = append(n.believed, l)
 	w.willAnnounce(l, prompt(ttl)+time.Until(lease.Deadline()))
 	x.h.leases = slices.DeleteFunc(x.h.leases, func(o *held) bool { return o.over || o.ctx.Err() != nil })
 	x.h.leases = append(x.h.leases, l)
-	return l
+	return l, joined
+}
+
+// newToken checks that a token is above all tokens of writers before it, and a writer's above those of readers too. The
+// caller holds w.mu.
+func (w *world) newToken(n *name, l *held) {
+	t, least := l.lease.Fence(), n.top
+	if l.read {
+		least = n.written
+	}
+	if t <= least {
+		w.violated(tokenNotAbove, l.name, "token %d of name%d for client%d/%d is not above %d; the highest is of client%d/%d",
+			t, l.name, l.h.slot, l.actor, least, n.topBy.h.slot, n.topBy.actor)
+	}
+	if t > n.top {
+		n.top, n.topBy = t, l
+	}
+	if !l.read {
+		n.written = max(n.written, t)
+	}
 }
 
 // violated notes a broken promise. The caller holds w.mu.

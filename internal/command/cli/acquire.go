@@ -16,30 +16,13 @@ import (
 // patience bounds calls that have no other bound.
 const patience = 5 * time.Second
 
-// errSelf ends a wait for a lock that an outer run holds. The outer run waits for this run, so the wait would never
-// end. A later try does not help either.
-var errSelf = errors.New("this command already runs under this lock")
-
-// ownRun returns the lock and its owner if an outer run holds the lock, else "". An outer run is a holdfast run under
-// which this process was started.
-func ownRun(err error) (name, owner string) {
-	var held *holdfast.HeldError
-	// Of several slots the error names only one holder. Another slot may become free.
-	if errors.As(err, &held) && held.Slots <= 1 && slices.Contains(outerOwners(), held.Holder().Owner) {
-		return held.Name, held.Holder().Owner
-	}
-	return "", ""
-}
-
-// selfHeld is the error for a lock that an outer run holds.
-type selfHeld struct{ name, owner string }
-
-func (e selfHeld) Error() string { return fmt.Sprintf("lock %q: %v", e.name, errSelf) }
-func (e selfHeld) Unwrap() error { return errSelf }
-
 // acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
 	w := &waiter{talker: a.talker, through: f.through}
+	w.self = func(err error) bool {
+		_, is := ownRun(client, err, f.shared)
+		return is
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -47,7 +30,7 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 	if f.through {
 		options = append(options, holdfast.WaitThroughOutages())
 	}
-	lock, try := calls(client, names, int(f.slots), options)
+	lock, try := calls(client, names, f, options)
 	a.hold()
 	stop := sig.interrupt(cancel)
 	var h held
@@ -79,8 +62,8 @@ func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *
 		}
 		return nil, s
 	}
-	if name, owner := ownRun(err); owner != "" {
-		return nil, a.refusal(selfHeld{name, owner}, f, "")
+	if self, is := ownRun(client, err, f.shared); is {
+		return nil, a.refusal(self, f, "")
 	}
 	if err != nil {
 		return nil, a.refusal(err, f, ended)
@@ -143,7 +126,11 @@ func (a *app) refusal(err error, f runFlags, ended string) error {
 	var un *holdfast.UnavailableError
 	switch {
 	case errors.Is(err, errSelf):
-		return &failure{code: exitHeld, err: err} // --skip-ok does not apply, because this job can never run
+		hint := ""
+		if self := (selfHeld{}); errors.As(err, &self) && self.upgrade {
+			hint = "leave --shared out of the run around this one, or add it to this one"
+		}
+		return &failure{code: exitHeld, err: err, hint: hint} // --skip-ok does not apply, because this job can never run
 	case errors.Is(err, holdfast.ErrHeld):
 		if f.skipOK {
 			a.note("%s: skipped", trimmed(err))
@@ -265,6 +252,7 @@ func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == 
 type waiter struct {
 	*talker
 	give    context.CancelCauseFunc // ends the wait
+	self    func(err error) bool    // reports whether an outer run holds the lock
 	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
 	nodes   map[string]refusalOf    // last printed answer of each node that does not vote
 	met     bool                    // another owner has held the lock during this wait
@@ -279,7 +267,7 @@ func (w *waiter) refused(err error) {
 	switch {
 	case errors.As(err, &held):
 		w.hint, w.met = true, true
-		if _, owner := ownRun(err); owner != "" {
+		if w.self(err) {
 			w.give(errSelf)
 			return
 		}

@@ -20,6 +20,7 @@ type lockJSON struct {
 	Name        string         `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
 	NameQuoted  string         `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
 	Slots       *int           `json:"slots"`       // of a semaphore, else null
+	Readers     *int           `json:"readers"`     // number of readers that have the lock, 0 if nobody has it shared; null if not known
 	Held        *bool          `json:"held"`        // null, as all later fields, if too few nodes answered or vote
 	Foreign     *bool          `json:"foreign"`
 	Left        *bool          `json:"left"`    // the owner has ended its lease, and the name stays taken
@@ -30,7 +31,7 @@ type lockJSON struct {
 	Since       *string        `json:"since"`
 	Until       *string        `json:"until"`
 	ExpiresInMS *int64         `json:"expires_in_ms"`
-	Holders     []holderJSON   `json:"holders"` // all holders; the fields above describe the first one
+	Holders     []holderJSON   `json:"holders"` // all holders, and up to 100 readers; the fields above describe the first one
 	Nodes       []lockNodeJSON `json:"nodes"`
 }
 
@@ -40,6 +41,7 @@ type holderJSON struct {
 	Foreign bool    `json:"foreign"`
 	Left    bool    `json:"left"`
 	Offered bool    `json:"offered"`
+	Shared  bool    `json:"shared"`
 	Slot    *int    `json:"slot"` // of a semaphore, else null
 	Fence   *int64  `json:"fence"`
 	Since   *string `json:"since"`
@@ -64,6 +66,7 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 		j.Slots = &s.Slots
 	}
 	if known {
+		j.Readers = &s.Readers
 		j.Held, j.Foreign, j.Left, j.Offered = &s.Held, &first.Foreign, &first.Left, &first.Offered
 		j.Holders = []holderJSON{}
 	}
@@ -73,7 +76,7 @@ func statusJSON(s *holdfast.Status, known bool) lockJSON {
 			slot = &h.Slot
 		}
 		j.Holders = append(j.Holders, holderJSON{
-			Slot: slot, Holder: h.String(), Owner: text(h.Owner), Foreign: h.Foreign, Left: h.Left, Offered: h.Offered,
+			Slot: slot, Holder: h.String(), Owner: text(h.Owner), Foreign: h.Foreign, Left: h.Left, Offered: h.Offered, Shared: h.Shared,
 			Fence: number(h.Fence), Since: instant(h.Since), Until: instant(h.Until),
 		})
 	}

@@ -21,21 +21,25 @@ type held interface {
 	UnlockAt(ctx context.Context, at time.Time) error
 }
 
-// calls returns the functions that take these locks: lock waits, and try does not. Several locks are one set. If slots
-// is not 0, the name is a semaphore.
-func calls(c *holdfast.Client, names []string, slots int, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
+// calls returns the functions that take these locks: lock waits, and try does not. Several locks are one set. With slots
+// the name is a semaphore. With shared it is a lock for readers.
+func calls(c *holdfast.Client, names []string, f runFlags, options []holdfast.Option) (lock, try func(context.Context) (held, error)) {
 	if len(names) > 1 {
 		all := func(take func(context.Context, []string, ...holdfast.Option) (*holdfast.LeaseSet, error)) func(context.Context) (held, error) {
 			return func(ctx context.Context) (held, error) { return unlessFailed(take(ctx, names, options...)) }
 		}
 		return all(c.LockAll), all(c.TryLockAll)
 	}
-	if slots > 0 {
-		s := c.Semaphore(names[0], slots, options...)
+	if f.slots > 0 {
+		s := c.Semaphore(names[0], int(f.slots), options...)
 		return func(ctx context.Context) (held, error) { return unlessFailed(s.Acquire(ctx)) },
 			func(ctx context.Context) (held, error) { return unlessFailed(s.TryAcquire(ctx)) }
 	}
 	m := c.Mutex(names[0], options...)
+	if f.shared {
+		return func(ctx context.Context) (held, error) { return unlessFailed(m.RLock(ctx)) },
+			func(ctx context.Context) (held, error) { return unlessFailed(m.TryRLock(ctx)) }
+	}
 	return func(ctx context.Context) (held, error) { return unlessFailed(m.Lock(ctx)) },
 		func(ctx context.Context) (held, error) { return unlessFailed(m.TryLock(ctx)) }
 }

@@ -47,6 +47,11 @@ one NAME do not exclude each other. A run inside COMMAND that asks for the same
 semaphore takes another slot; give it a --wait, because the outer run keeps its
 slot meanwhile.
 
+With --shared the lock is taken as by flock -s: any number of runs with --shared
+have it together, and a run without --shared has it alone. Inside a run without
+--shared, a run with --shared runs its command at once, as above. Inside a run
+with --shared, a run without it would wait for itself: it exits with 75.
+
 With --tick SCHEDULE run is a job of a fleet: a crontab that is the same on every
 machine calls it, and one machine runs COMMAND for each tick. The tick is the
 last one of SCHEDULE by the clocks of the nodes, so the clocks of the machines do
@@ -119,6 +124,7 @@ type runFlags struct {
 	skipOK, passNodes, through bool
 	noReentry                  bool
 	slots                      slotCount // 0: a lock
+	shared                     bool
 	tick                       tickFlag
 	onCrash                    crashFlag
 }
@@ -153,6 +159,9 @@ func (a *app) run() *cobra.Command {
 			if cmd.Flags().Changed("on-crash") {
 				return usage(errors.New("--on-crash has no meaning without --tick"), "")
 			}
+			if f.shared && (f.slots > 0 || len(f.also) > 0) {
+				return usage(errors.New("--shared goes together with neither --also nor --slots"), "take the locks with another holdfast run inside")
+			}
 			c, err := a.runUnder(append([]string{name}, f.also...), command, f)
 			a.interrupted(c, err)
 			return err
@@ -165,6 +174,7 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.ttl, "ttl", "time after which the lock of a dead holder ends (default 10s, or --max-ttl if less)")
 	flags.Var(&f.wait, "wait", "how long to wait for the lock; 0 tries once (default: for ever; an outage of the nodes can end it sooner)")
 	flags.Var(&f.slots, "slots", "take one of this many slots of a semaphore, instead of a lock")
+	flags.BoolVar(&f.shared, "shared", false, "take the lock as a reader: other readers may have it too, and a run without --shared may not")
 	flags.BoolVar(&f.through, "through-outages", false, "keep waiting while no quorum of the nodes answers, even if only an operator can help; --wait still limits the wait")
 	flags.Var(&f.atLeast, "at-least", "keep the lock taken for this time after its acquisition, even if the command ends sooner. The nodes' clocks count; by other clocks it may be 1.5 × --window less. After a signal the nodes keep it for at most --max-ttl more")
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")

@@ -88,6 +88,8 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 		fmt.Fprintf(w, "%s\tnot known, because too few nodes %s\n", printable(s.Name), lacking(s.Nodes))
 	case !s.Held:
 		fmt.Fprintf(w, "%s\tfree\n", printable(s.Name))
+	case s.Readers > 0:
+		printReaders(w, s)
 	case h.Offered:
 		fmt.Fprintf(w, "%s\toffered to %s, the first in line, who has not taken it yet\n", printable(s.Name), h)
 		owner()
@@ -143,6 +145,33 @@ func printSlots(w io.Writer, s *holdfast.Status, unsure bool) {
 	}
 }
 
+// mostReaders is the number of readers that status prints. The JSON has more.
+const mostReaders = 10
+
+// printReaders prints the first readers of a lock.
+func printReaders(w io.Writer, s *holdfast.Status) {
+	readers := "1 reader"
+	if s.Readers > 1 {
+		readers = fmt.Sprintf("%d readers", s.Readers)
+	}
+	fmt.Fprintf(w, "%s\theld by %s\n", printable(s.Name), readers)
+	shown := s.Holders[:min(len(s.Holders), mostReaders)]
+	for _, h := range shown {
+		how := ""
+		switch {
+		case h.Offered:
+			fmt.Fprintf(w, "offered\t%s, until %s\n", h, expiry(h.Until))
+			continue
+		case h.Left:
+			how = " (ended; --at-least keeps it taken)"
+		}
+		fmt.Fprintf(w, "reader\t%s%s, fence %d, until %s\n", h, how, h.Fence, expiry(h.Until))
+	}
+	if n := s.Readers - len(shown); n > 0 {
+		fmt.Fprintf(w, "reader\t%d more\n", n)
+	}
+}
+
 // printed adds to a write error that the output could not be printed.
 func printed(err error) error {
 	if err != nil {
@@ -167,6 +196,10 @@ func nodeView(n holdfast.NodeAnswer, s *holdfast.Status) string {
 		return "no answer: " + reason(n.Err)
 	case !n.Held():
 		return n.Said()
+	case n.Readers == 1:
+		return "1 reader, until " + expiry(n.Until)
+	case n.Readers > 1:
+		return fmt.Sprintf("%d readers, the last until %s", n.Readers, expiry(n.Until))
 	case n.Reason == holdfast.ReasonOffered:
 		return "offered to " + holder(n.Owner, false) + ", until " + expiry(n.Until)
 	case n.Owner == s.Holder().Owner && n.Fence == s.Holder().Fence:

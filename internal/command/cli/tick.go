@@ -59,7 +59,7 @@ func (f *runFlags) checkTick(name string) error {
 		flag  string
 		given bool
 	}{
-		{"--also", len(f.also) > 0}, {"--slots", f.slots > 0}, {"--at-least", f.atLeast.given && f.atLeast.value > 0},
+		{"--also", len(f.also) > 0}, {"--shared", f.shared}, {"--slots", f.slots > 0}, {"--at-least", f.atLeast.given && f.atLeast.value > 0},
 		{"--wait", f.wait.given}, {"--through-outages", f.through}, {"--skip-ok", f.skipOK},
 	} {
 		if other.given {

@@ -50,8 +50,12 @@ func Refuse(answers []nodescript.Answer, err error, ended bool) *Refusal {
 				most = max(most, full)
 			case a.Offered: // the node has another slot for the bid
 			default:
-				owners[a.Owner]++
-				most = max(most, owners[a.Owner])
+				who := a.Owner
+				if nodescript.IsReader(who) {
+					who = "" // nodes may name different readers, which hold the name together
+				}
+				owners[who]++
+				most = max(most, owners[who])
 			}
 		case nodescript.Granted, nodescript.Stale:
 			free++
@@ -147,6 +151,20 @@ func (r *Refusal) Holder() (owner string, foreign bool, left time.Duration) {
 		}
 	}
 	return owner, foreign, left
+}
+
+// Readers returns the readers that have the name: those of the node that knows most of them. It returns nil if the name
+// is not held by readers.
+func (r *Refusal) Readers() (most *nodescript.Evidence) {
+	if owner, _, _ := r.Holder(); !nodescript.IsReader(owner) {
+		return nil
+	}
+	for _, a := range r.Answers {
+		if a.Verdict == nodescript.Held && a.Evidence != nil && (most == nil || a.Evidence.Readers > most.Readers) {
+			most = a.Evidence
+		}
+	}
+	return most
 }
 
 // Age returns the time since the nodes were asked, 0 if that is not known.

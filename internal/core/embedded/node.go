@@ -92,9 +92,16 @@ func (n *Node) URL() string { return "redis://" + n.Addr() }
 // RunID returns the run id of this incarnation.
 func (n *Node) RunID() string { return n.run }
 
-// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock.
+// Steal gives the locks of owner on this node to thief, for the time d. It reports whether owner had a lock. Other readers
+// of a lock that owner had shared lose it too.
 func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 	for _, key := range n.server.Keys() {
+		if record, ok := nodescript.RecordOfReaders(key); ok && n.server.HGet(key, owner) != "" {
+			had = true
+			n.server.HDel(key, owner)
+			n.put(record, thief, d)
+			continue
+		}
 		text, err := n.server.Get(key)
 		if err != nil {
 			continue // the key is no string, so it is no record
@@ -105,13 +112,26 @@ func (n *Node) Steal(owner, thief string, d time.Duration) (had bool) {
 			_ = n.server.Set(key, thief)
 			n.server.SetTTL(key, d)
 		case err == nil && r.Owner == owner:
-			r.Token, r.Expiry, r.Owner, had = r.Token+1, time.Now().Add(d).UnixMicro(), thief, true
-			r.Seen, r.Leased = max(r.Seen, r.Token), max(r.Leased, r.Token)
-			_ = n.server.Set(key, r.String())
-			n.server.SetTTL(key, d)
+			had = true
+			n.put(key, thief, d)
 		}
 	}
 	return had
+}
+
+// put makes thief the writer of a record.
+func (n *Node) put(key, thief string, d time.Duration) {
+	text, _ := n.server.Get(key)
+	r, err := nodescript.ParseRecord(text)
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	r.Token = max(r.Token+1, r.Seen+1, now.UnixMicro())
+	r.Expiry, r.Owner = now.Add(d).UnixMicro(), thief
+	r.Seen, r.Leased = r.Token, max(r.Leased, r.Token)
+	_ = n.server.Set(key, r.String())
+	n.server.SetTTL(key, d)
 }
 
 // Close ends the node and its connections. The node's data is lost.

@@ -24,6 +24,9 @@ func (e *Exclusive) Line() string { return e.lock.Name }
 // Shares implements [Kind].
 func (e *Exclusive) Shares() bool { return false }
 
+// Owner implements [Kind].
+func (e *Exclusive) Owner(owner string) string { return owner }
+
 // Acquire implements [Kind].
 func (e *Exclusive) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
 	return nodescript.AcquireCall(e.lock, owner, token, ttl)

@@ -3,7 +3,8 @@
 // scripts of all kinds answer with the verdicts of package nodescript, which reads the reply of each operation. So the
 // meaning of an answer comes with the operation.
 //
-// The kinds are [Exclusive], a lock with one holder, and [Slot], a slot of a semaphore.
+// The kinds are [Exclusive], a lock with one holder, [Shared], a lock that several readers hold together, and [Slot], a
+// slot of a semaphore.
 package kind
 
 import (
@@ -21,8 +22,11 @@ type Kind interface {
 	// cannot be a name.
 	Line() string
 	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
-	// waiter of this process has just got the name. Other libraries have no locks of such a kind.
+	// waiter of this process has just got the name. A release leaves no gap for clients of other libraries.
 	Shares() bool
+
+	// Owner returns the owner of an attempt, from one of [nodescript.NewOwner]. The nodes read the mode from it.
+	Owner(owner string) string
 
 	// Calls of an attempt.
 

@@ -69,6 +69,9 @@ func (s *Slot) Line() string { return s.of.line }
 // Shares implements [Kind].
 func (s *Slot) Shares() bool { return true }
 
+// Owner implements [Kind].
+func (s *Slot) Owner(owner string) string { return owner }
+
 // Acquire implements [Kind].
 func (s *Slot) Acquire(owner string, token int64, ttl time.Duration) nodescript.Call {
 	return s.of.slots.AcquireCall(s.slot, s.from, owner, token, ttl, "")

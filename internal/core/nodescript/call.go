@@ -2,6 +2,7 @@ package nodescript
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,8 @@ func millis(d time.Duration) string { return strconv.FormatInt(ceilMillis(d), 10
 // ceilMillis rounds up, so that a key does not expire too early.
 func ceilMillis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
+// The calls for an owner of [ReaderOwner] are those of a reader.
+
 // AcquireCall asks for l with the token stamp, in µs of stamp time.
 func AcquireCall(l Lock, owner string, stamp int64, ttl time.Duration) Call {
 	return acquire(l, owner, stamp, ttl, "")
@@ -51,7 +54,11 @@ func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string)
 }
 
 func acquire(l Lock, owner string, stamp int64, ttl time.Duration, wants string) Call {
-	r := Record{Seen: stamp, Token: stamp, Expiry: stamp + ttl.Microseconds()}
+	expiry := stamp + ttl.Microseconds()
+	if IsReader(owner) {
+		return Call{AcquireShared, l.keys(), []string{micros(stamp, expiry), l.timesOf(ttl).millis, wants, owner}}
+	}
+	r := Record{Seen: stamp, Token: stamp, Expiry: expiry}
 	return Call{Acquire, l.keys(), []string{r.head(), l.timesOf(ttl).millis, wants, owner}}
 }
 
@@ -68,27 +75,42 @@ func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
 
 func release(l Lock, owner string, highest int64, never string) Call {
 	both := micros(highest, highest+1)
-	return Call{Release, l.keys(), []string{owner, both[:digits], both[digits:], never}}
+	return Call{opOf(owner, Release, ReleaseShared), l.keys(), []string{owner, both[:digits], both[digits:], never}}
 }
 
 // ExtendCall renews the lease of owner with token T until stamp + ttl. deadline is the deadline that the owner knows,
 // in stamp time. After deadline + w, the window, no node repairs the lease.
 func ExtendCall(l Lock, owner string, T, stamp, deadline int64, ttl, w time.Duration) Call {
-	return Call{Extend, l.keys(), []string{
+	return Call{opOf(owner, Extend, ExtendShared), l.keys(), []string{
 		owner, Micros(T), Micros(stamp + ttl.Microseconds()), Micros(deadline + w.Microseconds()), Micros(stamp),
 	}}
 }
 
 // LeaveCall ends the lease of owner with token T. It keeps the name taken until an instant of stamp time.
 func LeaveCall(l Lock, owner string, T, until int64) Call {
-	return Call{Leave, l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner)}}
+	return Call{opOf(owner, Leave, LeaveShared), l.keys(), []string{owner, Micros(T), Micros(until), LeftOwner(owner)}}
+}
+
+// opOf returns the operation for the mode of an owner.
+func opOf(owner string, writer, reader Op) Op {
+	if IsReader(owner) {
+		return reader
+	}
+	return writer
 }
 
 // QuitCall removes owner from the queue of a node that did not grant.
 func QuitCall(l Lock, owner string) Call { return Call{Quit, l.keys(), []string{owner}} }
 
 // LeftOwner returns the owner under which a name stays taken after LeaveCall.
-func LeftOwner(owner string) string { return owner + "~left" }
+func LeftOwner(owner string) string {
+	if writer, reader := strings.CutSuffix(owner, readerTail); reader {
+		return writer + leftTail + readerTail
+	}
+	return owner + leftTail
+}
+
+const leftTail = "~left"
 
 // RefreshCall extends the life of the guard on a node that votes.
 func RefreshCall(stamp int64, w time.Duration) Call {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Protocol is the version of the stored data and their meaning. Clients of two versions cannot share a node set.
-const Protocol = 1
+// Protocol is the version of the stored data and their meaning. Clients of two versions cannot share a node set. 2 adds
+// readers: a client of version 1 would not see them.
+const Protocol = 2
 
 // Config contains the settings that all clients of a node set must share. A node that votes under one configuration
 // refuses clients with another one.

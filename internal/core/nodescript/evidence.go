@@ -6,14 +6,18 @@ import (
 	"time"
 )
 
-// Evidence contains the values that belong to the Cause of an answer. [Cause] says which field is set. Only refusals
-// and loaded values have an Evidence, so a grant costs no allocation.
+// Evidence contains the values that belong to the Cause of an answer, or the readers of a name that is held. [Cause] says
+// which field is set. Only refusals and loaded values have an Evidence, so a grant costs no
+// allocation.
 type Evidence struct {
 	Value string        // the value on a server, or on another node
 	Off   time.Duration // Inexact
 
 	Theirs, Ours []Peer        // Stranger: the members that the node Value knows, and the servers behind the client's list
 	Kept         time.Duration // Stranger: how long that node keeps an unseen member
+
+	Readers int      // Held by readers: how many
+	Owners  []string // the owners of the first readers: at most MostNamed
 
 	Stored *Stored // Loaded
 }

@@ -16,14 +16,15 @@ type View struct {
 	Plain   string        // the value of the plain key, its first 256 bytes
 	Kind    byte          // of the plain key: '-' none, 's' string, 't' another type
 	Left    time.Duration // of the plain key; Forever if it does not expire
+	Readers Readers
 }
 
-// Live reports whether the record's owner held the name at v.Time.
+// Live reports whether the record's owner held the name at v.Time. Readers do not count.
 func (v View) Live() bool { return v.Record.Owner != "" && v.Time < v.Record.Expiry }
 
 // Foreign reports whether the plain key exists and its value is not the record's owner.
 func (v View) Foreign() bool {
-	return v.Kind == 't' || v.Kind == 's' && (v.Plain == "" || v.Plain != v.Record.Owner)
+	return v.Kind == 't' || v.Kind == 's' && (v.Plain == "" || v.Plain != v.Record.Owner && v.Plain != Marker)
 }
 
 // InspectCall asks for the content of a name's keys. Send it with [InspectText].
@@ -61,6 +62,17 @@ func ParseView(r node.Reply) (v View, err error) {
 		}
 		v.Written = true
 	}
-	v.Plain = r.Value[head+int(n):]
+	rest := r.Value[head+int(n):]
+	if len(rest) < 3 {
+		return v, bad
+	}
+	plain, err := strconv.ParseUint(rest[:3], 10, 31)
+	if err != nil || 3+int(plain) > len(rest) {
+		return v, bad
+	}
+	v.Plain = rest[3 : 3+plain]
+	if v.Readers, err = parseReaders(rest[3+plain:]); err != nil {
+		return v, bad
+	}
 	return v, nil
 }

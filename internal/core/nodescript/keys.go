@@ -23,6 +23,8 @@ const (
 	recordTail  = ":holdfast"
 	queueExtra  = ":queue"
 	queueTail   = recordTail + queueExtra
+	readExtra   = ":readers"
+	readTail    = recordTail + readExtra
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
@@ -116,16 +118,28 @@ func slotOf(key string) (name string, slot int, ok bool) {
 	return name, slot, ok && SlotKey(name, slot) == key
 }
 
+// ReadersKey returns the key of the readers that belong to a record.
+func ReadersKey(record string) string { return record + readExtra }
+
+// RecordOfReaders returns the record key to which a key of readers belongs.
+func RecordOfReaders(key string) (record string, ok bool) {
+	if KindOf(key) != ReadersOfKey {
+		return "", false
+	}
+	return strings.CutSuffix(key, readExtra)
+}
+
 // KeyKind is the kind of a key of a node.
 type KeyKind uint8
 
 // Kinds of keys.
 const (
-	AnyKey      KeyKind = iota // no key of Holdfast, except plain keys
-	NodeKey                    // belongs to no name
-	RecordOfKey                // the record of a name
-	QueueOfKey                 // the queue of a name
-	ValueOfKey                 // the register of a name
+	AnyKey       KeyKind = iota // no key of Holdfast, except plain keys
+	NodeKey                     // belongs to no name
+	RecordOfKey                 // the record of a name
+	QueueOfKey                  // the queue of a name
+	ReadersOfKey                // the readers of a name
+	ValueOfKey                  // the value of a name
 )
 
 // KindOf returns the kind of a key. It cannot tell a plain key from a key of another program.
@@ -137,6 +151,8 @@ func KindOf(key string) KeyKind {
 		return QueueOfKey
 	case strings.HasSuffix(key, valueTail):
 		return ValueOfKey
+	case strings.HasSuffix(key, readTail):
+		return ReadersOfKey
 	case strings.HasSuffix(key, recordTail):
 		return RecordOfKey
 	}
@@ -160,8 +176,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("name has %d bytes; at most %d are allowed", len(name), MaxName)
 	case strings.HasPrefix(name, reserved):
 		return fmt.Errorf("name %q starts with %q, which keys of Holdfast's own do; choose another", name, reserved)
-	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, valueTail):
-		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q); choose another", name, recordTail, queueTail, valueTail)
+	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail):
+		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q); choose another", name, recordTail, queueTail, readTail, valueTail)
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or drop them", name)
 	case untaggable(name):

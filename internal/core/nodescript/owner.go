@@ -18,6 +18,15 @@ func NewOwner(label, client string, ticket int64, random []byte) string {
 	return string(b)
 }
 
+// readerTail ends the owner of a reader. So each place that stores an owner also tells its mode.
+const readerTail = "~r"
+
+// ReaderOwner returns the owner of a reader for an owner of [NewOwner].
+func ReaderOwner(owner string) string { return owner + readerTail }
+
+// IsReader reports whether an owner is a reader's.
+func IsReader(owner string) bool { return strings.HasSuffix(owner, readerTail) }
+
 // Ticket returns the ticket of an owner. It returns false for a foreign owner.
 func Ticket(owner string) (int64, bool) {
 	_, rest, ok := strings.Cut(owner, "~")
@@ -32,6 +41,7 @@ func Ticket(owner string) (int64, bool) {
 
 // HasLeft reports whether an owner was made by [LeftOwner]: its client has ended the lease, and the name stays taken.
 func HasLeft(owner string) bool {
+	owner = strings.TrimSuffix(owner, readerTail)
 	return strings.Count(owner, "~") == 3 && strings.HasSuffix(owner, LeftOwner(""))
 }
 

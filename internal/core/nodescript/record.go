@@ -8,15 +8,18 @@ import (
 
 // Record is the data that a node stores for one name, as one string:
 //
-//	seen(16) T(16) expiry(16) waiting(1) leased(16) owner(…)
+//	seen(16) T(16) expiry(16) flag(1) leased(16) owner(…)
 //
-// So a script reads it with one GET and compares its fields as strings.
+// So a script reads it with one GET and compares its fields as strings. The flag is 1 if somebody waits, plus 2 if the
+// name has readers, or had some since the last lease of a writer: see [Readers]. A script refuses a record with another
+// flag. So later versions can mark their records, and can keep what they add under keys of their own.
 type Record struct {
-	Seen    int64  // the highest token ever seen, µs; a new token must exceed it
+	Seen    int64  // the highest token of a writer ever seen, µs; a new token must exceed it
 	Token   int64  // the owner's own token T, µs; 0 marks a claim: a reservation, not a grant
 	Expiry  int64  // µs of stamp time; the node compares it with its TIME
 	Waiting bool   // somebody waits in the queue
-	Leased  int64  // the highest token of a possible earlier lease, or its tombstone; not the owner's own
+	Shared  bool   // the name has a hash of readers
+	Leased  int64  // the highest token of a possible earlier lease of a writer, or its tombstone; not the owner's own
 	Owner   string // "" if the name is free
 }
 
@@ -60,7 +63,10 @@ func (r Record) head() string {
 	}
 	b[recordFlag] = '0'
 	if r.Waiting {
-		b[recordFlag] = '1'
+		b[recordFlag]++
+	}
+	if r.Shared {
+		b[recordFlag] += 2
 	}
 	return string(b[:])
 }
@@ -82,10 +88,11 @@ func ParseRecord(s string) (r Record, err error) {
 			return Record{}, err
 		}
 	}
-	if w := s[recordFlag]; w != '0' && w != '1' {
-		return Record{}, fmt.Errorf("record with flag %q; want 0 or 1", w)
+	flag := s[recordFlag] - '0'
+	if flag > 3 {
+		return Record{}, fmt.Errorf("record with flag %q; want 0 to 3", s[recordFlag])
 	}
-	r.Waiting = s[recordFlag] == '1'
+	r.Waiting, r.Shared = flag&1 != 0, flag&2 != 0
 	if r.Expiry != 0 { // a released record may still contain the owner, because overwriting it would cost more
 		r.Owner = s[recordHead:]
 	}

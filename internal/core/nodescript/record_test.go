@@ -32,7 +32,7 @@ func TestWhatIsNoRecordIsRefused(t *testing.T) {
 	good := Record{Seen: 1, Token: 1, Expiry: 1, Owner: "o"}.String()
 	for _, s := range []string{
 		"", good[:recordHead-1], "x" + good[1:], good[:20] + "-" + good[21:], good[:40] + "+" + good[41:],
-		good[:recordFlag] + "2" + good[recordFlag+1:], strings.Repeat(" ", recordHead), good[:15] + "_" + good[16:],
+		good[:recordFlag] + "4" + good[recordFlag+1:], strings.Repeat(" ", recordHead), good[:15] + "_" + good[16:],
 	} {
 		if r, err := ParseRecord(s); err == nil {
 			t.Errorf("%q was read as %+v", s, r)

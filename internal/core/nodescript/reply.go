@@ -82,6 +82,7 @@ func ParseReply(op Op, r node.Reply) Answer {
 	}
 	a, rest := Answer{}, r.Value[1:]
 	var err error
+	op = op.Exclusive()
 	switch c := r.Value[0]; {
 	case c == 'N' && !op.GivesBack():
 		a.Verdict = NotAdmitted
@@ -108,6 +109,12 @@ func ParseReply(op Op, r node.Reply) Answer {
 			var n uint64
 			n, err = strconv.ParseUint(slot, 10, 16)
 			a.Offered, a.Slot = true, int(n)
+		}
+	case c == 'H' && op == Acquire && len(rest) > heldHead+countDigits && rest[0] == 'r':
+		n, bad := parseCount(rest[heldHead:])
+		owners := strings.Split(strings.Clone(rest[heldHead+countDigits:]), "\n")
+		if a = ParseReply(op, node.Reply{Value: "Hl" + rest[1:heldHead] + owners[0]}); a.Verdict == Held {
+			a.Evidence, err = &Evidence{Readers: n, Owners: owners}, bad
 		}
 	case c == 'H' && op == Acquire && len(rest) >= heldHead && len(rest) <= heldHead+MostOwner:
 		a.Verdict, a.Claim, a.Foreign, a.Rank = Held, rest[0] == 'c', rest[0] == 'f', -1

@@ -20,23 +20,52 @@ const (
 	Quit
 	AcquireSlot
 	ReleaseSlot
+	AcquireShared
+	ReleaseShared
+	ExtendShared
+	LeaveShared
 	LoadValue
 	StoreValue
 	ops
 )
 
-var opNames = [ops]string{"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot", "load", "store"}
+var opNames = [ops]string{
+	"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot",
+	"acquire-shared", "release-shared", "extend-shared", "leave-shared", "load", "store",
+}
 
 func (o Op) String() string { return opNames[o] }
 
 // GivesBack reports whether o only gives back its owner's grant. A node need not vote for that.
-func (o Op) GivesBack() bool { return o == Release || o == Leave || o == Quit || o == ReleaseSlot }
+func (o Op) GivesBack() bool {
+	switch o.Exclusive() {
+	case Release, Leave, Quit, ReleaseSlot:
+		return true
+	}
+	return false
+}
 
 // ofValue reports whether o reads or writes the register of a name.
 func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 
 // HandsOn reports whether o may hand a name on. Such a call goes last in a pipeline: see package fanout.
-func (o Op) HandsOn() bool { return o == Release || o == ReleaseSlot }
+func (o Op) HandsOn() bool { return o.Exclusive() == Release || o == ReleaseSlot }
+
+// Exclusive returns the operation for writers that corresponds to an operation for readers. Their answers have the same
+// form.
+func (o Op) Exclusive() Op {
+	switch o {
+	case AcquireShared:
+		return Acquire
+	case ReleaseShared:
+		return Release
+	case ExtendShared:
+		return Extend
+	case LeaveShared:
+		return Leave
+	}
+	return o
+}
 
 // Scripts are the scripts for one incarnation of a node (its run id) and one configuration. The text of each script
 // contains the run id and the configuration. So a restarted server does not know these scripts. On a server with
@@ -60,6 +89,10 @@ func NewScripts(c Config, run string) *Scripts {
 		"LONGEST":    longest,
 		"MOSTSLOTS":  strconv.Itoa(MostSlots),
 		"OWNER":      strconv.Itoa(MostOwner),
+		"BATCH":      strconv.Itoa(MostClaims),
+		"MARKER":     Marker,
+		"NAMEDMOST":  strconv.Itoa(MostNamed),
+		"NAMEDSIZE":  strconv.Itoa(namedSize),
 		"GUARD":      quote(c.String() + " " + run),
 		"CONFIG":     quote(c.String()),
 		"RUN":        quote(run),

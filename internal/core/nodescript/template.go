@@ -21,13 +21,22 @@ var templates = sync.OnceValue(func() (t struct {
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
+	shares, readers, forgot, wanted, named := text("shares"), text("readers"), text("forgot"), text("wanted"), text("named")
 	for op := range ops {
 		source := text(op.String())
 		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
 			source = strings.ReplaceAll(text(of.String()), "@EACH@", strings.ReplaceAll(source, "@SLOTS@", slots)+"@EACH@")
 		}
 		source = strings.ReplaceAll(source, "@HOLDER@", text("holder"))
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
+		none := "N" // the answer of a node that forgot the readers
+		switch op {
+		case ReleaseShared:
+			none = "F"
+		case LeaveShared:
+			none = "L"
+		}
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named,
+			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
 		t.ops[op] = strings.Split(parts.Replace(source), "@")
 	}
 	return t
@@ -58,7 +67,8 @@ var longest = strconv.Itoa(MostRecord)
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
 	inspectText = sync.OnceValue(func() string {
-		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest).Replace(text("inspect"))
+		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
+			"@LISTED@", strconv.Itoa(MostListed)).Replace(strings.ReplaceAll(text("inspect"), "@READERS@", text("readers")))
 	})
 	peersText = sync.OnceValue(func() string { return strings.ReplaceAll(text("peers"), "@CLAMP@", clamp) })
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })

@@ -14,7 +14,7 @@ const MostTogether = 64
 
 // width returns the number of arguments of one call, if the script can run several calls. It returns 0 if it cannot.
 func (o Op) width() int {
-	switch o {
+	switch o.Exclusive() {
 	case Acquire, Release:
 		return 4
 	case Extend:

@@ -23,6 +23,8 @@ type Register struct {
 	lease *renewal.Lease
 	fan   *fanout.Fanout
 	lock  nodescript.Lock
+	owner string // of the exclusive lease; a downgrade changes the lease's own
+	token int64
 	turn  chan struct{} // has an element while a load or a store runs
 
 	mu      sync.Mutex
@@ -35,7 +37,7 @@ type Register struct {
 
 // New returns the register of a lease. Renewals of the lease then bring the value to nodes that lack it.
 func New(lease *renewal.Lease, fan *fanout.Fanout, lock nodescript.Lock) *Register {
-	r := &Register{lease: lease, fan: fan, lock: lock, turn: make(chan struct{}, 1)}
+	r := &Register{lease: lease, fan: fan, lock: lock, owner: lease.Owner(), token: lease.Token(), turn: make(chan struct{}, 1)}
 	lease.Watch(r)
 	return r
 }
@@ -67,10 +69,10 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 	}
 	defer r.end()
 	n, began := r.fan.N(), r.fan.Now()
-	votes := quorum.NewLoading(n, r.lease.Token(), r.sequence())
+	votes := quorum.NewLoading(n, r.token, r.sequence())
 	q, err := r.ask(ctx,
 		func(stamp int64) nodescript.Call {
-			return nodescript.LoadValueCall(r.lock, r.lease.Owner(), r.lease.Token(), stamp)
+			return nodescript.LoadValueCall(r.lock, r.owner, r.token, stamp)
 		},
 		func(_ int, a nodescript.Answer) quorum.Outcome { return votes.Answer(a) })
 	if err != nil {
@@ -90,7 +92,7 @@ func (r *Register) Load(ctx context.Context) (Value, error) {
 		return v, r.write(ctx, v)
 	}
 	r.mu.Lock()
-	r.known, r.own, r.kept = &v, chosen.Version.Token == r.lease.Token(), r.fan.Now()
+	r.known, r.own, r.kept = &v, chosen.Version.Token == r.token, r.fan.Now()
 	r.mu.Unlock()
 	return v, r.lease.End()
 }
@@ -132,7 +134,7 @@ func (r *Register) write(ctx context.Context, v Value) error {
 }
 
 func (r *Register) storeCall(stamp, sequence int64, v Value) nodescript.Call {
-	return nodescript.StoreValueCall(r.lock, r.lease.Owner(), r.lease.Token(), stamp, sequence, v.Bytes, !v.Is)
+	return nodescript.StoreValueCall(r.lock, r.owner, r.token, stamp, sequence, v.Bytes, !v.Is)
 }
 
 // sequence returns the sequence of the last write.

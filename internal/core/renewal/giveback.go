@@ -67,13 +67,15 @@ func (e *Lease) release(pass Pass, b *giveback) {
 		e.keeper.fan.Together(func() {
 			passed, gap := false, time.Duration(0)
 			if pass != nil {
-				passed, gap = pass(e.lock, e.grant, e.highest, e.over)
+				passed, gap = pass(e.Kind(), e.grant, e.highest, e.over)
 			}
 			switch {
 			case passed:
 				b.is(nil)
 			case gap > 0:
 				e.leaveGap(gap, b)
+			case e.former != nil:
+				e.sendBoth(e.releaseCall(), e.former.releaseCall(), b)
 			default:
 				e.send(e.releaseCall(), b)
 			}
@@ -128,7 +130,13 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}
 	e.endLocked(ErrReleased, func() {
-		e.send(e.lock.Leave(e.grant.Owner, e.grant.Token, e.keeper.fan.StampAt(until)), b)
+		at := e.keeper.fan.StampAt(until)
+		if f := e.former; f != nil {
+			b.lost = nil
+			e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
+			return
+		}
+		e.send(e.Kind().Leave(e.Owner(), e.Token(), at), b)
 	})
 }
 

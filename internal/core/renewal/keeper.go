@@ -84,19 +84,20 @@ func (k *Keeper) Repair(owner string) bool {
 		return false
 	}
 	e.mu.Lock()
-	first := e.highest == e.grant.Token
+	first := e.highest == e.Token()
 	e.mu.Unlock()
 	return !first && e.renew(newOutcome())
 }
 
 // refused notes that a node did not repair a lease. The lease may have ended in the meantime.
 func (k *Keeper) refused(e *Lease) {
+	owner := e.Owner()
 	k.mu.Lock()
 	if e.index >= 0 {
 		if k.wants == nil {
 			k.wants = map[string]*Lease{}
 		}
-		k.wants[e.grant.Owner] = e
+		k.wants[owner] = e
 	}
 	k.mu.Unlock()
 	k.Refused()
@@ -218,6 +219,7 @@ func (k *Keeper) remove(e *Lease) {
 		heap.Remove(&k.heap, e.index)
 	}
 	delete(k.wants, e.grant.Owner)
+	delete(k.wants, e.Owner())
 }
 
 // watch schedules the fresh leases: each gets a timer for its deadline and a place in the heap.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
@@ -39,8 +40,10 @@ type Lease struct {
 	keeper *Keeper
 	lock   kind.Kind
 	grant  waiting.Grant
+	reader atomic.Pointer[reader] // nil: the lease was not downgraded
 
 	mu       sync.Mutex
+	former   *former // the exclusive lease, while it becomes a shared one; else nil
 	ttl      time.Duration
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
@@ -82,11 +85,21 @@ func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Grant, ttl 
 	return e
 }
 
-// Owner returns the random id under which the nodes store the lease.
-func (e *Lease) Owner() string { return e.grant.Owner }
+// Owner returns the random id under which the nodes store the lease. A downgrade changes it.
+func (e *Lease) Owner() string {
+	if r := e.reader.Load(); r != nil {
+		return r.owner
+	}
+	return e.grant.Owner
+}
 
-// Token returns the lease's fencing token.
-func (e *Lease) Token() int64 { return e.grant.Token }
+// Token returns the lease's fencing token. A downgrade raises it.
+func (e *Lease) Token() int64 {
+	if r := e.reader.Load(); r != nil {
+		return r.token
+	}
+	return e.grant.Token
+}
 
 // Context returns a context that ends with the lease. Its cause matches ErrLost or ErrReleased.
 func (e *Lease) Context() context.Context {
@@ -153,8 +166,13 @@ func (e *Lease) lost(why *LostError) error {
 	return e.keeper.Explain(e, why)
 }
 
-// Kind returns the kind of the lock. For a lease of a semaphore it is the slot.
-func (e *Lease) Kind() kind.Kind { return e.lock }
+// Kind returns the kind of the lock. For a lease of a semaphore it is the slot. A downgrade changes the kind.
+func (e *Lease) Kind() kind.Kind {
+	if r := e.reader.Load(); r != nil {
+		return r.lock
+	}
+	return e.lock
+}
 
 // Name returns the lock's name with its prefix.
 func (e *Lease) Name() string { return e.lock.Name() }
@@ -169,12 +187,15 @@ func (e *Lease) loseLocked(why error) {
 // forgetLocked releases a lost lease on the nodes. The caller holds e.mu.
 func (e *Lease) forgetLocked() {
 	e.tell(e.releaseCall(), nil) // a minority of the nodes may still have the lease
+	if e.former != nil {
+		e.tell(e.former.releaseCall(), nil)
+	}
 	// remove comes last, because a closed client closes its nodes as soon as it keeps no lease.
 	e.keeper.remove(e)
 }
 
 func (e *Lease) releaseCall() nodescript.Call {
-	return e.lock.Release(e.grant.Owner, e.highest)
+	return e.Kind().Release(e.Owner(), e.highest)
 }
 
 // endLocked announces the end of the lease. Then it calls tell, which informs the nodes.
@@ -188,6 +209,9 @@ func (e *Lease) endLocked(why error, tell func()) {
 func (e *Lease) announceLocked(why error) {
 	e.end = why
 	e.grant.End()
+	if e.former != nil {
+		e.former.done.is(why)
+	}
 	if e.undo != nil {
 		e.undo()
 	}
@@ -208,6 +232,6 @@ func (e *Lease) announceLocked(why error) {
 // emit tells the listeners about an event of the lease.
 func (e *Lease) emit(k events.Kind, err error) {
 	if s := e.keeper.Events; s.Wanted(k) {
-		s.Emit(&events.Event{Kind: k, Name: e.lock.Name(), Owner: e.grant.Owner, Token: e.grant.Token, Err: err})
+		s.Emit(&events.Event{Kind: k, Name: e.lock.Name(), Owner: e.Owner(), Token: e.Token(), Err: err})
 	}
 }

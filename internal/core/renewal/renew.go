@@ -20,7 +20,10 @@ import (
 type renewal struct {
 	lease *Lease
 	sent  clock.Instant
+	stamp int64
 	ttl   time.Duration
+	owner string
+	turns bool     // the request turns an exclusive lease into a shared one: see [Lease.Downgrade]
 	wait  *outcome // the caller of Extend waits for this result; nil: no caller waits
 	again bool     // this renewal repeats one that came too late
 
@@ -52,14 +55,14 @@ func (e *Lease) renew(wait *outcome) bool {
 func (e *Lease) renewLocked(wait *outcome, again bool) {
 	k := e.keeper
 	stamp, sent := k.fan.StampHeld()
-	r := &renewal{lease: e, sent: sent, ttl: e.ttl, wait: wait, again: again, votes: quorum.NewRenewal(k.fan.N())}
+	r := &renewal{
+		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, again: again,
+		votes: quorum.NewRenewal(k.fan.N()),
+	}
 	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
 	e.over = max(e.over, sent.Add(e.ttl))
-	k.fan.Send(&fanout.Message{
-		Call: e.lock.Extend(e.grant.Owner, e.grant.Token, stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window),
-		To:   r, SendBy: k.fan.SendBy(sent),
-	}, nil)
+	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp), To: r, SendBy: k.fan.SendBy(sent)}, nil)
 	k.arm(e, sent.Add(e.againLocked(sent)))
 }
 
@@ -81,6 +84,9 @@ func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 
 // Answered takes a node's answer.
 func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
+	if r.turns {
+		a = r.turned(a)
+	}
 	r.mu.Lock()
 	if a.Verdict == nodescript.Extended {
 		r.yes |= 1 << node
@@ -97,7 +103,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if a.Verdict == nodescript.Repaired {
 		r.lease.forgottenBy(node)
 	}
-	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && k.Refused != nil {
+	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
 	if first && r.wait == nil {
@@ -154,6 +160,10 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		r.wait.is(e.end)
 		return
 	}
+	if !e.counts(r, out) {
+		r.decide(ErrNoQuorum)
+		return
+	}
 	switch out {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
@@ -192,7 +202,7 @@ func (r *renewal) late() bool {
 	defer r.mu.Unlock()
 	n := bits.OnesCount64(r.yes)
 	for _, a := range r.answers {
-		if a.Verdict == nodescript.OffClock || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
+		if a.Verdict == nodescript.OffClock || r.turns && a.Verdict == nodescript.Stale || errors.Is(a.Err, context.DeadlineExceeded) && node.Unsent(a.Err) {
 			n++
 		}
 	}

@@ -28,7 +28,7 @@ type bidder struct {
 
 // newBidder returns a bidder that has not asked any node yet. With a ticket of 0 it joins no queue.
 func newBidder(f *fanout.Fanout, l kind.Kind, owner string, ttl time.Duration, ticket int64) *bidder {
-	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: owner, TTL: ttl, Ticket: ticket}
+	c := bid.Config{N: f.N(), Window: f.Set().Window, MaxTTL: f.Set().MaxTTL, Owner: l.Owner(owner), TTL: ttl, Ticket: ticket}
 	if s, ok := l.(*kind.Slot); ok {
 		c.Slots, c.First = int16(s.Slots().K()), int16(s.Slots().Prefer(owner))
 	}

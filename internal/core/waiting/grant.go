@@ -20,6 +20,9 @@ type Grant struct {
 
 	Slot kind.Kind // of a semaphore; nil: it is the lease of a lock
 
+	Share Share // of readers; nil: the lease has one user
+	Late  bool  // the caller found Share open, and nobody has reserved a part of it for the caller
+
 	by     bid.Nodes // nodes that granted it before it was won
 	passes int       // passes in a row since the nodes handed the name to this process
 	waited bool      // the name came by a hand-off

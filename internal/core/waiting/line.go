@@ -15,6 +15,7 @@ import (
 type lines struct {
 	mu     sync.Mutex
 	byName map[string]*line
+	shares map[string]opening // by name: the share that readers opened last
 }
 
 // line is the line of the waiters for one name, with the findings of the first waiter, which count for all.
@@ -33,23 +34,28 @@ type place struct {
 	name    string
 	ttl     time.Duration
 	through bool // the wait continues during outages
+	reader  bool // it joins the share that a reader before it opens
 	came    clock.Instant
 	over    *Refusal // the reason why the wait ended before its turn
+	share   Share    // the share that it joined; nil: none
 }
 
 // enter gives the caller the last place in the line for a name. first reports whether it is the caller's turn. If it is
 // not, the caller must call turn. b is the caller's bid. The lock may be passed to b as soon as the caller is first. A
-// nil b means that the client has not met the nodes yet: see gets.
-func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool) {
+// nil b means that the client has not met the nodes yet: see gets. A reader gets no place if it can join a share.
+func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first bool, s Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := place{bid: b, name: want.Lock.Line(), ttl: want.TTL, through: want.Through, came: now}
+	own := place{bid: b, name: want.Lock.Line(), ttl: want.TTL, through: want.Through, reader: want.Open != nil, came: now}
+	if s = l.joinable(own.name, own.reader, now); s != nil {
+		return nil, false, s
+	}
 	if ln, there := l.byName[own.name]; there {
 		p = new(place) // &own would cost every lock an allocation
 		*p = own
 		p.turn = make(chan struct{})
 		ln.others = append(ln.others, p)
-		return p, false
+		return p, false, nil
 	}
 	if l.byName == nil {
 		l.byName = map[string]*line{}
@@ -57,7 +63,7 @@ func (l *lines) enter(want Want, b *bidder, now clock.Instant) (p *place, first 
 	ln := &line{own: own}
 	ln.first = &ln.own
 	l.byName[own.name] = ln
-	return ln.first, true
+	return ln.first, true, nil
 }
 
 // gets notes the new bid of a waiter that had no bid, or whose last bid has ended.
@@ -69,12 +75,13 @@ func (l *lines) gets(p *place, b *bidder) {
 
 // turn waits until p is the first in its line, and reports whether it is. If ctx or stop ends before that, or if the
 // wait has ended, turn returns the last finding of the first waiter. This is nil if there is none. If turn returns
-// true, the caller must call leave. turn calls draw when met is closed.
+// true, the caller must call leave. turn calls draw when met is closed. A reader may have joined a share when turn
+// returns false: see [place.share].
 func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-chan struct{}, draw func()) (bool, *Refusal) {
 	for waits := true; waits; {
 		select {
 		case <-p.turn:
-			return p.over == nil, p.over
+			return p.over == nil && p.share == nil, p.over
 		case <-met:
 			met = nil
 			draw()
@@ -85,8 +92,9 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		}
 	}
 	l.mu.Lock()
-	if p.over != nil {
-		defer l.mu.Unlock()
+	if p.over != nil || p.share != nil {
+		l.mu.Unlock()
+		<-p.turn // the share is reserved by then
 		return false, p.over
 	}
 	ln := l.byName[p.name]
@@ -97,16 +105,20 @@ func (l *lines) turn(ctx context.Context, stop <-chan struct{}, p *place, met <-
 		return false, last
 	}
 	l.mu.Unlock()
-	l.leave(p.name, false, nil) // the turn came at the same moment
+	l.leave(p.name, opening{}, false, nil) // the turn came at the same moment
 	return false, last
 }
 
-// leave makes the next waiter for name the first one. near says that the caller has the lock and will pass it on. held
-// returns the refusal that the other waiters get during that time, and the present instant.
-func (l *lines) leave(name string, near bool, held func() (*Refusal, clock.Instant)) {
+// leave makes the next waiter for name the first one. o is the share that the caller opened, if any: the readers behind
+// the caller join it. near says that the caller has the lock and will pass it on. held returns the refusal that the
+// other waiters get during that time, and the present instant.
+func (l *lines) leave(name string, o opening, near bool, held func() (*Refusal, clock.Instant)) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	ln := l.byName[name]
+	if o.share != nil {
+		defer o.admit(l.open(ln, name, o)) // after the unlock: a share has locks of its own
+	}
+	defer l.mu.Unlock()
 	if len(ln.others) == 0 {
 		delete(l.byName, name)
 		return

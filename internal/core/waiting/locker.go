@@ -30,6 +30,10 @@ type Want struct {
 	TTL     time.Duration
 	Through bool           // the wait continues during outages
 	Told    func(*Refusal) // receives each refusal; nil: refusals are dropped
+
+	// Open makes the share of a reader's lease, once the lease is won. The share has one user, the caller. nil: the
+	// caller is no reader, and shares its lease with nobody.
+	Open func(Grant) Share
 }
 
 // Locker gets locks for one client. It is safe for concurrent use.
@@ -72,10 +76,15 @@ func (l *Locker) Wait(ctx context.Context, lock kind.Kind, ttl time.Duration, to
 func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	var ticket int64
 	name := want.Lock.Line()
+	if want.Open != nil {
+		if s := l.Joinable(name); s != nil {
+			return Grant{Share: s, Late: true}, nil
+		}
+	}
 	b, _ := l.waiter(want.Lock, want.TTL, &ticket) // nil: the client has not met the nodes yet
 	// The order of the calls decides the places in this line, even if a later waiter of the process draws its ticket
 	// first.
-	p, first := l.lines.enter(want, b, l.Fan.Now())
+	p, first, share := l.lines.enter(want, b, l.Fan.Now())
 	// This must happen at every end of the wait. As soon as b was the first in line, the lock may have been passed to
 	// b, and b may have won before any goroutine looked.
 	defer func() {
@@ -84,6 +93,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 			l.Inbox.forget(b)
 		}
 	}()
+	if share != nil {
+		return Grant{Share: share, Late: true}, nil
+	}
 	var met <-chan struct{}
 	if b == nil {
 		met = l.Fan.Met()
@@ -98,6 +110,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	}
 	if !first {
 		if is, last := l.lines.turn(ctx, l.Stop, p, met, draw); !is {
+			if p.share != nil {
+				return Grant{Share: p.share}, nil
+			}
 			if b != nil {
 				if g, r := b.outcome(true); r == nil { // a pass brought the lock at the moment at which ctx ended
 					return g, nil
@@ -107,9 +122,10 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		}
 	}
 	var held Grant
+	var opens opening
 	near := false // this call got held and will pass it on
 	defer func() {
-		l.lines.leave(name, near, func() (*Refusal, clock.Instant) {
+		l.lines.leave(name, opens, near, func() (*Refusal, clock.Instant) {
 			now := l.Fan.Now()
 			return held.refusal(l.Fan.N(), want.TTL, now), now
 		})
@@ -133,6 +149,10 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 		g, r := l.inLine(ctx, &want, p, &ticket, b, after)
 		if r == nil {
 			held, near = g, !l.Fair && !want.Lock.Shares()
+			if want.Open != nil {
+				g.Share = want.Open(g)
+				opens = l.opens(g.Share, g)
+			}
 			return g, nil
 		}
 		b.giveUp()
@@ -279,11 +299,12 @@ func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant
 		return false, 0
 	}
 	due := !lock.Shares() && l.gapDue(lock.Name(), g.Token)
+	_, readers := lock.(*kind.Shared) // their lease is not passed: others may have the name, too
 	from := bid.Passed{Owner: g.Owner, Highest: highest, Over: over, Passes: g.passes}
 	if s, ok := lock.(*kind.Slot); ok {
 		from.Slot = int16(s.Slot())
 	}
-	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due)
+	passed, next := l.lines.pass(lock.Line(), from, g.Others, l.Fair || due || readers)
 	if next != nil && l.Inbox.stood() {
 		// next may just have become first in line, or may have waited for a pass. Its ticket decides its place. So next
 		// must be in the queues before the nodes hand the name on.

@@ -3,6 +3,7 @@ package real
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func NewNode(t *testing.T, maxTTL time.Duration) *Node {
 	return n
 }
 
+// Reader returns the owner of a reader with this number.
+func Reader(number int) string { return nodescript.ReaderOwner(Owner(number)) }
+
 // Owner returns the owner with this number in a model, in the form of the scripts. It is longer than a ticket.
 func Owner(number int) string { return "model~client~owner number " + string(rune('0'+number)) }
 
@@ -74,6 +78,29 @@ func (n *Node) Run(t *testing.T, now int64, was nodescript.Record, c nodescript.
 	}
 	view.Record.Waiting = false
 	return said.Value[:1], view.Record
+}
+
+// RunShared is Run for a name with readers, and without waiters. It also returns the readers, expired ones too. Expired
+// claims are left out: no script can tell them from nothing.
+func (n *Node) RunShared(t *testing.T, now int64, was nodescript.Record, readers nodescript.Readers, c nodescript.Call) (answer string, is nodescript.Record, are nodescript.Readers) {
+	t.Helper()
+	hash := nodescript.ReadersKey(nodescript.RecordKey(Lock.Name))
+	n.node.Del(hash)
+	if was.Shared {
+		n.node.HSet(hash, "seen", nodescript.Micros(readers.Seen)+nodescript.Micros(readers.Leased))
+		for _, r := range readers.List {
+			n.node.HSet(hash, r.Owner, nodescript.Micros(r.Token)+nodescript.Micros(r.Expiry))
+		}
+	}
+	answer, is = n.Run(t, now, was, c)
+	n.now = 1 // before every expiry
+	view, err := nodescript.ParseView(n.node.Eval(context.Background(), nodescript.InspectText(), nodescript.InspectCall(Lock)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	are = view.Readers
+	are.List = slices.DeleteFunc(are.List, func(r nodescript.Reader) bool { return r.Token == 0 && r.Expiry <= now })
+	return answer, is, are
 }
 
 // Admit asks the node to vote, with a challenge that it answered or without one. It returns the first letter of the

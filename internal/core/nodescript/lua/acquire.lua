@@ -1,13 +1,15 @@
 -- acquire: stores the owner under a free name, or answers the owner that holds the name. One call may run several
 -- acquires: see each.lua.
+-- A record whose flag has readers needs the hash of readers too: see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 the first fields of the new record: T, T, expiry and the flag 0; T is the stamp  2 ttl, ms
 --       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the owner in the same
 --         process that passes its lease on
 --       4 owner
 -- Returns G waiting: granted; waiting is 1 if others wait, else 0
---       | H kind left rank(6) owner: held for left us; kind is l (an owner), c (a claim) or f (a foreign key); rank is
---         the number of waiters before the caller, ------ if the caller is not in the queue
+--       | H kind left rank(6) owner: held for left us; kind is l (an owner), r (readers), c (a claim) or f (a foreign
+--         key); of readers the owner is number(6) owners, see named.lua; rank is the number of waiters before the
+--         caller, ------ if the caller is not in the queue
 --       | S seen: the stamp is not above seen | P seen: the same, and seen is more than W ahead of the node's clock
 --       | O time: the stamp is off the node's clock | N: the node does not vote | C: the record is corrupt
 local call, sub, evicted = redis.call, string.sub, nil
@@ -23,11 +25,21 @@ local function one(key, plain, mine, ttl, wants, owner)
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
 
   local before, live, waits, seen, leased = '', false, '0', '0000000000000000', '0000000000000000'
+  local above, hash, marked, rseen, rleased -- the last four: of readers
   local old = call('GET', key)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, waits, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
-    local expiry = sub(old, 33, 48)
+    local expiry, readers, holder, T0, crowd = sub(old, 33, 48), nil, nil, nil, nil
+    if waits ~= '0' and waits ~= '1' then
+      if waits ~= '2' and waits ~= '3' then return 'C' end -- of a later version
+      @READERS@
+      local no, dead
+      hash, waits, marked = key .. ':readers', waits == '3' and '1' or '0', true
+      no, rseen, rleased, dead, readers = read(hash)
+      @FORGOT@
+      if dead > rleased then rleased = dead end
+    end
     if expiry ~= '0000000000000000' then -- it was not released
       before, live = sub(old, 66), now < expiry
       -- A repeated command gets the same answer as the first one. A claim has T = 0, so it never matches.
@@ -36,25 +48,40 @@ local function one(key, plain, mine, ttl, wants, owner)
       -- queue.
       if live and before ~= owner and before ~= wants then
         if string.find(expiry, '%D') then return 'C' end
-        local kind, rank = 'l', '------'
-        if sub(old, 17, 32) == '0000000000000000' then kind = 'c' end
-        if #wants == 16 then
-          local queue = key .. ':queue'
-          call('ZADD', queue, 'NX', wants, owner)
-          call('PEXPIRE', queue, '@QUEUEMS@') -- a string: Redis's Lua prints numbers slowly
-          if waits ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. leased .. before, 'KEEPTTL') end
-          rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
-        end
-        return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. before
+        holder, T0 = before, sub(old, 17, 32)
       end
-      -- No release said that the stamp of the earlier owner never won. So this stamp may be the token of a lease.
-      if before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     end
-    if T <= seen then
-      if string.find(seen, '%D') then return 'C' end
+    -- Readers have the name. The answer names the one with the lowest token, and the latest expiry.
+    if not holder and readers and readers[1] then
+      holder, T0, expiry = readers[1][1], readers[1][2], readers[1][3]
+      for i = 2, #readers do
+        if readers[i][3] > expiry then expiry = readers[i][3] end
+      end
+      if T0 ~= '0000000000000000' then
+        @NAMED@
+        crowd = named(readers)
+      end
+    end
+    if holder then
+      local kind, rank = crowd and 'r' or 'l', '------'
+      if T0 == '0000000000000000' then kind = 'c' end
+      if #wants == 16 then
+        local queue = key .. ':queue'
+        call('ZADD', queue, 'NX', wants, owner)
+        call('PEXPIRE', queue, '@QUEUEMS@') -- a string: Redis's Lua prints numbers slowly
+        if waits ~= '1' then call('SETRANGE', key, '48', marked and '3' or '1') end
+        rank = string.format('%06d', math.min(call('ZRANK', queue, owner), 999999))
+      end
+      return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. (crowd or holder)
+    end
+    -- No release said that the stamp of the earlier owner never won. So this stamp may be the token of a lease.
+    if before ~= '' and before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
+    above = marked and rseen > seen and rseen or seen
+    if T <= above then
+      if string.find(above, '%D') then return 'C' end
       -- The token is ahead of TIME by more than W. Clients must not follow it: the name would be shut until that time.
-      if seen > now and seen - now > @WINDOW@ then return 'P' .. seen end
-      return 'S' .. seen
+      if above > now and above - now > @WINDOW@ then return 'P' .. above end
+      return 'S' .. above
     end
   else
     @EVICTED@
@@ -65,7 +92,7 @@ local function one(key, plain, mine, ttl, wants, owner)
   if plain and not taken then
     value = redis.pcall('GET', plain)
     if type(value) == 'table' then value = '' end -- another type: Redisson keeps a hash
-    if value and (value == '' or (value ~= before and value ~= owner)) then
+    if value and (value == '' or (value ~= before and value ~= owner and value ~= '@MARKER@')) then
       local left = call('PTTL', plain)
       if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
       return 'Hf' .. left .. '------' .. sub(value, 1, 256)
@@ -82,7 +109,7 @@ local function one(key, plain, mine, ttl, wants, owner)
         @HANDOFF@
         -- If all waiters before the caller are gone, the claim goes to the caller. The caller then learns of the claim
         -- from the hand-off message, as any waiter does.
-        local next = handoff(seen, leased)
+        local next = handoff(seen, leased, above, marked)
         if next then
           local rank = call('ZRANK', queue, owner)
           return 'Hc' .. '@CLAIM16@' .. (rank and string.format('%06d', math.min(rank, 999999)) or '------') .. next
@@ -95,6 +122,16 @@ local function one(key, plain, mine, ttl, wants, owner)
     if plain then call('SET', plain, owner, 'PX', ttl) end
   elseif plain and not taken then
     call('SET', plain, owner, 'PX', ttl)
+  end
+  if marked then
+    -- Expired readers go: one of them must not be extended after this grant. A lease of this owner ends them anyway, so
+    -- the hash goes too once a later lease may have been here.
+    call('DEL', hash)
+    if leased < rseen then
+      call('HSET', hash, 'seen', rseen .. rleased)
+      call('PEXPIRE', hash, '@STAYMS@')
+      mine = sub(mine, 1, 48) .. (waits == '1' and '3' or '2')
+    end
   end
   mine = mine .. leased .. owner
   -- The expiry (PX) is most of the cost of a SET. A record gets a longer PX than necessary, so the PX need not be set

@@ -6,8 +6,8 @@
 --       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed)
 --         or f (a foreign key) | O time: the stamp is off the node's clock | N: the node does not vote
 --       | C: the record is corrupt
--- If another owner has a partial grant, the node refuses the repair, and puts the lease first in the queue. It also
--- sends the other client the message that a lease wants the place of the partial grant.
+-- If another owner has a partial grant, the node refuses the repair and puts the lease first in the queue: see
+-- wanted.lua.
 local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
 if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
 local t = call('TIME')
@@ -18,10 +18,15 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   local ahead = stamp - now
   if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
   local seen, before, flag, leased, answer = '0000000000000000', '', '0', '0000000000000000', 'R'
+  local hash, rseen, rleased -- of readers
   local old = call('GET', key)
   if old then
     if #old < 65 or #old > @LONGEST@ then return 'C' end
     seen, flag, leased = sub(old, 1, 16), sub(old, 49, 49), sub(old, 50, 65)
+    if flag ~= '0' and flag ~= '1' then
+      if flag ~= '2' and flag ~= '3' then return 'C' end -- of a later version
+      hash = key .. ':readers'
+    end
     local until_ = sub(old, 33, 48)
     if until_ ~= '0000000000000000' then before = sub(old, 66) end -- it was not released
     if before == owner and sub(old, 17, 32) == T then
@@ -30,22 +35,24 @@ local function one(key, plain, owner, T, expiry, last, stamp)
         if string.find(until_, '%D') then return 'C' end
         expiry = until_
       end
-    elseif before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
-      -- As long as the caller may still rely on its lease, the other owner's record is only a partial grant. When its
-      -- client gives the grant back, the name goes to this lease before any waiter. The reason is that the place of the
-      -- lease in the queue is minus its token, and no ticket is negative. (A claim is no grant and gives way at once.)
-      local queue = key .. ':queue'
-      if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
-        call('PEXPIRE', queue, '@QUEUEMS@')
-        if flag ~= '1' then call('SET', key, sub(old, 1, 48) .. '1' .. leased .. before, 'KEEPTTL') end
-        local client = #before <= @OWNER@ and string.match(before, '^[^~\n]*~([^~\n]*)~[^\n]*$')
-        if client then
-          redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, sub(old, 17, 32) .. before .. '\n' .. (plain and '3' or '2') .. key)
-        end
+    else
+      local others
+      if before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
+        others = { { before, sub(old, 17, 32) } }
+      elseif before ~= '' and sub(old, 17, 32) > leased then
+        leased = sub(old, 17, 32) -- it may have been a lease
       end
-      return 'Ll' .. before
-    elseif before ~= '' and sub(old, 17, 32) > leased then
-      leased = sub(old, 17, 32) -- it may have been a lease
+      if not others and hash then
+        @READERS@
+        local no, dead, live
+        no, rseen, rleased, dead, live = read(hash)
+        @FORGOT@
+        if dead > rleased then rleased = dead end
+        if live[1] and live[1][2] ~= '0000000000000000' then others = live end
+      end
+      if others then
+        @WANTED@
+      end
     end
   else
     @EVICTED@
@@ -53,14 +60,14 @@ local function one(key, plain, owner, T, expiry, last, stamp)
   end
   -- A repair needs two conditions: no later lease was on this node, and the owner may still rely on its lease. Any
   -- later lease was on a majority, so no majority repairs an ended lease. Stamps of attempts that never won do not
-  -- count: waiters ask every node, also one that lost this lease.
-  if answer == 'R' and (leased > T or now > last) then return 'Lg' .. before end
+  -- count: waiters ask every node, also one that lost this lease. The same applies to readers.
+  if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1
   local value = owner
   if plain then
     value = redis.pcall('GET', plain)
-    if value and value ~= owner and (value ~= before or value == '') then
+    if value and value ~= owner and value ~= '@MARKER@' and (value ~= before or value == '') then
       return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
     end
   end
@@ -75,6 +82,11 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     call('SET', plain, owner, 'PX', ms)
   end
   if seen < T then seen = T end
+  if rseen then -- expired readers and claims go
+    call('DEL', hash)
+    call('HSET', hash, 'seen', rseen .. rleased)
+  end
+  if hash then call('PEXPIRE', hash, '@STAYMS@') end
   call('SET', key, seen .. T .. expiry .. flag .. leased .. owner, 'PX', '@STAYMS@')
   return answer
 end

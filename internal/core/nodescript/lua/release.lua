@@ -23,14 +23,22 @@ local function one(key, plain, owner, highest, above, never)
     old = '00000000000000000000000000000000000000000000000000000000000000000'
   end
   if #old < 65 or #old > @LONGEST@ then return 'C' end
-  local seen, waits, tomb = sub(old, 1, 16), sub(old, 49, 49), above
+  local seen, flag, tomb = sub(old, 1, 16), sub(old, 49, 49), above
+  local waits, hash = false, nil
+  if flag ~= '0' then
+    if flag ~= '1' then
+      if flag ~= '2' and flag ~= '3' then return 'C' end -- of a later version
+      hash = key .. ':readers' -- there are readers, or were
+    end
+    waits = flag ~= '2'
+  end
   -- Only a grant to a stamp that the release covers counts. An owner may give back a partial grant and try again. A
   -- late release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
   -- Whatever this node's clock says, its grant must not be granted or repaired again: the tombstone is above the
   -- grant's stamp. For the usual lease, which was never renewed, this is enough, and the clock is not read.
-  local usual = mine and T == highest and waits ~= '1'
+  local usual = mine and T == highest and flag == '0'
   if not usual then
     if not now then clock() end
     -- A right node accepts a stamp only within W of its own clock, and that clock is within W of this node's. So a
@@ -53,7 +61,7 @@ local function one(key, plain, owner, highest, above, never)
   -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
   -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue: if a
   -- renewal stored the lease here, the owner may still have its place.
-  if waits == '1' then redis.pcall('ZREM', key .. ':queue', owner) end
+  if waits then redis.pcall('ZREM', key .. ':queue', owner) end
   local value = plain and redis.pcall('GET', plain)
   if mine then
     if value == owner then call('DEL', plain) else call('PEXPIRE', key, '@STAYMS@', 'GT') end
@@ -61,23 +69,36 @@ local function one(key, plain, owner, highest, above, never)
       call('SETRANGE', key, '0', tomb .. '000000000000000000000000000000000' .. leased) -- nobody reads the rest
       return 'D'
     end
-    call('SET', key, tomb .. '00000000000000000000000000000000' .. waits .. leased, 'KEEPTTL')
+    if hash and never == '0' and T ~= '0000000000000000' then
+      call('DEL', hash) -- its grant ended all readers here, and seen and leased are above them now
+      hash = nil
+    elseif hash then
+      call('PEXPIRE', hash, '@STAYMS@', 'GT') -- the readers must not expire before the record
+    end
+    flag = (waits and 1 or 0) + (hash and 2 or 0)
+    call('SET', key, tomb .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
     -- If the lease seems to have ended long ago, this node's clock is ahead, and a claim by this clock would shut the
     -- name until that time. So the name is not handed on. Waiters ask again anyway when a lease ends. The release of a
     -- declined claim covers no stamp, so the claim's expiry is compared instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
-    if waits == '1' and (not value or value == owner) and sane then
+    if waits and (not value or value == owner) and sane then
       @HANDOFF@
-      handoff(tomb, leased)
+      handoff(tomb, leased, tomb, hash)
     end
     return 'D'
   end
   -- Somebody deleted only the record. The plain key of the owner still exists.
   if before ~= owner and value == owner then call('DEL', plain) end
   if tomb > seen or leased > sub(old, 50, 65) then
+    if hash then call('PEXPIRE', hash, '@STAYMS@', 'GT') end
     call('PEXPIRE', key, '@STAYMS@', 'GT')
-    tomb = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)
-    if there then call('SET', key, tomb, 'KEEPTTL') else call('SET', key, tomb, 'PX', '@STAYMS@') end
+    local new = tomb .. sub(old, 17, 49) .. leased .. sub(old, 66)
+    if there then call('SET', key, new, 'KEEPTTL') else call('SET', key, new, 'PX', '@STAYMS@') end
+  end
+  -- A writer that leaves the queue wakes the readers directly behind it, if readers have the name.
+  if flag == '3' and not (before ~= '' and now < sub(old, 33, 48)) then
+    @HANDOFF@
+    handoff(tomb, leased, tomb, true, true)
   end
   return 'F'
 end

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// The error of a lock that readers have names their number and the first ten. Status names all, also those of which a
+// minority of the nodes knows nothing.
+func TestReadersAreListed(t *testing.T) {
+	t.Parallel()
+	const readers = 12
+	s := newSet(t, 3)
+	var leases []*holdfast.Lease
+	for i := range readers {
+		label := func(c *holdfast.Config) { patient(c); c.Label = fmt.Sprintf("reader-%02d", i) }
+		leases = append(leases, readLock(t, s.ready(s.client(label)), "x"))
+	}
+	other := s.ready(s.client(patient))
+	var held *holdfast.HeldError
+	if _, err := other.Mutex("x").TryLock(t.Context()); !errors.As(err, &held) {
+		t.Fatal(err)
+	}
+	if held.Readers != readers || len(held.Holders) != 10 {
+		t.Errorf("the error has %d readers, and lists %d", held.Readers, len(held.Holders))
+	}
+	for i, h := range held.Holders {
+		if h.Owner != leases[i].Owner() || !h.Shared || h.Own {
+			t.Errorf("reader %d is %+v, want %s", i, h, leases[i].Owner())
+		}
+	}
+	if text := held.Error(); !strings.Contains(text, `lock "x": held shared by reader-00 and 11 others for up to `) {
+		t.Error(text)
+	}
+	st, err := other.Status(t.Context(), "x")
+	if err != nil || !st.Held || st.Readers != readers || len(st.Holders) != readers {
+		t.Fatalf("status: %+v, %v", st, err)
+	}
+	for i, h := range st.Holders {
+		if h.Owner != leases[i].Owner() || !h.Shared || h.Fence != leases[i].Fence() || h.Until.IsZero() {
+			t.Errorf("reader %d is %+v, want %v", i, h, leases[i])
+		}
+	}
+	for _, n := range st.Nodes {
+		if n.Readers != readers || n.Reason != holdfast.ReasonHeld || !strings.HasPrefix(n.Said(), "held shared by reader-00 and 11 others") {
+			t.Errorf("a node says %q of %d readers", n.Said(), n.Readers)
+		}
+	}
+	unlock(t, leases[1:]...)
+	if st, err = other.Status(t.Context(), "x"); err != nil || st.Readers != 1 || st.Holder().Owner != leases[0].Owner() {
+		t.Errorf("status with one reader: %+v, %v", st, err)
+	}
+	unlock(t, leases[0])
+	if st, err = other.Status(t.Context(), "x"); err != nil || st.Held || st.Readers != 0 {
+		t.Errorf("status of a free lock: %+v, %v", st, err)
+	}
+	unlock(t, lock(t, other, "x"))
+}

@@ -1,0 +1,52 @@
+package main
+
+// inReaders are weakenings of the scripts that let readers hold a lock together.
+var inReaders = []mutant{{
+	name: "a writer beside readers", promise: exclusion, file: lua + "acquire.lua",
+	old: "if not holder and readers and readers[1] then", new: "if false then",
+	pkg: modelPkg, check: "TestReadersShareAndAWriterWaits", says: "the server and the model differ",
+}, {
+	name: "a reader beside a writer", promise: exclusion, file: lua + "acquire-shared.lua",
+	old: "if before ~= '' and now < till and not passed then", new: "if false then",
+	pkg: modelPkg, check: "TestReadersShareAndAWriterWaits", says: "the server and the model differ",
+}, {
+	name: "a reader's release leaves no tombstone", promise: nothing, file: lua + "release-shared.lua",
+	old: "if tomb > seen then call('SETRANGE', key, '0', tomb) end", new: "",
+	pkg: modelPkg, check: "TestALateRequestOfAReleasedReaderLocksNothing", says: "the server and the model differ",
+}, {
+	name: "a reader's late renewal comes back after its release", promise: nothing, file: lua + "extend-shared.lua",
+	old: "or now > last or stamp <= seen or", new: "or now > last or",
+	pkg: modelPkg, check: "TestALateRequestOfAReleasedReaderLocksNothing", says: "the server and the model differ",
+}, {
+	name: "a late release frees a later grant of the reader", promise: exclusion, file: lua + "release-shared.lua",
+	old: "local mine, tomb = has and has <= highest, above", new: "local mine, tomb = has, above",
+	pkg: modelPkg, check: "TestALateReleaseOfAnEarlierRoundFreesNoReader", says: "the server and the model differ",
+}, {
+	name: "a late acquire lowers a reader's token", promise: tokens, file: lua + "acquire-shared.lua",
+	old: "if has and has > least then least = has end", new: "",
+	pkg: modelPkg, check: "TestALateAcquireLowersNoReadersToken", says: "the server and the model differ",
+}, {
+	name: "a reader is repaired after a writer's lease", promise: told, file: lua + "extend-shared.lua",
+	old: "elseif leased > T or now > last", new: "elseif now > last",
+	pkg: modelPkg, check: "TestExpiredReadersEndWithTheNextWriter", says: "the server and the model differ",
+}, {
+	name: "a writer is repaired after a reader's lease", promise: told, file: lua + "extend.lua",
+	old: "or now > last or rleased and rleased > T) then", new: "or now > last) then",
+	pkg: modelPkg, check: "TestAWriterIsNotRepairedAfterReaders", says: "the server and the model differ",
+}, {
+	name: "a writer leaves expired readers", promise: told, file: lua + "acquire.lua",
+	old: "call('DEL', hash)", new: "",
+	pkg: modelPkg, check: "TestExpiredReadersEndWithTheNextWriter", says: "the server and the model differ",
+}, {
+	name: "readers pass a writer that waits", promise: order, file: lua + "acquire-shared.lua",
+	old: "if waits and not alive and not (passed and now < till) then", new: "if false then",
+	pkg: modelPkg, check: "TestReadersComeBehindAWriterThatWaits", says: "the server and the model differ",
+}, {
+	name: "a reader that takes its claim lets no other in", promise: order, file: lua + "acquire-shared.lua",
+	old: "handoff(seen, leased, seen, true, true)", new: "",
+	pkg: modelPkg, check: "TestReadersAreLetInTogether", says: "the server and the model differ",
+}, {
+	name: "a node that forgot its readers votes", promise: memory, file: lua + "forgot.lua",
+	old: "call('DEL', 'holdfast:node')", new: "",
+	pkg: modelPkg, check: "TestEvictedReadersEndTheVote", says: "the server and the model differ",
+}}

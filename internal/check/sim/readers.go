@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+)
+
+// Some worlds have readers. No writer may have a name beside anybody, and tokens grow with each writer. A reader that
+// does not bid joins a lease of its client: only for a window after the grant, and not past a call that waits.
+
+// drawReaders has some calls of some worlds take their names shared. All readers of a client ask for its TTL, because
+// they share leases.
+func (p *Plan) drawReaders() {
+	d := dice(luck(p.Seed, 'r', 'w'))
+	if !d.hit(0.25) {
+		return
+	}
+	often := pick(&d, 0.2, 0.5, 0.8)
+	for i := range p.Actors {
+		a := &p.Actors[i]
+		for j := range a.Ops {
+			o := &a.Ops[j]
+			switch {
+			case a.Foreign, o.Slot, o.Also != nil:
+			case d.hit(often):
+				o.Shared, o.TTL, o.Left = true, 0, 0
+				if o.Extend > 0 {
+					o.Extend = p.Clients[a.Client].TTL
+				}
+			case d.hit(0.2) && !o.Do && !o.Nest && o.Extend == 0:
+				o.Down, o.Left = true, 0
+			}
+		}
+	}
+}
+
+// takes returns the call of an op.
+func takes(m locker, op Op) func(context.Context) (*holdfast.Lease, error) {
+	switch {
+	case op.Shared && op.Wait:
+		return m.RLock
+	case op.Shared:
+		return m.TryRLock
+	case op.Wait:
+		return m.Lock
+	}
+	return m.TryLock
+}
+
+// reads notes a reader. It reports whether the reader joined a lease that another reader of its client took, and checks
+// that it was allowed to. The caller holds w.mu.
+func (w *world) reads(l *held, x *wait) (joined bool) {
+	owner := l.lease.Owner()
+	b := l.h.owners[owner]
+	if l.read = nodescript.IsReader(owner); !l.read || b == nil {
+		return false
+	}
+	if b.won == 0 {
+		w.result.Tally.Outcomes[GrantedShared]++
+		return false
+	}
+	w.result.Tally.Outcomes[JoinedShare]++
+	l.first = b.first
+	if x.since <= b.won {
+		return true // it waited when the lease was granted
+	}
+	// The clock of a client may be slow, or stop with its host.
+	if late := x.since - b.won; late > w.plan.Window+w.plan.Window/50 && l.h.woke < b.won && w.plan.Broken == (Broken{}) {
+		w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d %s after its grant; %s is the most", x.h.slot, x.actor, x.name, late, w.plan.Window)
+	}
+	for _, o := range w.names[x.name].waits {
+		if o.h == l.h && o.since < x.since && o.op.OnWait == 0 {
+			w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d past client%d/%d, which waits since %.6f",
+				x.h.slot, x.actor, x.name, o.h.slot, o.actor, o.since.Seconds())
+		}
+	}
+	return true
+}
+
+// beside reports whether a reader got a name that other readers have. Such a name is not free, so it says nothing about
+// the time for which others waited. The caller holds w.mu.
+func (w *world) beside(n *name, l *held) bool {
+	if !l.read || !slices.ContainsFunc(n.believed, func(o *held) bool { return o != l && o.read }) {
+		return false
+	}
+	if slices.ContainsFunc(n.believed, func(o *held) bool { return o.read && o.h != l.h }) {
+		w.result.Tally.Outcomes[BesideReaders]++
+	}
+	return true
+}
+
+// downgrades makes a writer a reader. The writer believes that from before the call. It reports whether it still has the
+// name.
+func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
+	w.mu.Lock()
+	l.read = true
+	before := lease.Fence()
+	w.note("downgrades", l.h.slot, l.actor, l.name, 0, 0)
+	w.mu.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), 2*w.plan.Timeout)
+	defer stop()
+	err := lease.Downgrade(ctx)
+	if l.h.gone() {
+		return false
+	}
+	switch {
+	case errors.Is(err, holdfast.ErrLost), errors.Is(err, holdfast.ErrReleased):
+		w.lost(l, err)
+		return false
+	case err != nil: // it goes on
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.result.Tally.Outcomes[Downgraded]++
+	if lease.Fence() <= before {
+		w.violated(tokenNotAbove, l.name, "client%d/%d became a reader with token %d, which is not above %d", l.h.slot, l.actor, lease.Fence(), before)
+	}
+	if b := l.h.owners[lease.Owner()]; b != nil {
+		b.won = w.now()
+	}
+	w.newToken(w.names[l.name], l)
+	return true
+}
+
+// nestReader locks the name again under a reader's lease: shared is granted at once, and exclusive is refused at once.
+func (w *world) nestReader(l *held, lease *holdfast.Lease, op Op) {
+	if !op.Nest {
+		return
+	}
+	began, outer := w.now(), lease.Context()
+	m := l.h.client.Mutex(w.called(l.h, op.Name))
+	inner, err := m.RLock(outer)
+	if err == nil {
+		_, up := m.Lock(inner.Context())
+		if inner.Owner() != lease.Owner() || !errors.Is(up, holdfast.ErrUpgrade) && inner.Context().Err() == nil && !errors.Is(up, holdfast.ErrClosed) {
+			w.nestedWrong(l, "%s under %s, and Lock returned %v", inner, lease, up)
+		}
+		err = inner.Unlock(context.Background())
+	}
+	if err != nil && outer.Err() == nil && !errors.Is(err, holdfast.ErrClosed) {
+		w.nestedWrong(l, "RLock under its lease, or its Unlock, returned %v", err)
+	}
+	if now := w.now(); now != began {
+		w.nestedWrong(l, "handles took %s, so a node was asked", now-began)
+	}
+	w.rare(Nested)
+}
+
+// readers returns the entries of a hash of readers, by owner.
+func readers(k nodemodel.Key) map[string]nodescript.Reader {
+	all := map[string]nodescript.Reader{}
+	for owner, text := range fields(k) {
+		if len(text) == 32 && nodescript.IsReader(owner) {
+			T, _ := strconv.ParseInt(text[:16], 10, 64)
+			ends, _ := strconv.ParseInt(text[16:], 10, 64)
+			all[owner] = nodescript.Reader{Owner: owner, Token: T, Expiry: ends}
+		}
+	}
+	return all
+}
+
+// reader returns a reader of a name on a node.
+func (s *server) reader(record, owner string) (r nodescript.Reader, ok bool) {
+	for _, k := range s.model.Keys() {
+		if k.Name == nodescript.ReadersKey(record) {
+			r, ok = readers(k)[owner]
+		}
+	}
+	return r, ok
+}

@@ -1,0 +1,155 @@
+-- acquire-shared: adds the owner to the readers of a name, unless a writer has the name or waits before it. One call may
+-- run several: see each.lua. The record and its seen and leased belong to writers; readers.lua has the rest.
+-- KEYS  1 record  2 plain key (absent for a private lock)
+-- ARGV  1 T and expiry; T is the stamp  2 ttl, ms
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the writer in the same
+--         process that passes its lease on, or becomes this reader
+--       4 owner
+-- Returns as acquire
+local call, sub, evicted = redis.call, string.sub, nil
+if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+local clock = tonumber(now)
+
+local function one(key, plain, mine, ttl, wants, owner)
+  local T = sub(mine, 1, 16)
+  local ahead = T - clock
+  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  local old = call('GET', key)
+  @SHARES@
+  if not old then
+    @EVICTED@
+    if evicted then return 'N' end
+  end
+  local queue, alive = key .. ':queue', has and now < ends
+  local function rank()
+    local n = call('ZRANK', queue, owner)
+    return n and string.format('%06d', math.min(n, 999999)) or '------'
+  end
+  -- held answers who has the name. An owner with a ticket joins the queue. crowd: readers have it.
+  local function held(who, T0, last, crowd)
+    local place = '------'
+    if #wants == 16 then
+      call('ZADD', queue, 'NX', wants, owner)
+      call('PEXPIRE', queue, '@QUEUEMS@')
+      if not waits then call('SETRANGE', key, '48', flag + 1) end
+      place = rank()
+    end
+    local kind = T0 == '0000000000000000' and 'c' or crowd and 'r' or 'l'
+    return 'H' .. kind .. string.format('%016.0f', last - now) .. place .. (kind == 'r' and crowd or who)
+  end
+
+  if alive and has == T then return 'G' .. (waits and '1' or '0') end -- a repeated command
+  local passed = before ~= '' and before == wants
+  if before ~= '' and now < till and not passed then
+    if string.find(till, '%D') then return 'C' end
+    return held(before, own, till)
+  end
+  -- Readers do not make each other stale. But a late acquire must not lower the T of its own owner.
+  local least = seen
+  if has and has > least then least = has end
+  if T <= least then
+    if string.find(least, '%D') then return 'C' end
+    if least > now and least - now > @WINDOW@ then return 'P' .. least end
+    return 'S' .. least
+  end
+  if own and own > leased then leased = own end -- it may have been a lease
+
+  local value = plain and redis.pcall('GET', plain)
+  if type(value) == 'table' then value = '' end
+  if value and (value == '' or value ~= '@MARKER@' and value ~= before) then
+    local left = call('PTTL', plain)
+    if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.format('%016.0f', left * 1000) end
+    return 'Hf' .. left .. '------' .. sub(value, 1, 256)
+  end
+
+  -- A writer before the caller comes first, if somebody listens for it. Otherwise its entry is removed. A lease that
+  -- waits for its repair is such a writer, unless a later lease may have been here. Readers before the caller do not
+  -- matter. A caller with its own claim or partial grant, or with a lease that is passed to it, needs no place.
+  if waits and not alive and not (passed and now < till) then
+    local blocked, from = false, 0
+    repeat
+      local some = call('ZRANGE', queue, from, from + 15, 'WITHSCORES')
+      for i = 1, #some, 2 do
+        local who, place = some[i], some[i + 1]
+        if #wants == 16 and tonumber(place) >= tonumber(wants) then
+          some = {}
+          break
+        end
+        from = from + 1
+        if sub(who, -2) ~= '~r' then
+          local over = sub(place, 1, 1) == '-' and string.format('%016.0f', -place) < leased
+          local client = not over and #who <= @OWNER@ and string.match(who, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+          if client and call('PUBSUB', 'NUMSUB', 'holdfast:inbox:' .. client)[2] > 0 then
+            blocked = true
+            break
+          end
+          call('ZREM', queue, who)
+          from = from - 1
+        end
+      end
+    until blocked or #some < 32
+    if blocked then
+      local live = {}
+      if marked then
+        @READERS@
+        local no, _
+        no, _, _, _, live = read(hash)
+        @FORGOT@
+      end
+      if live[1] then
+        local last = live[1][3]
+        for i = 2, #live do
+          if live[i][3] > last then last = live[i][3] end
+        end
+        @NAMED@
+        return held(live[1][1], live[1][2], last, named(live))
+      end
+      -- The name is free: it goes to the first of the queue, which may be the caller.
+      if #wants == 16 then call('ZADD', queue, 'NX', wants, owner) end
+      @HANDOFF@
+      local next = handoff(seen, leased, rseen > seen and rseen or seen, marked)
+      if next then return 'Hc' .. '@CLAIM16@' .. rank() .. next end
+    end
+  end
+
+  if value == '@MARKER@' then
+    call('PEXPIRE', plain, ttl, 'GT')
+  elseif plain then
+    call('SET', plain, '@MARKER@', 'PX', ttl)
+  end
+  if marked then
+    -- In each period of 10 s the first grant removes expired readers. Two times in it have the same first nine digits.
+    if sub(rseen, 1, 9) ~= sub(T, 1, 9) then
+      local all = call('HGETALL', hash)
+      for i = 1, #all, 2 do
+        local who, two = all[i], all[i + 1]
+        if who ~= 'seen' and who ~= owner and #two == 32 and now >= sub(two, 17) then
+          if sub(two, 1, 16) > rleased then rleased = sub(two, 1, 16) end
+          call('HDEL', hash, who)
+        end
+      end
+    end
+  else
+    call('DEL', hash)
+  end
+  if T > rseen then rseen = T end
+  call('HSET', hash, 'seen', rseen .. rleased, owner, mine)
+  call('PEXPIRE', hash, '@STAYMS@')
+  local others = waits
+  if waits then
+    call('ZREM', queue, owner)
+    others = call('EXISTS', queue) == 1
+  end
+  -- The writer's fields become zeros: a writer that expired must not be extended after this grant.
+  call('SET', key, seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased, 'PX', '@STAYMS@')
+  if others then
+    @HANDOFF@
+    handoff(seen, leased, seen, true, true)
+    others = call('EXISTS', queue) == 1
+  end
+  return 'G' .. (others and '1' or '0')
+end
+@EACH@

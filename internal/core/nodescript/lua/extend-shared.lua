@@ -1,0 +1,60 @@
+-- extend-shared: moves the expiry of a reader's lease forward, never back. It also stores the lease on a node that does
+-- not have it: a repair. One call may run several: see each.lua.
+-- KEYS, ARGV, Returns as extend
+local call, sub, floor, evicted = redis.call, string.sub, math.floor, nil
+if call('GET', 'holdfast:node') ~= '@GUARD@' then return 'N' end
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+
+local function one(key, plain, owner, T, expiry, last, stamp)
+  local ahead = stamp - now
+  if ahead > @WINDOW@ or ahead < -@WINDOW@ then return 'O' .. now end
+  local old = call('GET', key)
+  @SHARES@
+  if not old then
+    @EVICTED@
+    if evicted then return 'N' end
+  end
+  local answer = 'R'
+  if before ~= '' and now < till and own ~= '0000000000000000' then
+    local others = { { before, own } } -- a writer has a partial grant, or a later lease
+    @WANTED@
+  end
+  if own and own > leased then leased = own end -- it may have been a lease
+  if has == T then
+    answer = 'E'
+    if ends > expiry then expiry = ends end
+  elseif leased > T or now > last or stamp <= seen or has and has > T then
+    -- A repair needs three conditions. No later writer had a lease here. The owner may still rely on its lease. And no
+    -- release came after this request: it raises seen above the stamps that were sent before it. seen may also have
+    -- risen for another owner; the next renewal then has a higher stamp.
+    return 'Lg' .. before
+  end
+  local ms = floor((expiry - now) / 1000) + 1
+  local value = '@MARKER@'
+  if plain then
+    value = redis.pcall('GET', plain)
+    if value and value ~= '@MARKER@' and (value ~= before or value == '') then
+      return 'Lf' .. (type(value) == 'string' and sub(value, 1, 256) or '')
+    end
+  end
+  -- The first write is not a SET, because a full memory would refuse it.
+  if plain and value == '@MARKER@' then
+    call('PEXPIRE', plain, ms, 'GT')
+  elseif old then
+    call('DEL', key)
+  end
+  if value ~= '@MARKER@' then
+    answer = 'R'
+    call('SET', plain, '@MARKER@', 'PX', ms)
+  end
+  if not marked then call('DEL', hash) end
+  if T > rseen then rseen = T end
+  call('HSET', hash, 'seen', rseen .. rleased, owner, T .. expiry)
+  call('PEXPIRE', hash, '@STAYMS@')
+  -- A claim of a writer is no grant and gives way. A writer that expired must not be extended after this.
+  call('SET', key, seen .. '00000000000000000000000000000000' .. (waits and '3' or '2') .. leased, 'PX', '@STAYMS@')
+  return answer
+end
+@EACH@

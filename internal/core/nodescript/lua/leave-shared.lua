@@ -1,0 +1,26 @@
+-- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
+-- It needs no guard and no window, as release does not. A late extend of the old owner may come after it: its entry then
+-- lives until that extend's expiry.
+-- KEYS, ARGV, Returns as leave
+local call, sub = redis.call, string.sub
+call('EXISTS', 'holdfast:node') -- see hello
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+local key, plain, owner, T = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local old = call('GET', key)
+@SHARES@
+if not marked then return 'L' end
+local left = call('HMGET', hash, ARGV[4])[1]
+if left and sub(left, 1, 16) == T then return 'D' end -- repeated
+if has ~= T then return 'L' end
+call('HDEL', hash, owner)
+call('HSET', hash, ARGV[4], T .. ARGV[3])
+local tomb = string.format('%016.0f', T + 1)
+if tomb > seen then call('SETRANGE', key, '0', tomb) end
+call('PEXPIRE', hash, '@STAYMS@', 'GT')
+call('PEXPIRE', key, '@STAYMS@', 'GT')
+if plain and redis.pcall('GET', plain) == '@MARKER@' then
+  call('PEXPIRE', plain, math.max(math.floor((ARGV[3] - now) / 1000) + 1, 1), 'GT')
+end
+return 'D'

@@ -1,0 +1,62 @@
+-- release-shared: removes a reader. Afterwards no late acquire or extend of this lease can lock the name again: seen
+-- rises above their stamps. One call may run several: see each.lua. It needs no guard and no window, as release.
+-- KEYS, ARGV, Returns as release
+-- It removes no other entry, also if it seems expired: no stamp confirms the clock here.
+local call, sub, evicted = redis.call, string.sub, nil
+call('EXISTS', 'holdfast:node') -- see hello
+local t = call('TIME')
+local now = t[1] .. sub('00000' .. t[2], -6)
+if #now ~= 16 then now = @CLAMP@ end -- a clock before 2001 or after 2286
+
+local function one(key, plain, owner, highest, above, never)
+  local old = call('GET', key)
+  if not old then
+    @EVICTED@
+  end
+  @SHARES@
+  -- Only a grant to a stamp that the release covers counts: see release.
+  local mine, tomb = has and has <= highest, above
+  if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
+  if mine then
+    local own = string.format('%016.0f', has + 1)
+    if own > tomb then tomb = own end
+  end
+  if seen > tomb then tomb = seen end
+  if waits then redis.pcall('ZREM', key .. ':queue', owner) end
+  local busy = before ~= '' and now < till -- a writer has the name, or a claim
+  if not mine then
+    if tomb > seen then
+      if marked then call('PEXPIRE', hash, '@STAYMS@', 'GT') end
+      call('PEXPIRE', key, '@STAYMS@', 'GT')
+      if old then
+        call('SETRANGE', key, '0', tomb)
+      else
+        call('SET', key, tomb .. '000000000000000000000000000000000' .. leased, 'PX', '@STAYMS@')
+      end
+    end
+    return 'F'
+  end
+  call('HDEL', hash, owner)
+  -- A lease ends all earlier leases of writers. Its T counts and not its highest stamp: a later writer's token may be
+  -- below that.
+  if never == '0' and has > rleased then call('HSET', hash, 'seen', rseen .. has) end
+  if tomb > seen then call('SETRANGE', key, '0', tomb) end
+  @READERS@
+  local no, _, live
+  no, _, _, _, live = read(hash)
+  if no or busy then return 'D' end
+  local value = plain and redis.pcall('GET', plain)
+  if not live[1] and value == '@MARKER@' then
+    call('DEL', plain)
+    value = false
+  end
+  -- The last reader hands the name on, and an earlier one lets readers at the front in. If the lease seems to have ended
+  -- long ago, this clock is ahead: see release.
+  local sane = now - above <= @QUARANTINE@ or now < ends
+  if waits and sane and (not value or value == '@MARKER@') then
+    @HANDOFF@
+    handoff(tomb, leased, rseen > tomb and rseen or tomb, true, live[1])
+  end
+  return 'D'
+end
+@EACH@

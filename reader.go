@@ -1,0 +1,93 @@
+package holdfast
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/internal/core/kind"
+	"github.com/holdfast-go/holdfast/internal/core/waiting"
+)
+
+// RLock waits until it has the lock shared, and returns the lease. Any number of readers have the lock together, and
+// exclude the caller of [Mutex.Lock], the writer. RLock and Lock of one name form one queue: a reader waits for the
+// writers that came before it. The options and errors are those of Lock.
+//
+// The readers of one client share one lease: the first of them asks the nodes, and all that wait at that moment join.
+// Later readers join for a [Config.Window] at most, and not if somebody is known to wait. Each reader has a handle of
+// its own, with its own context and Unlock. The nodes get the release with the last one. All handles have the same
+// token: see [Lease.Fence]. [Lease.Extend] and [Lease.UnlockAt] work as with other handles.
+//
+// If ctx belongs to a lease of this lock and this client, RLock returns a handle of that lease at once. It does not
+// matter whether that lease is shared or exclusive, and whether a writer waits. The readers under one lease do not wait
+// for each other. In return [Mutex.Lock] with the context of a reader returns an error that matches [ErrUpgrade].
+func (m *Mutex) RLock(ctx context.Context) (*Lease, error) {
+	if l := m.mine(ctx); l != nil {
+		return m.under(ctx, l, true, true)
+	}
+	k := kind.NewShared(m.lock.Lock())
+	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
+		want := m.want(k)
+		want.Open = m.opens(k)
+		return m.client.locker.WaitFor(ctx, want)
+	})
+}
+
+// TryRLock takes the lock shared if no writer has it or waits for it. Otherwise the error matches [ErrHeld]. It is for
+// RLock what [Mutex.TryLock] is for Lock.
+func (m *Mutex) TryRLock(ctx context.Context) (*Lease, error) {
+	if l := m.mine(ctx); l != nil {
+		return m.under(ctx, l, false, true)
+	}
+	k := kind.NewShared(m.lock.Lock())
+	return m.shares(ctx, func() (waiting.Grant, *waiting.Refusal) {
+		if s := m.client.locker.Joinable(k.Line()); s != nil {
+			return waiting.Grant{Share: s, Late: true}, nil
+		}
+		g, r := m.client.locker.Try(ctx, k, m.ttl)
+		if r == nil {
+			g.Share = m.opens(k)(g)
+			m.client.locker.Opened(k.Line(), g.Share, g)
+		}
+		return g, r
+	})
+}
+
+// RDo waits for the shared lock, runs fn while it holds it, and releases it: see [Mutex.Do].
+func (m *Mutex) RDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	lease, err := m.RLock(ctx)
+	if err != nil {
+		return err
+	}
+	return m.client.run(ctx, lease, fn)
+}
+
+// TryRDo does the same as [Mutex.RDo], but only if no writer has the lock or waits for it: see [Mutex.TryRLock].
+func (m *Mutex) TryRDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	lease, err := m.TryRLock(ctx)
+	if err != nil {
+		return err
+	}
+	return m.client.run(ctx, lease, fn)
+}
+
+// shares returns the lease of a reader. take gets a grant, or finds a share.
+func (m *Mutex) shares(ctx context.Context, take func() (waiting.Grant, *waiting.Refusal)) (*Lease, error) {
+	if err := m.begin(ctx); err != nil {
+		return nil, m.prefix(err)
+	}
+	defer m.client.taking.Done()
+	for {
+		began := m.begins()
+		g, r := take()
+		if r != nil || !g.Late || g.Share.(*share).join() {
+			return m.lease(ctx, began, g, r)
+		}
+		m.client.locker.Closed(m.lock.Line(), g.Share)
+	}
+}
+
+// Shared reports whether the caller has the lock shared: [Mutex.RLock] took the lease, or it was downgraded.
+func (l *Lease) Shared() bool {
+	l.first.mu.Lock()
+	defer l.first.mu.Unlock()
+	return l.shared
+}
