@@ -131,6 +131,10 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 		n.VotesIn = a.Left
 	case nodescript.Misconfigured:
 		n.differs(a, c.fan.Set())
+	case nodescript.Loaded:
+		if e := a.Evidence; e == nil || e.Stored == nil || !e.Stored.Whole {
+			n.Reason = ReasonYoungMemory
+		}
 	case nodescript.Failed:
 		if n.failed(a.Err); a.Cause == nodescript.WrongType {
 			n.Reason, n.Cause = ReasonCorrupt, CauseType
@@ -142,7 +146,7 @@ func (c *Client) answer(i int, a nodescript.Answer, offset time.Duration) NodeAn
 // verdictReasons has the reason of each verdict. For Failed, failed finds the reason in the error.
 var verdictReasons = [...]Reason{
 	nodescript.Unanswered: ReasonUnanswered, nodescript.Granted: ReasonGranted, nodescript.Extended: ReasonExtended,
-	nodescript.Repaired: ReasonRepaired, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
+	nodescript.Repaired: ReasonRepaired, nodescript.Loaded: ReasonDone, nodescript.Done: ReasonDone, nodescript.NotMine: ReasonNotHeld,
 	nodescript.Held: ReasonHeld, nodescript.Stale: ReasonStale, nodescript.Poisoned: ReasonFutureToken,
 	nodescript.OffClock: ReasonOffClock, nodescript.NotAdmitted: ReasonRestarting, nodescript.Lost: ReasonLost,
 	nodescript.Challenged: ReasonChallenged, nodescript.Quarantined: ReasonQuarantined,

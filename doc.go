@@ -33,6 +33,7 @@
 //   - node: one independent Redis or Valkey server.
 //   - quorum: a majority of the configured nodes.
 //   - vote: the yes of a node. A node that may have forgotten locks is quarantined: it does not vote.
+//   - value: what the holder of a lock leaves for the next holders.
 //   - slot: a place of a semaphore, from 0 to k-1. Two holders never have the same one.
 //   - held: another owner has the lock.
 //   - lost: this client had the lock, and has it no longer.
@@ -82,6 +83,12 @@
 //
 // [Client.Semaphore] returns a name that up to k holders have at a time. Each holder has its own slot, from 0 to k-1,
 // with a token, renewal and a deadline like a lock. A semaphore and a lock of one name do not exclude each other.
+//
+// # A value under the lock
+//
+// The holder of a lock leaves up to 4 KiB for the next holder with [Lease.Store], and finds them with [Lease.Load]. A
+// process that lost its lock cannot change them. [Client.Value] shows them to anybody. Package job keeps the last tick
+// of a job there: it runs jobs once per tick on a fleet.
 //
 // # Several locks
 //

@@ -99,7 +99,7 @@ func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
 
 // UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
-	Name  string
+	Name  string       // "" if the call was about no lock
 	Slots int          // as in a [HeldError]
 	Nodes []NodeAnswer // in the order of [Config.Nodes]
 
@@ -109,7 +109,10 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q: no quorum of %d node", nounFor(e.Slots), e.Name, len(e.Nodes))
+	if e.Name != "" {
+		fmt.Fprintf(&b, "%s %q: ", nounFor(e.Slots), e.Name)
+	}
+	fmt.Fprintf(&b, "no quorum of %d node", len(e.Nodes))
 	if len(e.Nodes) != 1 {
 		b.WriteByte('s')
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/register"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
 
@@ -32,13 +33,15 @@ type handle struct {
 	*rest
 }
 
-// rest has the fields that a lease needs only for a handle, a Context or an UnlockAt. Most leases have none of these.
+// rest has the fields that a lease needs only for a handle, a Context, an UnlockAt or a value. Most leases have none of these.
 // The lock of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
 
 	ttls map[time.Duration]int // used in first: the number of readers in use, by their TTL
+
+	register *register.Register // used in first: nil until Load or Store is called
 
 	inner  context.Context         // ends with the handle; nil until Context is called
 	cancel context.CancelCauseFunc // ends inner

@@ -20,6 +20,7 @@ const (
 	ReasonStale       // the node has seen a later token
 	ReasonFutureToken // the node has seen a token from the future; Seen is its time
 	ReasonCorrupt     // the record's key (Value) contains something else
+	ReasonYoungMemory // the node's memory is too young: it may have forgotten a value that was stored before
 
 	// Answers to [Client.Status] and [Admin.Nodes].
 	ReasonFree       // nobody has the lock
@@ -54,7 +55,7 @@ var reasonCodes = [reasons]string{
 
 	ReasonGranted: "granted", ReasonGrantedLate: "granted-late", ReasonExtended: "extended", ReasonRepaired: "repaired",
 	ReasonDone: "done", ReasonNotHeld: "not-held", ReasonHeld: "held", ReasonOffered: "offered", ReasonLost: "lost",
-	ReasonStale: "stale", ReasonFutureToken: "future-token", ReasonCorrupt: "corrupt",
+	ReasonStale: "stale", ReasonFutureToken: "future-token", ReasonCorrupt: "corrupt", ReasonYoungMemory: "young-memory",
 
 	ReasonFree: "free", ReasonFreeNoVote: "free-no-vote", ReasonVotes: "votes",
 

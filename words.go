@@ -105,7 +105,8 @@ var reasonWords = [reasons]string{
 	ReasonRepaired: "had forgotten the lease", ReasonDone: "done", ReasonNotHeld: "does not have the lease",
 	ReasonHeld: "held", ReasonOffered: "offered to the first in line", ReasonLost: "the lease is gone",
 	ReasonStale: "has seen a later token", ReasonFutureToken: "has seen a token from the future",
-	ReasonCorrupt: "the key of the name's record does not hold a record of Holdfast",
+	ReasonCorrupt:     "the key of the name's record does not hold a record of Holdfast",
+	ReasonYoungMemory: "its memory is younger than 30 days, and it has no value written since: it may have forgotten one",
 
 	ReasonFree: "free", ReasonFreeNoVote: "free (does not vote: it may have forgotten)", ReasonVotes: "votes",
 

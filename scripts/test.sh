@@ -20,7 +20,7 @@ if git grep -hoE "^func ($virtual)\(" -- '*_test.go' | sort | uniq -d | grep . >
 	exit 1
 fi
 virtual="^($virtual)\$"
-computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel)$'
+computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 all=$(go list ./...)
 # shellcheck disable=SC2086 # lists of packages

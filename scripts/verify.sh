@@ -14,13 +14,14 @@ mkdir -p "$dir"
 only=${ONLY:-.}
 unset ONLY # make mutants also reads it
 
-checks="tests fence-test sim models mutants sim-mutants chaos chaos-rivals scale minority fuzz"
+checks="tests fence-test sim values models mutants sim-mutants chaos chaos-rivals scale minority fuzz"
 
 # command prints the command of a check.
 command_of() {
 	case $1 in
 	tests) echo "go test -count=1 -race -timeout 60m -p 1 ./..." ;;
 	sim) echo "make -s sim N=1000000" ;;
+	values) echo "go test -count=1 -v -timeout 3h ./internal/check/values -values.n 1000000" ;;
 	*) echo "make -s $1" ;;
 	esac
 }

@@ -6,6 +6,8 @@
 //	models     model checkers that visit every state of small configurations
 //	bids       many bids against modelled nodes in one seeded loop, without goroutines
 //	sim        simulated worlds: whole clients in virtual time, with faults from a seed
+//	values     whole clients that load and store the value of a lock, in virtual time
+//	fleet      package job with real processes on real servers
 //	chaos      real processes and servers under real faults
 //	fencing    holders that are stopped between their check and their write
 //	mutants    weakens the lock one line at a time; a named test must notice each

@@ -14,5 +14,6 @@
 //	fanout       carries calls to all nodes: transport, admission, clocks
 //	waiting      gets a lock: carries out bids; lines, hand-offs, passes
 //	renewal      keeps a lock: renewals, deadlines, releases
+//	register     keeps a value under a lock: loads, stores, and what renewals bring
 //	embedded     a node inside this process, for tests, development and the demo
 package core

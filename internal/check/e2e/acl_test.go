@@ -96,6 +96,17 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	if err := errors.Join(last.Unlock(t.Context()), <-got); err != nil {
 		t.Error(err)
 	}
+	valued := lock(t, s.client(byGoRedis), "valued")
+	store(t, valued, "v")
+	if v := load(t, valued); string(v) != "v" {
+		t.Errorf("found %q", v)
+	}
+	if v, err := s.client(as).Value(t.Context(), "valued"); string(v) != "v" || err != nil {
+		t.Errorf("found %q, %v", v, err)
+	}
+	if names, err := s.client(as).NamesWithValue(t.Context()); len(names) != 1 || err != nil {
+		t.Errorf("names with a value: %q, %v", names, err)
+	}
 	for _, srv := range s.servers {
 		if log, err := srv.Do("ACL", "LOG"); err != nil || len(log.([]any)) > 0 {
 			t.Errorf("the server refused: %v, %v", log, err)

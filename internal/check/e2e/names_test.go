@@ -131,6 +131,7 @@ func TestANameThatCannotBeLockedIsRefusedBeforeTheNetwork(t *testing.T) {
 		{nodescript.RecordKey("{x}y"), "ends like a key of Holdfast's own"},
 		{"x:holdfast", "ends like a key of Holdfast's own"},
 		{"{x}:holdfast:queue", "ends like a key of Holdfast's own"},
+		{"{x}:holdfast:value", "ends like a key of Holdfast's own"},
 		{"a{b", "unbalanced braces"},
 		{"a}b", "unbalanced braces"},
 		{"}{", "unbalanced braces"},

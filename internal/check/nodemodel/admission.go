@@ -217,6 +217,7 @@ func (n *Node) lost(config nodescript.Config, why string, vouched bool) string {
 	delete(n.keys, nodescript.TrustKey)
 	challenge := n.Challenge()
 	n.remember(config, nodescript.Micros(never), why, challenge)
+	n.setFields(nodescript.AdmissionKey, map[string]string{"since": nodescript.Micros(n.now())})
 	if vouched {
 		n.setText(nodescript.TrustKey, challenge+" "+config.String(), nodescript.VoucherKept.Milliseconds())
 	}

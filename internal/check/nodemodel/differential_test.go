@@ -36,6 +36,18 @@ func TestDurableServerDoesWhatTheModelSays(t *testing.T) {
 	explore(t, w, *operations/5)
 }
 
+// TestServerDoesWhatTheModelSaysOfValues does the same, and every second operation is a load or a store.
+func TestServerDoesWhatTheModelSaysOfValues(t *testing.T) {
+	w := newWorld(t)
+	w.values = true
+	explore(t, w, *operations/3)
+	for _, a := range []string{"load Vw", "load V-", "load L", "load O", "load C", "store D", "store S", "store L", "store O", "store C"} {
+		if w.seen[a] == 0 {
+			t.Errorf("never answered: %q", a)
+		}
+	}
+}
+
 // answers are the answers that a run of random operations must contain. Without them the run shows too little.
 var answers = []string{
 	"acquire G0", "acquire G1", "acquire S", "acquire P", "acquire Hl", "acquire Hc", "acquire Hf", "acquire O", "acquire N", "acquire C",

@@ -5,6 +5,7 @@
 //	node.go       a Node: its incarnation, its keys, the driver interface
 //	store.go      keys that expire, by Redis's rule
 //	lease.go      acquire, extend
+//	register.go   load, store: the value of a name
 //	release.go    release, leave, quit
 //	queue.go      waiters, hand-offs, and their listeners
 //	admission.go  hello, admit, refresh, inspect

@@ -123,6 +123,8 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 			return n.hello(), nil
 		case nodescript.InspectText():
 			return n.inspect(c)
+		case nodescript.PeekText():
+			return n.peek(c)
 		case nodescript.TrustText():
 			return n.trust(c)
 		case nodescript.PeersText():
@@ -250,6 +252,10 @@ func (n *Node) call(s script, c node.Call) (string, error) {
 		return n.acquireSlot(s, c)
 	case nodescript.ReleaseSlot:
 		return n.releaseSlot(s, c)
+	case nodescript.LoadValue:
+		return n.loadValue(s, c)
+	case nodescript.StoreValue:
+		return n.storeValue(s, c)
 	default:
 		return n.refresh(s, c)
 	}

@@ -37,7 +37,7 @@ var universe = func() []string {
 	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.PeersKey, nodescript.TrustKey}
 	for _, n := range names {
 		key := nodescript.RecordKey(n)
-		keys = append(keys, n, key, queueKey(key), nodescript.ReadersKey(key))
+		keys = append(keys, n, key, queueKey(key), nodescript.ReadersKey(key), nodescript.ValueKey(key))
 	}
 	return keys
 }()
@@ -171,6 +171,9 @@ func (g *generator) next() operation {
 	if !g.w.model.Full && g.IntN(12) == 0 { // the first write permits all later ones, but not in the model
 		return g.together()
 	}
+	if g.IntN(60) == 0 || g.w.values && g.IntN(2) == 0 {
+		return g.value()
+	}
 	if g.IntN(5) == 0 {
 		return g.shared()
 	}
@@ -288,6 +291,32 @@ func (g *generator) leave() operation {
 func (g *generator) quit() operation {
 	l := g.lock()
 	return g.script(g.config(), nodescript.QuitCall(l, g.waiter(l)))
+}
+
+// value loads or stores the value of a register, most often for the holder.
+func (g *generator) value() operation {
+	l := g.lock()
+	owner, T := g.holder(l)
+	key := nodescript.ValueKey(nodescript.RecordKey(l.Name))
+	switch g.IntN(16) {
+	case 0: // from before a loss of memory, or of a lease whose token is ahead
+		since := pick(g, "0000000000000000", g.w.model.since(), nodescript.Micros(g.instant(l)))
+		return g.set(key, since+nodescript.Micros(pick(g, T, g.token(l)))+"00000002v"+"old", time.Hour)
+	case 1:
+		return g.set(key, strings.Repeat("7", pick(g, 0, 40, 41, 41+nodescript.MostValue, 42+nodescript.MostValue)), time.Hour)
+	case 2:
+		return g.hset(key)
+	}
+	switch g.IntN(4) {
+	case 0:
+		return operation{say: fmt.Sprintf("peek %q", l.Name), do: func(w *world) (string, string) {
+			return w.eval(nodescript.PeekText(), nodescript.PeekCall(l))
+		}}
+	case 1:
+		return g.script(g.config(), nodescript.LoadValueCall(l, owner, T, g.stamp()))
+	}
+	text := pick(g, "", "v", "\x00\xff\r\n", strings.Repeat("x", nodescript.MostValue))
+	return g.script(g.config(), nodescript.StoreValueCall(l, owner, T, g.stamp(), g.Int64N(4), text, g.IntN(4) == 0))
 }
 
 // listen makes a client subscribe to its inbox, or ends the subscription.

@@ -44,6 +44,7 @@ type world struct {
 	names  string          // the name in a voucher or a late request
 	given  map[string]bool // challenges
 	data   bool            // the server keeps its data over a restart
+	values bool            // half of the operations load or store a value
 	texts  map[made]*nodescript.Scripts
 	weaken func(text string) string // changes the real server's scripts
 	seen   map[string]int           // how often each answer was given, such as "acquire Hc"
@@ -148,7 +149,7 @@ func (w *world) call(config int, c nodescript.Call) (real, model string) {
 	r, m := w.evalSHA(s, c)
 	real, model = told(r), said(m)
 	letters := 1
-	if model[0] == 'H' || model[0] == 'G' || model[0] == 'L' && c.Op.Exclusive() == nodescript.Extend {
+	if model[0] == 'H' || model[0] == 'G' || model[0] == 'V' || model[0] == 'L' && c.Op.Exclusive() == nodescript.Extend {
 		letters = 2
 	}
 	w.count(c.Op.String(), model, letters)

@@ -26,7 +26,8 @@ const exitCodesHelp = `Exit codes of holdfast run:
   70    an error inside holdfast
   75    somebody else has the lock, and --wait is over; nothing was run
         (0 with --skip-ok). Or, with --no-reentry, an outer holdfast run has
-        the lock
+        the lock. Or, with --tick, the last tick is in the future, or the name
+        has a value that is no job
   76    the lock was lost. The command was ended, or its last work may overlap
         with the next holder. If the lock was lost before the command started,
         nothing was run. If it was lost, or may have been lost, while --at-least

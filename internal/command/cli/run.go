@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 const runForm = "holdfast run NAME -- COMMAND [ARG…]"
@@ -50,6 +51,14 @@ With --shared the lock is taken as by flock -s: any number of runs with --shared
 have it together, and a run without --shared has it alone. Inside a run without
 --shared, a run with --shared runs its command at once, as above. Inside a run
 with --shared, a run without it would wait for itself: it exits with 75.
+
+With --tick SCHEDULE run is a job of a fleet: a crontab that is the same on every
+machine calls it, and one machine runs COMMAND for each tick. The tick is the
+last one of SCHEDULE by the clocks of the nodes, so the clocks of the machines do
+not matter. If the tick was taken, run exits with 0 and prints nothing; with -v
+it says who ran it. If the run of an earlier tick goes on, run waits for its end.
+SCHEDULE is a duration such as 1h, or a schedule as in holdfast help cron.
+COMMAND finds its tick in HOLDFAST_TICK. holdfast jobs shows the result.
 
 NAME is nearly any text up to 1 KiB. run refuses a name whose braces { } do not
 come in pairs, a name whose first pair of braces is empty, and a name that looks
@@ -116,17 +125,19 @@ type runFlags struct {
 	noReentry                  bool
 	slots                      slotCount // 0: a lock
 	shared                     bool
+	tick                       tickFlag
+	onCrash                    crashFlag
 }
 
 func (a *app) run() *cobra.Command {
-	f := runFlags{wait: duration{zero: true}, atLeast: duration{zero: true}, grace: duration{zero: true, value: 10 * time.Second, given: true}}
+	f := runFlags{onCrash: crashFlag(job.CrashSkip), wait: duration{zero: true}, atLeast: duration{zero: true}, grace: duration{zero: true, value: 10 * time.Second, given: true}}
 	cmd := &cobra.Command{
 		Use: "run [flags] NAME -- COMMAND [ARG…]",
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a command while holding a lock",
 		Long:                  runHelp,
-		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --also stock orders -- ./reconcile.sh\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
+		Example:               "  holdfast run nightly-report -- ./report.sh --full\n  holdfast run --tick 1h hourly-report -- ./report.sh\n  holdfast run --also stock orders -- ./reconcile.sh\n  holdfast run --wait 0 --skip-ok --at-least 30s cleanup -- ./cleanup.sh",
 		Args:                  func(*cobra.Command, []string) error { return nil }, // see nameAndCommand
 		PreRunE:               a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -136,6 +147,17 @@ func (a *app) run() *cobra.Command {
 			}
 			if f.slots > 0 && len(f.also) > 0 {
 				return usage(errors.New("--also and --slots do not go together"), "take the locks with another holdfast run inside")
+			}
+			if f.tick.schedule != nil {
+				if err := f.checkTick(name); err != nil {
+					return err
+				}
+				c, err := a.runTick(name, command, f)
+				a.interrupted(c, err)
+				return err
+			}
+			if cmd.Flags().Changed("on-crash") {
+				return usage(errors.New("--on-crash has no meaning without --tick"), "")
 			}
 			if f.shared && (f.slots > 0 || len(f.also) > 0) {
 				return usage(errors.New("--shared goes together with neither --also nor --slots"), "take the locks with another holdfast run inside")
@@ -158,6 +180,8 @@ func (a *app) run() *cobra.Command {
 	flags.Var(&f.grace, "grace", "time between TERM and KILL when the command must end")
 	flags.BoolVar(&f.passNodes, "pass-nodes", false, "pass HOLDFAST_NODES on to COMMAND even if it contains passwords, for a holdfast run inside")
 	flags.BoolVar(&f.noReentry, "no-reentry", false, "exit with 75 if an outer holdfast run has the lock, instead of running COMMAND under it")
+	flags.Var(&f.tick, "tick", "run COMMAND only if nobody has run it for the present tick of this schedule, such as 1h or \"30 2 * * *\"; else exit with 0")
+	flags.Var(&f.onCrash, "on-crash", "with --tick: if the run dies, the tick is over (skip), or a later run may take it again (retry)")
 	flags.BoolVar(&f.skipOK, "skip-ok", false, "exit with 0 instead of 75 if somebody else has the lock")
 	return cmd
 }

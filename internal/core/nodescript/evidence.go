@@ -7,7 +7,8 @@ import (
 )
 
 // Evidence contains the values that belong to the Cause of an answer, or the readers of a name that is held. [Cause] says
-// which field is set. Only refusals have an Evidence, so a grant costs no allocation.
+// which field is set. Only refusals and loaded values have an Evidence, so a grant costs no
+// allocation.
 type Evidence struct {
 	Value string        // the value on a server, or on another node
 	Off   time.Duration // Inexact
@@ -17,6 +18,8 @@ type Evidence struct {
 
 	Readers int      // Held by readers: how many
 	Owners  []string // the owners of the first readers: at most MostNamed
+
+	Stored *Stored // Loaded
 }
 
 // String returns all of e, for tests and traces.
@@ -24,7 +27,7 @@ func (e *Evidence) String() string {
 	if e == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%q %s %v %v", e.Value, e.Off, e.Theirs, e.Ours)
+	return fmt.Sprintf("%q %s %v %v %v", e.Value, e.Off, e.Theirs, e.Ours, e.Stored)
 }
 
 // Value returns the text that belongs to the answer's cause, "" if there is none.

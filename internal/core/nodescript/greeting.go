@@ -124,7 +124,7 @@ func Served(run string, until int64) map[string]string {
 	sum, id := sha1.Sum([]byte(run)), sha1.Sum([]byte("id "+run))
 	return map[string]string{
 		"run": run, "until": Micros(max(until, 1)), "evicted": "0", "why": MemoryNew.String(), "challenge": hex.EncodeToString(sum[:]),
-		"id": hex.EncodeToString(id[:]),
+		"id": hex.EncodeToString(id[:]), "since": Micros(max(until, 0)),
 	}
 }
 

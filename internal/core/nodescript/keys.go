@@ -139,6 +139,7 @@ const (
 	RecordOfKey                 // the record of a name
 	QueueOfKey                  // the queue of a name
 	ReadersOfKey                // the readers of a name
+	ValueOfKey                  // the value of a name
 )
 
 // KindOf returns the kind of a key. It cannot tell a plain key from a key of another program.
@@ -148,6 +149,8 @@ func KindOf(key string) KeyKind {
 		return NodeKey
 	case strings.HasSuffix(key, queueTail):
 		return QueueOfKey
+	case strings.HasSuffix(key, valueTail):
+		return ValueOfKey
 	case strings.HasSuffix(key, readTail):
 		return ReadersOfKey
 	case strings.HasSuffix(key, recordTail):
@@ -173,8 +176,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("name has %d bytes; at most %d are allowed", len(name), MaxName)
 	case strings.HasPrefix(name, reserved):
 		return fmt.Errorf("name %q starts with %q, which keys of Holdfast's own do; choose another", name, reserved)
-	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail):
-		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q); choose another", name, recordTail, queueTail, readTail)
+	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail):
+		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q); choose another", name, recordTail, queueTail, readTail, valueTail)
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or drop them", name)
 	case untaggable(name):

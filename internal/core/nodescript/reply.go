@@ -20,15 +20,16 @@ const (
 	Granted  // acquire: the caller's owner is stored
 	Extended // extend: the expiry moved
 	Repaired // extend: the lease was missing here and is now stored
-	Done     // release, leave, refresh: done
+	Done     // release, leave, refresh, store: done
 	NotMine  // release: another owner, or none, is stored; the tombstone is set
+	Loaded   // load: Evidence.Stored
 
 	Held        // another owner has the name
 	Stale       // the token must exceed Seen
 	Poisoned    // Seen is too far ahead
 	OffClock    // the stamp differs from Time by more than W
 	NotAdmitted // this node does not vote
-	Lost        // extend, leave: another owner has the name, or the node saw a later lease
+	Lost        // extend, leave, load, store: another owner has the name, or the node saw a later lease
 
 	Challenged    // admit: ask again with Names and a new stamp
 	Quarantined   // the node may have forgotten locks: it votes again after Left
@@ -131,9 +132,20 @@ func ParseReply(op Op, r node.Reply) Answer {
 		a.Verdict = Repaired
 	case c == 'L' && op == Extend && rest != "" && len(rest) <= 1+MostOwner:
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
-	case c == 'L' && op == Leave:
+	case c == 'L' && (op == Leave || op.ofValue()):
 		a.Verdict = Lost
-	case c == 'D' && op.GivesBack(), c == 'R' && op == Refresh:
+		if rest != "" {
+			return unreadable(op, r.Value)
+		}
+	case c == 'V' && op == LoadValue:
+		v, ok := parseStored(rest)
+		if !ok {
+			return unreadable(op, r.Value)
+		}
+		a.Verdict, a.Evidence = Loaded, &Evidence{Stored: v}
+	case c == 'S' && op == StoreValue && rest == "":
+		a.Verdict = Stale
+	case c == 'D' && (op.GivesBack() || op == StoreValue), c == 'R' && op == Refresh:
 		a.Verdict = Done
 	case c == 'F' && op.HandsOn():
 		a.Verdict = NotMine

@@ -24,12 +24,14 @@ const (
 	ReleaseShared
 	ExtendShared
 	LeaveShared
+	LoadValue
+	StoreValue
 	ops
 )
 
 var opNames = [ops]string{
 	"acquire", "release", "extend", "leave", "refresh", "quit", "acquireslot", "releaseslot",
-	"acquire-shared", "release-shared", "extend-shared", "leave-shared",
+	"acquire-shared", "release-shared", "extend-shared", "leave-shared", "load", "store",
 }
 
 func (o Op) String() string { return opNames[o] }
@@ -42,6 +44,9 @@ func (o Op) GivesBack() bool {
 	}
 	return false
 }
+
+// ofValue reports whether o reads or writes the register of a name.
+func (o Op) ofValue() bool { return o == LoadValue || o == StoreValue }
 
 // HandsOn reports whether o may hand a name on. Such a call goes last in a pipeline: see package fanout.
 func (o Op) HandsOn() bool { return o.Exclusive() == Release || o == ReleaseSlot }
@@ -99,6 +104,9 @@ func NewScripts(c Config, run string) *Scripts {
 		"VOUCHERMS":  millis(VoucherKept),
 		"NEVER":      never,
 		"DURABLE":    strconv.FormatBool(c.Durable),
+		"VALUEMS":    millis(ValueKept),
+		"VALUEUS":    strconv.FormatInt(ValueKept.Microseconds(), 10),
+		"MOSTVALUE":  strconv.Itoa(valueHead + MostValue),
 	}
 	t := templates()
 	s := &Scripts{Run: run, Admit: t.admit.fill(values)}

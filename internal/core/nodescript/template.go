@@ -27,6 +27,7 @@ var templates = sync.OnceValue(func() (t struct {
 		if of, ok := op.ofLock(); ok { // the script of the lock, with a part for the slots
 			source = strings.ReplaceAll(text(of.String()), "@EACH@", strings.ReplaceAll(source, "@SLOTS@", slots)+"@EACH@")
 		}
+		source = strings.ReplaceAll(source, "@HOLDER@", text("holder"))
 		none := "N" // the answer of a node that forgot the readers
 		switch op {
 		case ReleaseShared:

@@ -55,6 +55,7 @@ type Lease struct {
 	looked   Looked        // called when the keeper schedules the lease; undo gets its result
 	undo     func()
 	parent   context.Context
+	watcher  Watcher         // nil: nobody watches
 	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 

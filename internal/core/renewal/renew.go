@@ -100,6 +100,9 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	first := out != quorum.Open && !r.told
 	r.told = r.told || first
 	r.mu.Unlock()
+	if a.Verdict == nodescript.Repaired {
+		r.lease.forgottenBy(node)
+	}
 	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
@@ -171,6 +174,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		e.emit(events.Renewed, nil)
+		if e.watcher != nil {
+			e.watcher.Renewed()
+		}
 	case quorum.Gone:
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))
 		r.wait.is(e.end)

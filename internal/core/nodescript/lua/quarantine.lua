@@ -5,7 +5,7 @@ local function lost(why, vouched)
   call('DEL', guard, trust) -- first: a full memory refuses a script whose first write is not a DEL
   challenge = fresh()
   call('HSET', admission, 'run', run, 'config', config, 'until', '@NEVER@', 'refreshed', now,
-    'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge))
+    'replid', replid, 'evicted', evicted, 'why', why, 'challenge', challenge, 'id', id(challenge), 'since', now)
   if vouched then call('SET', trust, challenge .. ' ' .. config, 'PX', @VOUCHERMS@) end
   return asks()
 end

@@ -1,0 +1,80 @@
+package main
+
+// valued is the promise of a value under a lock.
+const valued = "a stored value is found, and a value that was seen is never unseen"
+
+// ofValues are weakenings of the value under a lock.
+var ofValues = []mutant{{
+	name: "a load takes any value", promise: valued, file: quorumPkg + "/register.go",
+	old: "if l.same = false; l.rank(v).Compare(l.rank(l.chosen)) > 0 {", new: "if l.same = false; false {",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a load does not write what it found", promise: valued, file: quorumPkg + "/register.go",
+	old: "return l.loaded == l.n && l.same && l.chosen.Version.Token <= l.token", new: "return true",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a memory that is young counts as complete", promise: valued, file: quorumPkg + "/register.go",
+	old: "if v.Whole {", new: "if true {",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a renewal undoes a store that had no result", promise: valued, file: "internal/core/register/register.go",
+	old: "r.known, r.own, r.lacking = nil, false, r.everyone()", new: "r.lacking = r.everyone()",
+	pkg: valuesPkg, check: "TestAValueUnderALockIsKept", args: fewValues, says: "a load found",
+}, {
+	name: "a holder whose token is another one stores", promise: valued, file: lua + "holder.lua",
+	old: "or sub(record, 17, 32) ~= ARGV[2] or", new: "or",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a lease that is over stores", promise: valued, file: lua + "holder.lua",
+	old: "or now >= sub(record, 33, 48) then", new: "then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a store from before a loss of memory runs after it", promise: valued, file: lua + "holder.lua",
+	old: "if ahead > @WINDOW@ or ahead < -@WINDOW@ then", new: "if false then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "an earlier store of a lease replaces a later one", promise: valued, file: lua + "store.lua",
+	old: "and sub(old, 33, 40) > ARGV[4] then", new: "and false then",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "old data that came back count as complete", promise: valued, file: lua + "load.lua",
+	old: "whole = whole or sub(old, 1, 16) == since", new: "whole = true",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}, {
+	name: "a loss of memory does not begin a new memory", promise: valued, file: lua + "quarantine.lua",
+	old: "'id', id(challenge), 'since', now)", new: "'id', id(challenge))",
+	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfValues", args: valueSeed, says: `differs after \d+ operations`,
+}}
+
+const (
+	valuesPkg = "internal/check/values"
+	fewValues = "-values.n 20000"
+	// valueSeed makes the comparison repeat its operations.
+	valueSeed = "-seed 1"
+)
+
+// ofJobs are weakenings of jobs.
+var ofJobs = []mutant{{
+	name: "a run begins although its tick could not be stored", promise: onceATick, file: "job/held.go",
+	old: "if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {", new: "if true {",
+	pkg: "job", check: "TestARunThatIsNotStoredDoesNotBegin", says: "the run began",
+}, {
+	name: "a crashed run is not repeated", promise: onceATick, file: "job/decide.go",
+	old: "if t.OnCrash == CrashRetry {", new: "if false {",
+	pkg: "job", check: "TestKilledRunners", says: "was never done",
+}, {
+	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
+	old: "if !h.claim(ctx, o) {", new: "if false {",
+	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
+}, {
+	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
+	old: "second = first", new: "",
+	pkg: "job", check: "TestTicksWhenClocksChange", says: "30 2 .* ticks at",
+}, {
+	name: "the tick that was taken runs again", promise: onceATick, file: "job/decide.go",
+	old: "first := t.schedule.Next(last.Tick)", new: "first := t.schedule.Next(last.Tick.Add(-1))",
+	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
+}}
+
+// onceATick is the promise of a job.
+const onceATick = "a job runs once per tick, as its settings say"

@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+const cronHelp = `cron runs the jobs of FILE. Every machine of a fleet runs holdfast cron with the
+same FILE, and each tick of a job runs on one of them. Ticks come from the clocks
+of the nodes, so the clocks of the machines do not matter.
+
+A line of FILE is a job, a setting, or a comment after #:
+
+  # minute hour day month weekday   NAME   [OPTIONS]   COMMAND
+  CRON_TZ=Europe/Berlin
+  PATH=/usr/local/bin:/usr/bin:/bin
+  30 2 * * *   nightly-report  [timeout=2h missed=once]  ./report.sh --full
+  @daily       cleanup         ./cleanup.sh
+  every 15m    sync            [on-crash=retry]          ./sync.sh | logger
+
+NAME is the name of the job and of its lock, without spaces. The shell /bin/sh
+runs COMMAND, or the one of a setting such as SHELL=/bin/bash. CRON_TZ is the time
+zone of the lines below it; without it the zone is UTC. Other settings are
+variables of the commands below them.
+
+The options are:
+
+  missed=skip|once|all   after an outage: leave missed ticks out (the default),
+                         run once for all of them, or run each of them
+  on-crash=skip|retry    if the machine that runs the job dies: the tick is over
+                         (the default), or another machine runs it again
+  timeout=DURATION       end the command after this time
+  grace=DURATION         with missed=skip: how late a tick may begin (default 1m,
+                         or the time to the next tick if that is shorter)
+  jitter=DURATION        begin up to this time after the tick
+  ttl=DURATION           TTL of the job's lock
+
+COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
+HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
+empty for COMMAND if it contains a user or a password.
+
+HUP makes cron read FILE again. Commands that run go on to their end. If FILE has
+a mistake, the jobs stay as they are. TERM and INT end cron: no job begins, and
+commands that run get TERM, and KILL after --grace. With on-crash=retry another
+machine runs such a tick again.
+
+--check reads FILE, prints the next ticks by the clock of this machine, and uses
+no node. It exits with 64 if FILE has a mistake. docs/jobs.md says what each
+option guarantees.`
+
+func (a *app) cron() *cobra.Command {
+	var check bool
+	grace := duration{zero: true, value: 10 * time.Second, given: true}
+	cmd := &cobra.Command{
+		Use:     "cron FILE",
+		Short:   "Run the jobs of a file, each tick on one machine of a fleet",
+		Long:    cronHelp,
+		Example: "  holdfast cron --check /etc/holdfast/jobs\n  holdfast cron /etc/holdfast/jobs",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("cron needs one file, but was given %d", len(args)), "the form is holdfast cron FILE")
+			}
+			return nil
+		},
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			jobs, err := readCrontab(args[0])
+			if err != nil {
+				return usage(err, "holdfast help cron explains the file")
+			}
+			if check {
+				return printed(printTicks(cmd.OutOrStdout(), jobs))
+			}
+			return a.runCron(args[0], jobs, grace.value)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "only check FILE, and print the next ticks")
+	cmd.Flags().Var(&grace, "grace", "time between TERM and KILL when a command must end")
+	return cmd
+}
+
+func readCrontab(name string) ([]cronJob, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseCrontab(name, f)
+}
+
+// printTicks prints the next ticks of each job.
+func printTicks(out io.Writer, jobs []cronJob) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "JOB\tSCHEDULE\tNEXT\tTHEN")
+	for _, c := range jobs {
+		schedule, err := job.ParseSchedule(c.spec.Schedule)
+		if err != nil {
+			return err // parseCrontab has checked it
+		}
+		next := schedule.Next(time.Now())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable(c.spec.Name), schedule, next.Format(time.RFC3339), schedule.Next(next).Format(time.RFC3339))
+	}
+	return w.Flush()
+}
+
+// crond is a holdfast cron that runs.
+type crond struct {
+	*app
+	client *holdfast.Client
+	grace  time.Duration
+	hard   context.Context // ends when commands must end
+	broken chan error      // gets the error of a job that can never run
+
+	mu   sync.Mutex
+	jobs map[string]*cronEntry
+	wait sync.WaitGroup
+}
+
+// cronEntry is a job that runs.
+type cronEntry struct {
+	cronJob
+	stop context.CancelFunc // no tick begins any more
+}
+
+func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
+	if err := childprocess.Supported(); err != nil {
+		return notStarted(err)
+	}
+	client, err := a.settings.open(a.talker, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ends, reload := make(chan os.Signal, 4), make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
+	signal.Notify(reload, syscall.SIGHUP)
+	hard, end := context.WithCancel(context.Background())
+	defer end()
+	d := &crond{app: a, client: client, grace: grace, hard: hard, broken: make(chan error, 1), jobs: map[string]*cronEntry{}}
+	if err := d.check(file, jobs); err != nil {
+		return usage(err, "")
+	}
+	d.replace(jobs)
+	a.note("cron: %d jobs of %s", len(jobs), file)
+	var failed error
+	for {
+		select {
+		case <-reload:
+			jobs, err := readCrontab(file)
+			if err == nil {
+				err = d.check(file, jobs)
+			}
+			if err != nil {
+				a.say("cron: %s is left as it was: %v", file, err)
+				continue
+			}
+			changed := d.replace(jobs)
+			a.note("cron: %d jobs of %s, %d of them new or changed", len(jobs), file, changed)
+			continue
+		case s := <-ends:
+			a.note("cron: %s: ending", s)
+		case failed = <-d.broken:
+		}
+		break
+	}
+	d.replace(nil)
+	end()
+	d.wait.Wait()
+	return failed
+}
+
+// check returns the jobs whose name or TTL these nodes do not allow.
+func (d *crond) check(file string, jobs []cronJob) error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel() // the names and TTLs are checked before the context
+	var wrong []error
+	for _, c := range jobs {
+		var options []holdfast.Option
+		if c.spec.TTL > 0 {
+			options = append(options, holdfast.WithTTL(c.spec.TTL))
+		}
+		_, err := d.client.Mutex(c.spec.Name, options...).TryLock(over)
+		if errors.Is(err, holdfast.ErrBadName) || errors.Is(err, holdfast.ErrBadTTL) {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", file, c.line, inFlags(err)))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// replace makes these jobs the jobs that run. A job that stays as it was is left alone.
+func (d *crond) replace(jobs []cronJob) (changed int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kept := map[string]bool{}
+	for _, c := range jobs {
+		kept[c.spec.Name] = true
+		if old := d.jobs[c.spec.Name]; old != nil && old.same(c) {
+			continue
+		} else if old != nil {
+			old.stop()
+		}
+		changed++
+		d.start(c)
+	}
+	for name, old := range d.jobs {
+		if !kept[name] {
+			old.stop()
+			delete(d.jobs, name)
+		}
+	}
+	return changed
+}
+
+// start starts a job. The caller holds d.mu.
+func (d *crond) start(c cronJob) {
+	ctx, stop := context.WithCancel(context.Background())
+	e := &cronEntry{c, stop}
+	d.jobs[c.spec.Name] = e
+	spec := c.spec
+	spec.Logger = d.logger()
+	spec.OnOutcome = func(o job.Outcome) {
+		if o.State == job.Done {
+			d.note("job %q: %s", c.spec.Name, o)
+		}
+	}
+	d.wait.Go(func() {
+		err := job.Run(ctx, d.client, spec, e.run(d))
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, job.ErrNoJob) { // the other jobs can run
+			d.say("job %q is not run: %s", c.spec.Name, trimmed(err))
+			return
+		}
+		select {
+		case d.broken <- usage(inFlags(err), ""):
+		default:
+		}
+	})
+}
+
+// run returns the function that runs the command. A reload of the file does not end it.
+func (e *cronEntry) run(d *crond) job.Func {
+	return func(ctx context.Context, tick job.Tick) error {
+		lease, _ := holdfast.FromContext(ctx)
+		stdin, err := os.Open(os.DevNull)
+		if err != nil {
+			return err
+		}
+		defer stdin.Close()
+		dog, err := childprocess.StartWatchdog(d.grace, d.settings.windowOrDefault(), d.tell)
+		if err != nil {
+			return err
+		}
+		defer dog.Dismiss()
+		h, shell := newHolding(lease, []string{lease.Name()}, nil), e.shell()
+		c, err := childprocess.Start(childprocess.Command{
+			Path: shell, Args: []string{shell, "-c", e.command},
+			Env:   append(append(environment(h, false), e.env...), tickVariable(tick)),
+			Stdin: stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			Until: until(h), Watchdog: dog, Report: d.tell,
+		})
+		if err != nil {
+			return err
+		}
+		defer c.Finish()
+		var timeout <-chan time.Time
+		if e.timeout > 0 {
+			timer := time.NewTimer(e.timeout)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-c.Exited():
+			if c.Left() {
+				c.End(d.grace)
+			}
+			return ended(c)
+		case <-lease.Context().Done():
+			d.tell("job %q: its lock is lost: ending the command", lease.Name())
+			c.End(d.grace)
+			return context.Cause(lease.Context())
+		case <-d.hard.Done():
+			c.End(d.grace)
+			return fmt.Errorf("cron was ended; the command: %w", orDone(ended(c)))
+		case <-timeout:
+			c.End(d.grace)
+			return fmt.Errorf("%w of %s", job.ErrTimeout, e.timeout)
+		}
+	}
+}
+
+// shell returns the shell that runs the command.
+func (c cronJob) shell() string {
+	for _, kv := range slices.Backward(c.env) {
+		if path, ok := strings.CutPrefix(kv, "SHELL="); ok {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
+
+var errDone = errors.New("exit status 0")
+
+func orDone(err error) error {
+	if err == nil {
+		return errDone
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// cronJob is one job of a cron file.
+type cronJob struct {
+	line    int
+	command string
+	env     []string // NAME=value, before the job
+	timeout time.Duration
+	spec    job.Spec
+}
+
+// same reports whether two jobs of a file differ in nothing.
+func (c cronJob) same(o cronJob) bool {
+	c.line, o.line = 0, 0
+	return fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", o)
+}
+
+var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+
+// parseCrontab reads a cron file. Its error has a line for each mistake, with the name and the line of the file.
+func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
+	var jobs []cronJob
+	var wrong []error
+	var env []string
+	zone, seen := "", map[string]int{}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		bad := func(err error) { wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, n, err)) }
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if set := assignment.FindStringSubmatch(line); set != nil {
+			value := set[2]
+			if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+				value = value[1 : len(value)-1]
+			}
+			switch {
+			case set[1] != "CRON_TZ":
+				env = append(env[:len(env):len(env)], set[1]+"="+value)
+			case value == "":
+				bad(errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin"))
+			default:
+				zone = value
+			}
+			continue
+		}
+		c, err := parseCronJob(line, zone)
+		if err != nil {
+			bad(err)
+			continue
+		}
+		if first, twice := seen[c.spec.Name]; twice {
+			bad(fmt.Errorf("job %q is already in line %d; give it another name", c.spec.Name, first))
+			continue
+		}
+		seen[c.spec.Name] = n
+		c.line, c.env = n, env
+		jobs = append(jobs, c)
+	}
+	if err := lines.Err(); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+	}
+	return jobs, errors.Join(wrong...)
+}
+
+const cronForm = "the form is: SCHEDULE NAME [OPTIONS] COMMAND"
+
+// parseCronJob reads a line with a job.
+func parseCronJob(line, zone string) (c cronJob, err error) {
+	words := 5
+	switch first, _, _ := strings.Cut(line, " "); {
+	case first == "every", first == "@every":
+		words = 2
+	case strings.HasPrefix(line, "@"):
+		words = 1
+	}
+	schedule, rest, ok := cutWords(line, words)
+	if !ok {
+		return c, fmt.Errorf("there is no schedule of %d words, or nothing after it; %s", words, cronForm)
+	}
+	if zone != "" && words != 2 {
+		schedule = "CRON_TZ=" + zone + " " + schedule
+	}
+	name, rest, _ := cutWords(rest, 1)
+	c.spec = job.Spec{Name: name, Schedule: schedule}
+	if strings.HasPrefix(rest, "[") {
+		options, after, closed := strings.Cut(rest[1:], "]")
+		if !closed {
+			return c, errors.New("the options have no ]")
+		}
+		if err := c.setOptions(options); err != nil {
+			return c, err
+		}
+		rest = strings.TrimSpace(after)
+	}
+	if c.command = rest; rest == "" {
+		return c, fmt.Errorf("job %q has no command; %s", name, cronForm)
+	}
+	return c, c.spec.Check()
+}
+
+// cutWords cuts n words off a line. It reports false if there are fewer, or if nothing follows them.
+func cutWords(line string, n int) (words, rest string, ok bool) {
+	rest = strings.TrimSpace(line)
+	var all []string
+	for range n {
+		i := strings.IndexAny(rest, " \t")
+		if i < 0 {
+			return strings.Join(append(all, rest), " "), "", false
+		}
+		all, rest = append(all, rest[:i]), strings.TrimSpace(rest[i:])
+	}
+	return strings.Join(all, " "), rest, true
+}
+
+func (c *cronJob) setOptions(text string) error {
+	for option := range strings.FieldsSeq(text) {
+		key, value, _ := strings.Cut(option, "=")
+		into, isTime := map[string]*time.Duration{
+			"timeout": &c.timeout, "grace": &c.spec.Grace, "jitter": &c.spec.Jitter, "ttl": &c.spec.TTL,
+		}[key]
+		switch {
+		case key == "missed":
+			c.spec.Missed = job.Missed(value)
+		case key == "on-crash":
+			c.spec.OnCrash = job.OnCrash(value)
+		case isTime:
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return fmt.Errorf("option %s is %q; want a duration such as 30s or 10m", key, value)
+			}
+			*into = d
+		default:
+			return fmt.Errorf("there is no option %q; the options are missed, on-crash, timeout, grace, jitter and ttl", key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+func (a *app) jobs() *cobra.Command {
+	var asJSON, reset bool
+	cmd := &cobra.Command{
+		Use:   "jobs [NAME]",
+		Short: "Show the last run of each job",
+		Long: `jobs shows the last tick of each job: when it was, which machine ran it, how long
+it took, its result, and the next tick. With NAME it shows this job only.
+
+The states are running, done, failed (it returned an error), crashed (its machine
+died, or it lost the lock), interrupted (it was asked to end), and reset.
+
+--reset sets the last tick of NAME to the present, as if that tick had been run.
+It is needed if the last tick is in the future, because the clocks of a majority
+of the nodes were ahead. It also begins a job on a new node set of which a node is
+down.
+
+jobs exits with 69 if too few nodes answered.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return usage(fmt.Errorf("jobs needs one name or none, but was given %d", len(args)), "the form is holdfast jobs [NAME]")
+			case reset && len(args) == 0:
+				return usage(errors.New("--reset needs the name of a job"), "the form is holdfast jobs --reset NAME")
+			}
+			return nil
+		},
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withNodes(func(client *holdfast.Client) error {
+				ctx := context.Background()
+				if reset {
+					bounded, cancel := context.WithTimeout(ctx, patience)
+					defer cancel()
+					now, err := client.Now(bounded)
+					if err == nil {
+						err = job.SetTick(bounded, client, args[0], now)
+					}
+					return a.jobsFailure(err)
+				}
+				jobs, err := lookUp(ctx, client, args)
+				if err != nil {
+					return a.jobsFailure(err)
+				}
+				if len(args) == 1 && len(jobs) == 0 {
+					a.note("job %q never ran, or not in the last 30 days", args[0])
+				}
+				return show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) })
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&reset, "reset", false, "set the last tick of NAME to the present")
+	return cmd
+}
+
+func (a *app) jobsFailure(err error) error {
+	var un *holdfast.UnavailableError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	case errors.Is(err, holdfast.ErrHeld), errors.Is(err, context.DeadlineExceeded):
+		return &failure{code: exitHeld, err: err, hint: "the job runs now; try again when it has ended"}
+	}
+	return usage(inFlags(err), "")
+}
+
+// lookUp returns the last outcomes of all jobs, or of one. A run that nobody goes on with has crashed.
+func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs map[string]job.Outcome, err error) {
+	if len(names) == 0 {
+		jobs, err = job.List(ctx, client)
+	} else {
+		jobs = map[string]job.Outcome{}
+		var last *job.Outcome
+		if last, err = job.Last(ctx, client, names[0]); last != nil {
+			jobs[names[0]] = *last
+		}
+	}
+	for name, o := range jobs {
+		if o.State != job.Running {
+			continue
+		}
+		if s, err := client.Status(ctx, name); err == nil && !s.Held {
+			o.State = job.Crashed
+			jobs[name] = o
+		}
+	}
+	return jobs, err
+}
+
+func printJobs(out io.Writer, jobs map[string]job.Outcome) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "JOB\tLAST TICK\tSTATE\tHOST\tTOOK\tNEXT\tERROR")
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		o := jobs[name]
+		took, next := "", ""
+		if o.State != job.Running && o.Took > 0 {
+			took = forPeople(o.Took)
+		}
+		if !o.Next.IsZero() {
+			next = o.Next.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(name), o.Tick.Local().Format(time.DateTime), shown(string(o.State)),
+			shown(o.Host), took, next, shown(o.Error))
+	}
+	return printed(w.Flush())
+}
+
+type jobJSON struct {
+	Name       string  `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
+	NameQuoted string  `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
+	Tick       *string `json:"tick"`
+	State      string  `json:"state"`
+	Host       *string `json:"host"`
+	Fence      *int64  `json:"fence"`
+	Attempt    int     `json:"attempt"`
+	Missed     int     `json:"missed"`
+	Started    *string `json:"started"`
+	TookMS     *int64  `json:"took_ms"` // null while it runs
+	Error      *string `json:"error"`
+	Next       *string `json:"next"`
+	Schedule   *string `json:"schedule"`
+	Spec       *string `json:"spec"` // hash of the schedule, its policies and the time zone data
+}
+
+func jobsJSON(jobs map[string]job.Outcome) []jobJSON {
+	list := []jobJSON{}
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		o := jobs[name]
+		j := jobJSON{
+			Name: name, NameQuoted: strconv.QuoteToASCII(name), Tick: instant(o.Tick), State: string(o.State), Host: text(o.Host),
+			Fence: number(o.Fence), Attempt: o.Attempt, Missed: o.Missed, Started: instant(o.Started), Error: text(o.Error),
+			Next: instant(o.Next), Schedule: text(o.Schedule), Spec: text(o.Spec),
+		}
+		if o.State == job.Done || o.State == job.Failed || o.State == job.Interrupted {
+			ms := o.Took.Milliseconds()
+			j.TookMS = &ms
+		}
+		list = append(list, j)
+	}
+	return list
+}

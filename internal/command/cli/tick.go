@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // machines without time zone data find the same ticks
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/childprocess"
+	"github.com/holdfast-go/holdfast/job"
+)
+
+// tickFlag is a flag with a schedule. A duration such as 1h is short for "every 1h".
+type tickFlag struct {
+	text     string
+	schedule *job.Schedule // nil: the flag was not given
+}
+
+func (t *tickFlag) String() string { return t.text }
+
+func (*tickFlag) Type() string { return "schedule" }
+
+func (t *tickFlag) Set(text string) error {
+	every := text
+	if !strings.ContainsAny(text, " @") {
+		every = "every " + text
+	}
+	schedule, err := job.ParseSchedule(every)
+	if err != nil {
+		return errors.Unwrap(err)
+	}
+	t.text, t.schedule = text, schedule
+	return nil
+}
+
+// crashFlag is a flag with what happens after a crash.
+type crashFlag job.OnCrash
+
+func (c *crashFlag) String() string { return string(*c) }
+
+func (*crashFlag) Type() string { return "skip|retry" }
+
+func (c *crashFlag) Set(text string) error {
+	if text != string(job.CrashSkip) && text != string(job.CrashRetry) {
+		return errors.New("want skip or retry")
+	}
+	*c = crashFlag(text)
+	return nil
+}
+
+// checkTick returns an error if flags do not go together with --tick.
+func (f *runFlags) checkTick(name string) error {
+	for _, other := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--also", len(f.also) > 0}, {"--shared", f.shared}, {"--slots", f.slots > 0}, {"--at-least", f.atLeast.given && f.atLeast.value > 0},
+		{"--wait", f.wait.given}, {"--through-outages", f.through}, {"--skip-ok", f.skipOK},
+	} {
+		if other.given {
+			return usage(errors.New(other.flag+" and --tick do not go together"), "with --tick, run waits while the run of an earlier tick goes on, and skips a tick that was taken")
+		}
+	}
+	if i := slices.IndexFunc(os.Environ(), func(kv string) bool {
+		variable, value, _ := strings.Cut(kv, "=")
+		return named.MatchString(variable) && strings.HasPrefix(variable, "HOLDFAST_NAME") && value == name
+	}); i >= 0 {
+		return &failure{code: exitHeld, err: fmt.Errorf("lock %q: %w", name, errSelf), hint: "give the job another name than the run around it"}
+	}
+	return nil
+}
+
+// runTick runs command unless the present tick was taken. It returns the command if it started.
+func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.Child, error) {
+	if err := childprocess.Supported(); err != nil {
+		return nil, notStarted(err)
+	}
+	path, err := childprocess.Find(command[0])
+	if err != nil {
+		return nil, notStarted(err)
+	}
+	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	sig := catchSignals()
+	a.signals = *sig
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := sig.interrupt(cancel)
+	a.hold()
+	tick, err := job.TickAt(ctx, client, f.tick.schedule)
+	if err != nil {
+		if s := stop(); s != nil {
+			return nil, s
+		}
+		return nil, a.tickFailure(err)
+	}
+	r := &tickRun{app: a, command: command, path: path, f: f, sig: sig, stop: stop}
+	ran, err := job.Spec{Name: name, OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
+	if !r.began {
+		if s := stop(); s != nil {
+			return nil, s
+		}
+	}
+	switch {
+	case r.failed != nil:
+		return r.child, r.failed
+	case ran:
+		return r.child, nil
+	case err != nil:
+		return nil, a.tickFailure(err)
+	}
+	a.resume()
+	if a.verbose {
+		last, err := job.Last(context.Background(), client, name)
+		if err == nil && last != nil {
+			a.detail("job %q: not run: %s", name, last)
+		}
+	}
+	return nil, nil
+}
+
+// tickFailure returns the failure for an error before the command began.
+func (a *app) tickFailure(err error) error {
+	var un *holdfast.UnavailableError
+	switch {
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	case errors.Is(err, holdfast.ErrUnavailable):
+		return &failure{code: exitUnavailable, err: err}
+	case errors.Is(err, job.ErrFuture), errors.Is(err, job.ErrNoJob):
+		return &failure{code: exitHeld, err: errors.New(trimmed(err))}
+	case errors.Is(err, holdfast.ErrLost):
+		return &failure{code: exitLost, err: fmt.Errorf("%w; nothing was run", err)}
+	}
+	return usage(inFlags(err), "")
+}
+
+// tickRun is the run of a command for a tick.
+type tickRun struct {
+	*app
+	command []string
+	path    string
+	f       runFlags
+	sig     *signals
+	stop    func() error // ends the time in which a signal ends the wait
+
+	began  bool
+	child  *childprocess.Child
+	failed error // the result of holdfast run
+}
+
+// run is the job. Its error becomes the outcome.
+func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
+	r.began = true
+	if s := r.stop(); s != nil {
+		r.failed = s
+		return s
+	}
+	r.resume()
+	lease, _ := holdfast.FromContext(ctx)
+	// The watchdog starts here, because most runs with --tick skip.
+	dog, err := childprocess.StartWatchdog(r.f.grace.value, r.settings.windowOrDefault(), r.tell)
+	if err != nil {
+		r.failed = err
+		return err
+	}
+	defer dog.Dismiss()
+	h := newHolding(lease, []string{lease.Name()}, nil)
+	c, err := childprocess.Start(childprocess.Command{
+		Path: r.path, Args: r.command, Env: append(environment(h, r.f.passNodes), tickVariable(tick)),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Signals: r.sig.forward(), Until: until(h), Watchdog: dog, Report: r.tell,
+	})
+	switch {
+	case errors.Is(err, childprocess.ErrLate):
+		r.failed = r.late(h)
+		return err
+	case err != nil:
+		r.failed = notStarted(err)
+		return err
+	}
+	lost := r.supervise(c, h, r.f.grace.value)
+	c.Finish()
+	r.child, r.failed = c, exit(c.Exit().Code())
+	if lost {
+		r.failed = exit(exitLost)
+	}
+	return ended(c)
+}
+
+// tickVariable tells a command its tick.
+func tickVariable(tick job.Tick) string {
+	return "HOLDFAST_TICK=" + tick.Time.UTC().Format(time.RFC3339)
+}
+
+// ended returns the end of a command as an error, nil if it exited with 0.
+func ended(c *childprocess.Child) error {
+	switch e := c.Exit(); {
+	case e.Signal != 0:
+		return fmt.Errorf("ended by signal: %s", e.Signal)
+	case e.Status != 0:
+		return fmt.Errorf("exit status %d", e.Status)
+	}
+	return nil
+}

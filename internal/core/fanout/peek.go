@@ -1,0 +1,44 @@
+package fanout
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Peek returns for each node the value of a lock, nil if it has none, or the node's error.
+func (f *Fanout) Peek(ctx context.Context, l nodescript.Lock) ([]*nodescript.Stored, []error) {
+	values, errs := make([]*nodescript.Stored, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		values[i], errs[i] = nodescript.ParsePeek(n.Eval(ctx, nodescript.PeekText(), nodescript.PeekCall(l)))
+	})
+	return values, errs
+}
+
+// Valued returns for each node the names that have a value there, or the node's error. A name may occur twice.
+func (f *Fanout) Valued(ctx context.Context) ([][]string, []error) {
+	names, errs := make([][]string, f.N()), make([]error, f.N())
+	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
+		for cursor := "0"; ; {
+			var some []string
+			some, cursor, errs[i] = nodescript.ParseValued(n.Eval(ctx, nodescript.ValuedText(), nodescript.ValuedCall(cursor)))
+			names[i] = append(names[i], some...)
+			if errs[i] != nil || cursor == "0" {
+				return
+			}
+		}
+	})
+	return names, errs
+}
+
+// Time returns the present stamp time. It draws no stamp. The error is that of Stamp.
+func (f *Fanout) Time() (int64, clock.Instant, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	t, err := f.time.Time(now)
+	f.refused(err, now)
+	return t, now, err
+}

@@ -1,0 +1,13 @@
+-- load: answers the value of a name's register. Only the holder of the lock may ask.
+-- KEYS  1 record  2 value
+-- ARGV  1 owner  2 T  3 stamp
+-- Returns V memory version(24) kind bytes | L | O time | N | C
+-- memory is w if the node cannot have forgotten a later value. Either its memory is older than the life of a value, or
+-- it wrote this value since its memory began. Otherwise memory is -.
+-- kind is v for a value, - for none. A node that has no value answers version 0.
+@HOLDER@
+local whole = now - since >= @VALUEUS@
+if not old then return 'V' .. (whole and 'w' or '-') .. '000000000000000000000000-' end
+whole = whole or sub(old, 1, 16) == since
+call('PEXPIRE', KEYS[2], '@VALUEMS@')
+return 'V' .. (whole and 'w' or '-') .. sub(old, 17)

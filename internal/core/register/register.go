@@ -1,0 +1,157 @@
+package register
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/fanout"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+	"github.com/holdfast-go/holdfast/internal/core/renewal"
+)
+
+// Value is the content of a register. The zero Value is none.
+type Value struct {
+	Bytes string
+	Is    bool // there is a value; it may be empty
+}
+
+// Register is the register of one lease. It is safe for concurrent use: loads and stores run one after the other.
+type Register struct {
+	lease *renewal.Lease
+	fan   *fanout.Fanout
+	lock  nodescript.Lock
+	owner string // of the exclusive lease; a downgrade changes the lease's own
+	token int64
+	turn  chan struct{} // has an element while a load or a store runs
+
+	mu      sync.Mutex
+	sent    int64  // the sequence of the last write; 0: this lease has written nothing
+	known   *Value // the value; nil: unknown, because a write had no result or nobody loaded
+	own     bool   // known was written by this lease, as sent
+	lacking uint64 // the set of the nodes that may not have known
+	kept    clock.Instant
+}
+
+// New returns the register of a lease. Renewals of the lease then bring the value to nodes that lack it.
+func New(lease *renewal.Lease, fan *fanout.Fanout, lock nodescript.Lock) *Register {
+	r := &Register{lease: lease, fan: fan, lock: lock, owner: lease.Owner(), token: lease.Token(), turn: make(chan struct{}, 1)}
+	lease.Watch(r)
+	return r
+}
+
+// ErrSpent means that a lease has written so often that its versions are used up.
+var ErrSpent = errors.New("this lease has written 99999999 times; release the lock and take it again")
+
+// begin waits for the turn of a call. end must follow if the error is nil.
+func (r *Register) begin(ctx context.Context) error {
+	if err := r.lease.End(); err != nil {
+		return err
+	}
+	select {
+	case r.turn <- struct{}{}:
+	case <-r.lease.Context().Done():
+		return r.lease.End()
+	case <-ctx.Done():
+		return renewal.ErrUnknown
+	}
+	return nil
+}
+
+func (r *Register) end() { <-r.turn }
+
+// Load returns the value. It writes the value on a majority before it returns, unless every node has it.
+func (r *Register) Load(ctx context.Context) (Value, error) {
+	if err := r.begin(ctx); err != nil {
+		return Value{}, err
+	}
+	defer r.end()
+	n, began := r.fan.N(), r.fan.Now()
+	votes := quorum.NewLoading(n, r.token, r.sequence())
+	q, err := r.ask(ctx,
+		func(stamp int64) nodescript.Call {
+			return nodescript.LoadValueCall(r.lock, r.owner, r.token, stamp)
+		},
+		func(_ int, a nodescript.Answer) quorum.Outcome { return votes.Answer(a) })
+	if err != nil {
+		return Value{}, err
+	}
+	q.mu.Lock()
+	waits := !votes.Settled() && !votes.Complete()
+	q.mu.Unlock()
+	if waits {
+		r.linger(ctx, q, r.fan.Now().Sub(began))
+	}
+	q.mu.Lock()
+	chosen, settled := *votes.Chosen(), votes.Settled()
+	q.mu.Unlock()
+	v := Value{chosen.Bytes, !chosen.None}
+	if !settled {
+		return v, r.write(ctx, v)
+	}
+	r.mu.Lock()
+	r.known, r.own, r.kept = &v, chosen.Version.Token == r.token, r.fan.Now()
+	r.mu.Unlock()
+	return v, r.lease.End()
+}
+
+// Store writes the value. It returns nil if a majority has it inside the deadline of the lease.
+func (r *Register) Store(ctx context.Context, bytes string) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	defer r.end()
+	return r.write(ctx, Value{bytes, true})
+}
+
+// write writes a value with the next version. The turn is the caller's.
+func (r *Register) write(ctx context.Context, v Value) error {
+	r.mu.Lock()
+	if r.sent == nodescript.MostSequence {
+		r.mu.Unlock()
+		return ErrSpent
+	}
+	r.sent++
+	sequence := r.sent
+	r.known, r.own, r.lacking = nil, false, r.everyone() // nobody knows the value until a majority has it
+	r.mu.Unlock()
+	votes := quorum.NewStoring(r.fan.N())
+	_, err := r.ask(ctx,
+		func(stamp int64) nodescript.Call { return r.storeCall(stamp, sequence, v) },
+		func(node int, a nodescript.Answer) quorum.Outcome {
+			r.has(node, sequence, a)
+			return votes.Answer(a)
+		})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known, r.own, r.kept = &v, true, r.fan.Now()
+	return nil
+}
+
+func (r *Register) storeCall(stamp, sequence int64, v Value) nodescript.Call {
+	return nodescript.StoreValueCall(r.lock, r.owner, r.token, stamp, sequence, v.Bytes, !v.Is)
+}
+
+// sequence returns the sequence of the last write.
+func (r *Register) sequence() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent
+}
+
+// everyone is the set of all nodes.
+func (r *Register) everyone() uint64 { return 1<<r.fan.N() - 1 }
+
+// has notes that a node has the value of a write.
+func (r *Register) has(node int, sequence int64, a nodescript.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.Verdict == nodescript.Done && sequence == r.sent {
+		r.lacking &^= 1 << node
+	}
+}

@@ -1,0 +1,138 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// held is the lock of a job while this process has it.
+type held struct {
+	*runner
+	lease *holdfast.Lease
+}
+
+const (
+	tries    = 3               // of a load or store while the lock is held
+	patience = 5 * time.Second // for calls after the end of the caller's context
+)
+
+func (h *held) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := h.lease.Unlock(ctx); err != nil && !errors.Is(err, holdfast.ErrReleased) {
+		h.Logger.Warn("job: its lock ends with its TTL", "job", h.Name, "error", err)
+	}
+}
+
+// retry calls f up to a few times while the lock is held.
+func (h *held) retry(ctx context.Context, f func() error) (err error) {
+	for try := range tries {
+		if try > 0 {
+			if rest(ctx, pause/10) != nil {
+				return err
+			}
+		}
+		if err = f(); err == nil || h.lease.Context().Err() != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// load returns the stored outcome.
+func (h *held) load(ctx context.Context) (last *Outcome, err error) {
+	var value []byte
+	if err = h.retry(ctx, func() (err error) { value, err = h.lease.Load(ctx); return err }); err != nil {
+		return nil, err
+	}
+	return decode(value)
+}
+
+func (h *held) store(ctx context.Context, o *Outcome) error {
+	return h.retry(ctx, func() error { return h.lease.Store(ctx, o.encode()) })
+}
+
+// begin returns the outcome of a run that begins.
+func (h *held) begin(d decision, now, next time.Time) *Outcome {
+	o := &Outcome{
+		Tick: d.tick, State: Running, Host: holdfast.Holder{Owner: h.lease.Owner()}.String(), Fence: h.lease.Fence(),
+		Attempt: d.attempt, Started: now, Next: next, Missed: d.missed, Spec: h.hash,
+	}
+	if h.schedule != nil {
+		o.Schedule = h.schedule.String()
+	}
+	return o
+}
+
+// claim stores that the tick is taken, and reports whether the run may begin. With CrashSkip it may begin only if a
+// majority of the nodes knows that the tick is taken. With CrashRetry a run that nobody knows may only run again.
+func (h *held) claim(ctx context.Context, o *Outcome) bool {
+	err := h.store(ctx, o)
+	if err == nil {
+		return true
+	}
+	if h.OnCrash == CrashRetry && h.lease.Context().Err() == nil && ctx.Err() == nil {
+		h.Logger.Warn("job: its beginning was not stored", "job", h.Name, "tick", o.Tick, "error", err)
+		return true
+	}
+	h.Logger.Error("job not run: its tick could not be taken, and counts as taken", "job", h.Name, "tick", o.Tick, "error", err)
+	return false
+}
+
+// work runs the function and stores its outcome. It reports whether the lock is still held.
+func (h *held) work(ctx context.Context, o *Outcome) bool {
+	began := time.Now()
+	err := func() (err error) {
+		work, cancel := context.WithCancelCause(h.lease.Context())
+		defer cancel(nil)
+		defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+		if h.Timeout > 0 {
+			defer time.AfterFunc(h.Timeout, func() { cancel(ErrTimeout) }).Stop()
+		}
+		defer func() {
+			if p := recover(); p != nil {
+				h.ends(ctx, o, time.Since(began), fmt.Errorf("panic: %v", p))
+				panic(p)
+			}
+		}()
+		err = h.fn(work, Tick{Time: o.Tick, Fence: o.Fence, Attempt: o.Attempt, Missed: o.Missed})
+		if err != nil && context.Cause(work) == ErrTimeout && !errors.Is(err, ErrTimeout) {
+			err = fmt.Errorf("%w of %s: %w", ErrTimeout, h.Timeout, err)
+		}
+		return err
+	}()
+	h.ends(ctx, o, time.Since(began), err)
+	return h.lease.Context().Err() == nil && ctx.Err() == nil
+}
+
+// ends stores the outcome of a run.
+func (h *held) ends(ctx context.Context, o *Outcome, took time.Duration, err error) {
+	o.State, o.Took = Done, took
+	if err != nil {
+		if o.State, o.Error = Failed, err.Error(); ctx.Err() != nil {
+			o.State = Interrupted
+		}
+	}
+	if h.lease.Context().Err() != nil {
+		h.Logger.Error("job lost its lock while it ran", "job", h.Name, "tick", o.Tick, "took", took, "error", context.Cause(h.lease.Context()))
+		o.State = Crashed
+		h.OnOutcome(*o)
+		return
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if serr := h.store(bounded, o); serr != nil {
+		h.Logger.Error("job: its outcome was not stored", "job", h.Name, "tick", o.Tick, "error", serr)
+	}
+	args := []any{"job", h.Name, "tick", o.Tick, "took", took, "attempt", o.Attempt, "missed", o.Missed}
+	if err != nil {
+		h.Logger.Error("job failed", append(args, "error", err)...)
+	} else {
+		h.Logger.Info("job done", args...)
+	}
+	h.OnOutcome(*o)
+}

@@ -1,0 +1,109 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Once runs fn for a tick, unless that tick or a later one was taken. It suits a program that a scheduler starts on
+// every machine of a fleet: all of them name the same tick, and one runs fn. ran says whether this call did. The error
+// is that of fn, or says why fn could not run.
+//
+// Once is [Spec.Once] of a Spec that has only the name.
+func Once(ctx context.Context, client *holdfast.Client, name string, tick time.Time, fn Func) (ran bool, err error) {
+	return Spec{Name: name}.Once(ctx, client, tick, fn)
+}
+
+// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. It ignores the
+// other fields.
+//
+// If another process runs the tick at the moment, Once with CrashSkip returns at once. With CrashRetry it waits for the
+// end of that run, because it takes over if the process dies.
+//
+// A tick must not be in the future: machines whose clocks are right would find later ticks taken. [TickAt] returns the
+// last tick by the nodes' clocks.
+//
+// The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
+func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
+	t, err := s.prepare(false)
+	if err != nil {
+		return false, err
+	}
+	tick = tick.UTC()
+	r := &runner{task: t, client: client, fn: fn}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
+	if ahead := tick.Sub(now); ahead > farAhead {
+		return false, fmt.Errorf("job %q: the tick %s is %s in the future by the nodes' clocks; name a tick that has come", s.Name, tick.Format(time.RFC3339), ahead.Round(time.Second))
+	}
+	if taken, err := r.seen(ctx, tick, now); err != nil || taken {
+		return false, err
+	}
+	var options []holdfast.Option
+	if s.TTL > 0 {
+		options = append(options, holdfast.WithTTL(s.TTL))
+	}
+	l, err := client.Mutex(s.Name, options...).Lock(ctx)
+	if err != nil {
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
+	h := &held{runner: r, lease: l}
+	defer h.release()
+	last, err := h.load(ctx)
+	if err != nil {
+		return false, fmt.Errorf("job %q: not run, because its last outcome is unknown: %w", s.Name, err)
+	}
+	if last != nil && last.Tick.Sub(now) > farAhead {
+		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
+	}
+	d := decision{run: true, tick: tick, attempt: 1}
+	if last != nil && !last.Tick.Before(tick) {
+		if last.over() || r.OnCrash != CrashRetry || last.Tick.After(tick) {
+			return false, nil
+		}
+		d.attempt = last.Attempt + 1
+	}
+	o := h.begin(d, now, time.Time{})
+	var failed error
+	r.fn = func(ctx context.Context, tick Tick) error {
+		failed = fn(ctx, tick)
+		return failed
+	}
+	if !h.claim(ctx, o) {
+		return false, fmt.Errorf("job %q: not run, because the tick could not be taken: %w", s.Name, holdfast.ErrUnavailable)
+	}
+	h.work(ctx, o)
+	if lost := h.lease.Context().Err(); lost != nil && failed == nil {
+		failed = context.Cause(h.lease.Context())
+	}
+	return true, failed
+}
+
+// seen reports whether the tick was taken, as far as a look without the lock can tell: a majority knows it, or it counts
+// as taken.
+func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
+	last, err := Last(ctx, r.client, r.Name)
+	switch {
+	case errors.Is(err, ErrNoJob), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrClosed):
+		return false, err
+	case err != nil || last == nil:
+		return false, nil // under the lock the answer is certain
+	}
+	return !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip), nil
+}
+
+// TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever
+// their own clocks show.
+func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (time.Time, error) {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return schedule.Last(now), nil
+}

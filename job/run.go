@@ -1,0 +1,221 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Tick is what a run knows about itself.
+type Tick struct {
+	Time    time.Time // UTC
+	Fence   int64     // token of the lock: send it with each write, as [holdfast.Lease.Fence] says
+	Attempt int       // 1, and more after crashes
+	Missed  int       // ticks before this one that were left out; with MissedOnce this run stands for them
+}
+
+// Func is the work of a job. Its context ends when the lock is lost, when the context of the caller ends, and after
+// [Spec.Timeout]; the work must then stop. [holdfast.FromContext] returns the lease.
+type Func func(ctx context.Context, tick Tick) error
+
+// Run runs a job at its ticks, on whichever process of the fleet is first, until ctx ends. Every process of the fleet
+// calls Run with the same Spec.
+//
+// Errors of fn are outcomes, and do not end Run. Outages of the nodes do not end it either: ticks in that time are
+// missed, see [Spec.Missed]. Run returns the cause of ctx's end. It returns early only if it can never work: the error
+// matches [ErrBadSpec], [ErrNoJob], [holdfast.ErrBadName], [holdfast.ErrBadTTL] or [holdfast.ErrClosed].
+//
+// If fn panics, the outcome is stored as failed, the lock is released, and the panic goes on.
+func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error {
+	t, err := spec.prepare(true)
+	if err != nil {
+		return err
+	}
+	r := &runner{task: t, client: client, fn: fn}
+	if r.since, err = r.now(ctx); err != nil {
+		return err
+	}
+	for { // the first turn is at once: ticks may have been missed, or a run may have crashed, before this process came
+		if err := r.turn(ctx); err != nil {
+			return err
+		}
+		now, err := r.now(ctx)
+		if err != nil {
+			return err
+		}
+		wake := now.Add(lookEvery)
+		if next := t.schedule.Next(now); !next.IsZero() && next.Add(t.delay(next)).Before(wake) {
+			wake = next.Add(t.delay(next))
+		}
+		if err := r.sleep(ctx, wake); err != nil {
+			return err
+		}
+	}
+}
+
+// runner runs a job in one process.
+type runner struct {
+	*task
+	client *holdfast.Client
+	fn     Func
+	since  time.Time
+	warned string // hash of another version of the job that was reported
+	ahead  bool   // a tick in the future was reported
+}
+
+// pause is the time between two tries while the nodes do not answer.
+const pause = time.Second
+
+// lookEvery is the time after which a process takes the lock and loads the outcome, although no tick has come. The nodes
+// then keep it for another 30 days, and nodes that lost their memory get it again.
+const lookEvery = time.Hour
+
+// longestSleep is the time after which a sleeping process looks at the nodes' time again.
+const longestSleep = time.Minute
+
+// now returns the nodes' time. It waits through outages.
+func (r *runner) now(ctx context.Context) (time.Time, error) {
+	for told := false; ; {
+		now, err := r.client.Now(ctx)
+		switch {
+		case err == nil:
+			return now, nil
+		case ctx.Err() != nil:
+			return now, context.Cause(ctx)
+		case errors.Is(err, holdfast.ErrClosed):
+			return now, err
+		}
+		if !told {
+			told = true
+			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
+		}
+		if err := rest(ctx, pause); err != nil {
+			return now, err
+		}
+	}
+}
+
+// sleep waits until an instant of the nodes' time.
+func (r *runner) sleep(ctx context.Context, until time.Time) error {
+	for {
+		now, err := r.now(ctx)
+		if err != nil || !now.Before(until) {
+			return err
+		}
+		if err := rest(ctx, min(until.Sub(now), longestSleep)); err != nil {
+			return err
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// turn takes the lock, and runs all ticks that are due. An error ends Run.
+func (r *runner) turn(ctx context.Context) error {
+	h, err := r.take(ctx)
+	if h == nil {
+		return err
+	}
+	defer h.release()
+	last, err := h.load(ctx)
+	if err != nil {
+		if errors.Is(err, ErrNoJob) {
+			return err
+		}
+		// With CrashSkip the tick counts as taken. With CrashRetry a later turn finds it.
+		r.Logger.Error("job not run: its last outcome is unknown", "job", r.Name, "error", err)
+		return nil
+	}
+	r.compare(last)
+	for {
+		now, err := r.now(ctx)
+		if err != nil {
+			return err
+		}
+		d := r.decide(last, r.since, now)
+		switch {
+		case d.ahead > 0:
+			r.reportAhead(last, d.ahead)
+			return nil
+		case !d.run && d.crashed:
+			last.State = Crashed
+			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
+			if err := h.store(ctx, last); err != nil {
+				r.Logger.Warn("job: the crash was not stored", "job", r.Name, "error", err)
+			}
+		}
+		if !d.run {
+			return nil
+		}
+		o := h.begin(d, now, r.schedule.Next(d.tick))
+		if !h.claim(ctx, o) {
+			return nil
+		}
+		if last = o; !h.work(ctx, o) {
+			return nil
+		}
+	}
+}
+
+// take waits for the lock. It returns nil if there is nothing to do now; an error ends Run.
+func (r *runner) take(ctx context.Context) (*held, error) {
+	told := false
+	options := []holdfast.Option{holdfast.WaitThroughOutages(), holdfast.OnWait(func(err error) {
+		if !told && errors.Is(err, holdfast.ErrUnavailable) {
+			told = true
+			r.Logger.Warn("job waits for the nodes", "job", r.Name, "error", err)
+		}
+	})}
+	if r.TTL > 0 {
+		options = append(options, holdfast.WithTTL(r.TTL))
+	}
+	for {
+		l, err := r.client.Mutex(r.Name, options...).Lock(ctx)
+		switch {
+		case err == nil:
+			return &held{runner: r, lease: l}, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, holdfast.ErrClosed), errors.Is(err, holdfast.ErrBadName), errors.Is(err, holdfast.ErrBadTTL), errors.Is(err, holdfast.ErrReentrant):
+			return nil, err
+		}
+		r.Logger.Warn("job waits for its lock", "job", r.Name, "error", err)
+		if err := rest(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// compare reports another version of the job in the fleet.
+func (r *runner) compare(last *Outcome) {
+	if last == nil || last.Spec == r.hash || last.Spec == "" || last.State == Reset || last.Spec == r.warned {
+		return
+	}
+	r.warned = last.Spec
+	r.Logger.Warn("job differs in the fleet: another version of its schedule, its policies or the time zone data took the last tick",
+		"job", r.Name, "spec", r.hash, "schedule", r.schedule.String(), "other_spec", last.Spec, "other_schedule", last.Schedule, "other_host", last.Host)
+}
+
+// ErrFuture means that the last tick of a job is in the future, because the clocks of a majority of the nodes were ahead.
+// The job does not run before that tick, unless an operator resets it: [SetTick], or holdfast jobs --reset NAME.
+var ErrFuture = errors.New("the last tick is in the future, because the clocks of a majority of the nodes were ahead; " +
+	"the job runs again after that tick, or after: holdfast jobs --reset NAME")
+
+// reportAhead reports a last tick in the future.
+func (r *runner) reportAhead(last *Outcome, ahead time.Duration) {
+	if !r.ahead {
+		r.ahead = true
+		r.Logger.Error("job not run", "job", r.Name, "tick", last.Tick, "ahead", ahead, "host", last.Host, "error", ErrFuture)
+	}
+}

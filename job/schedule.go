@@ -1,0 +1,197 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	cron "github.com/netresearch/go-cron"
+)
+
+// Schedule is a rule for ticks. A tick is an instant in UTC. All machines find the same ticks, because a Schedule has no
+// state and does not use the zone of the machine. It is safe for concurrent use.
+type Schedule struct {
+	text  string
+	every time.Duration // 0: cron
+	cron  cron.Schedule
+	zone  *time.Location
+	daily bool // the hours are not a wildcard: a repeated hour does not repeat its ticks
+}
+
+const (
+	shortest = time.Second
+	longest  = 366 * 24 * time.Hour
+	// mostSchedule is the length of the longest text. It is stored with each outcome.
+	mostSchedule = 256
+)
+
+var fields = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// ParseSchedule reads a schedule:
+//
+//   - "every 15m": multiples of a duration from 1s to 366 days, counted from 1970-01-01 00:00 UTC. So "every 1h" ticks on
+//     the hour, "every 24h" at midnight UTC, and "every 168h" on Thursdays.
+//   - "30 2 * * 1-5": a cron expression with five fields: minute, hour, day of the month, month, day of the week. Also
+//     "@hourly", "@daily", "@weekly", "@monthly" and "@yearly".
+//   - "CRON_TZ=Europe/Berlin 30 2 * * *": the same in a time zone. Without a zone it is UTC.
+//
+// If the clocks of the zone go forward, a tick in the missing hour comes an hour later by the new time. If they go back,
+// a tick in the repeated hour comes once, the first time; but a schedule whose hour field begins with * goes on through
+// both hours. So "30 2 * * *" ticks once each day, and "*/30 * * * *" ticks every half hour.
+//
+// An error says what is wrong with the text.
+func ParseSchedule(text string) (*Schedule, error) {
+	s, err := parseSchedule(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", text, err)
+	}
+	return s, nil
+}
+
+func parseSchedule(text string) (*Schedule, error) {
+	s := &Schedule{text: text, zone: time.UTC}
+	if len(text) > mostSchedule {
+		return nil, fmt.Errorf("%d bytes; at most %d are allowed", len(text), mostSchedule)
+	}
+	for _, prefix := range []string{"every ", "@every "} {
+		if d, ok := strings.CutPrefix(text, prefix); ok {
+			return s, s.parseEvery(strings.TrimSpace(d))
+		}
+	}
+	rest := text
+	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
+		if zoned, ok := strings.CutPrefix(text, prefix); ok {
+			name, after, _ := strings.Cut(zoned, " ")
+			zone, err := time.LoadLocation(name)
+			if err != nil || name == "" || name == "Local" {
+				return nil, fmt.Errorf("time zone %q is unknown; write a name such as Europe/Berlin", name)
+			}
+			s.zone, rest = zone, strings.TrimSpace(after)
+		}
+	}
+	if rest == "" {
+		return nil, errors.New(`there is no schedule; write "every 15m" or five fields such as "30 2 * * *"`)
+	}
+	parsed, err := fields.Parse(rest)
+	if err != nil {
+		return nil, fmt.Errorf(`%w; write "every 15m" or five fields such as "30 2 * * *"`, err)
+	}
+	s.cron = parsed
+	split := strings.Fields(rest)
+	s.daily = len(split) == 5 && !strings.HasPrefix(split[1], "*") || len(split) == 1 && rest != "@hourly"
+	if s.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		return nil, errors.New("it never ticks; there is no such day")
+	}
+	return s, nil
+}
+
+func (s *Schedule) parseEvery(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is no duration; write one such as 30s, 15m or 2h", text)
+	case d < shortest || d > longest || d%time.Millisecond != 0:
+		return fmt.Errorf("%s; want whole milliseconds from %s to %dh", d, shortest, longest/time.Hour)
+	}
+	s.every = d
+	return nil
+}
+
+// String returns the text of the schedule.
+func (s *Schedule) String() string { return s.text }
+
+// Next returns the first tick after t. It returns the zero Time if there is none.
+func (s *Schedule) Next(t time.Time) time.Time {
+	if s.every > 0 {
+		d := s.every.Milliseconds()
+		ms := t.UnixMilli()
+		n := ms / d
+		if ms%d < 0 {
+			n-- // round down, also before 1970
+		}
+		return time.UnixMilli((n + 1) * d).UTC()
+	}
+	return s.nextByClock(t)
+}
+
+// nextByClock returns the first tick of a cron expression after t. The expression speaks about the clock on the wall. The
+// library finds the next time of that clock, as if the clock never changed, and this function finds its instant. So the
+// ticks do not depend on t. Close to a change the order of wall times and of instants differ, so all of them are looked
+// at.
+func (s *Schedule) nextByClock(t time.Time) time.Time {
+	here := t.In(s.zone)
+	_, offset := here.Zone()
+	if begin, end := here.ZoneBounds(); begin.Add(nearChange).Before(t) {
+		next := s.cron.Next(wall(here))
+		if next.IsZero() {
+			return time.Time{}
+		}
+		if at := instant(next, offset); end.IsZero() || at.Add(nearChange).Before(end) {
+			return at
+		}
+	}
+	best := time.Time{}
+	for w := s.cron.Next(wall(here).Add(-nearChange)); !w.IsZero(); w = s.cron.Next(w) {
+		first, second := s.instants(w)
+		if s.daily {
+			second = first
+		}
+		for _, at := range []time.Time{first, second} {
+			if at.After(t) && (best.IsZero() || at.Before(best)) {
+				best = at
+			}
+		}
+		if !best.IsZero() && first.Sub(best) > nearChange {
+			break
+		}
+	}
+	return best
+}
+
+// nearChange is longer than any change of a clock.
+const nearChange = 4 * time.Hour
+
+// wall returns the time that a clock shows, as a time in UTC.
+func wall(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// instant returns the instant at which a clock with this offset shows w.
+func instant(w time.Time, offset int) time.Time { return w.Add(-time.Duration(offset) * time.Second) }
+
+// instants returns the instants at which the clock of the zone shows w: two in a repeated hour, otherwise the same
+// twice. In a missing hour it is the instant at which the clock would have shown w without the change.
+func (s *Schedule) instants(w time.Time) (first, second time.Time) {
+	const day = 26 * time.Hour // longer than any offset
+	_, before := w.Add(-day).In(s.zone).Zone()
+	_, after := w.Add(day).In(s.zone).Zone()
+	first, second = instant(w, before), instant(w, after)
+	shows := func(t time.Time) bool { return wall(t.In(s.zone)).Equal(w) }
+	switch a, b := shows(first), shows(second); {
+	case a && !b, !a && !b:
+		return first, first
+	case b && !a:
+		return second, second
+	}
+	return first, second
+}
+
+// Last returns the last tick that is not after t. It returns the zero Time if there is none in the eight years before.
+func (s *Schedule) Last(t time.Time) time.Time {
+	if s.every > 0 {
+		return s.Next(t).Add(-s.every)
+	}
+	for back := time.Minute; back < 8*longest; back *= 4 {
+		last := s.Next(t.Add(-back - time.Nanosecond))
+		if last.IsZero() || last.After(t) {
+			continue
+		}
+		for next := s.Next(last); !next.IsZero() && !next.After(t); next = s.Next(next) {
+			last = next
+		}
+		return last
+	}
+	return time.Time{}
+}
