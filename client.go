@@ -40,6 +40,9 @@ type Client struct {
 
 	mu     sync.RWMutex   // orders the starts of calls and Close
 	taking sync.WaitGroup // counts calls that may still make a lease
+
+	watching sync.Mutex
+	watchers map[string]*watcher // by the name of the election
 }
 
 // logPatience is the time for which Close waits for a Logger that blocks.

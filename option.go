@@ -15,6 +15,7 @@ type options struct {
 	through bool            // the wait goes on during outages
 	never   bool            // Lock fails if the context has a lease of the same lock
 	waiting events.Listener // receives the failed attempts of a wait; nil: no listener
+	pause   *time.Duration  // of a candidate that has resigned; nil: the TTL
 }
 
 type option func(*options)

@@ -1,0 +1,111 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// tenure is a term of this process, from the grant of the lock until the end of its callback.
+type tenure struct {
+	lease    *Lease
+	cancel   context.CancelCauseFunc // ends the context of the callback
+	resigned atomic.Bool             // Resign was called
+	over     chan struct{}           // closed when the callback has returned and the lock is released
+	err      error                   // of the release; valid once over is closed
+}
+
+type tenureKey struct{}
+
+// lead runs the callback for one term. again says whether Run campaigns again; err is then the reason for a pause, or
+// nil.
+func (e *Election) lead(ctx context.Context, lease *Lease, lead func(context.Context, Term) error) (again bool, err error) {
+	work, cancel := context.WithCancelCause(lease.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	t := &tenure{lease: lease, cancel: cancel, over: make(chan struct{})}
+	e.begins(t)
+	defer e.ends(ctx, t) // deferred, so that a panic in lead also gives the leadership up
+	term := Term{Fence: lease.Fence(), election: e, lease: lease, published: &atomic.Bool{}}
+	result := lead(context.WithValue(work, tenureKey{}, t), term)
+	switch {
+	case ctx.Err() != nil:
+		err = e.ended(ctx)
+		if result != nil && !errors.Is(result, ctx.Err()) && !errors.Is(result, context.Cause(ctx)) {
+			err = besides(err, result)
+		}
+		return false, err
+	case t.resigned.Load(), lease.givenBack(): // lead itself may have unlocked its lease
+		return true, errPause
+	case lease.end() != nil: // lost, or ended by Close
+		return true, nil
+	case result != nil:
+		return false, result
+	}
+	return true, errPause
+}
+
+func (e *Election) begins(t *tenure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.terms[t] = true
+}
+
+// ends releases the lock, after the callback has returned. ctx may have ended, and the lock is released in that case
+// too.
+func (e *Election) ends(ctx context.Context, t *tenure) {
+	bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*e.client.config.NodeTimeout)
+	defer stop()
+	if err := t.lease.Unlock(bounded); notConfirmed(err) {
+		t.err = err
+		t.lease.unconfirmed()
+	}
+	e.mu.Lock()
+	delete(e.terms, t)
+	e.mu.Unlock()
+	close(t.over)
+}
+
+// Resign ends the term that a Run of this Election value leads. The context of its callback ends with the cause
+// [ErrResigned]. When the callback has returned, Run gives the leadership up, pauses, and campaigns again: see
+// [ResignPause]. Another candidate can lead meanwhile.
+//
+// Resign waits until the leadership is given up. A callback that resigns with its own context does not wait for itself:
+// Resign then returns nil at once. So a callback may also return nil instead.
+//
+// The error matches [ErrNoLeader] if no Run of this Election leads. If ctx ends first, the error matches ctx's Err and
+// cause; the resignation goes on. The error matches [ErrUnavailable] if too few nodes confirmed the release: the
+// leadership is then free after its TTL at the latest.
+func (e *Election) Resign(ctx context.Context) error {
+	e.mu.Lock()
+	var all []*tenure
+	for t := range e.terms {
+		if t.lease.end() == nil {
+			all = append(all, t)
+		}
+	}
+	e.mu.Unlock()
+	if len(all) == 0 {
+		return fmt.Errorf("holdfast: resign from election %q: %w: no Run of this Election does", e.Name(), ErrNoLeader)
+	}
+	own, _ := ctx.Value(tenureKey{}).(*tenure)
+	for _, t := range all {
+		t.resigned.Store(true)
+		t.cancel(ErrResigned)
+	}
+	for _, t := range all {
+		if t == own {
+			continue
+		}
+		select {
+		case <-t.over:
+		case <-ctx.Done():
+			return fmt.Errorf("holdfast: resign from election %q: %w", e.Name(), causeOf(ctx))
+		}
+		if t.err != nil {
+			return t.err
+		}
+	}
+	return nil
+}

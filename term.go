@@ -1,0 +1,89 @@
+package holdfast
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// MostPublished is the size of the largest value that [Term.Publish] accepts, in bytes.
+const MostPublished = MostValue - publishedHead
+
+// Term is a time for which one candidate leads. Only [Election.Run] makes a usable Term.
+type Term struct {
+	// Fence is the number of the term, and the fencing token of its lease: it is larger than those of all earlier terms.
+	// Send it with every write: see [Lease.Fence].
+	Fence int64
+
+	election  *Election
+	lease     *Lease
+	published *atomic.Bool // the name had no value of another kind
+}
+
+// Began returns the time at which the term began, by the nodes' clocks.
+func (t Term) Began() time.Time { return time.UnixMicro(t.Fence).UTC() }
+
+// String returns the term in one line, for people and logs.
+func (t Term) String() string {
+	if t.election == nil {
+		return "no term"
+	}
+	return fmt.Sprintf("term %d of election %q", t.Fence, t.election.Name())
+}
+
+// errNoTerm is the error of a Term that Run did not make.
+var errNoTerm = errors.New("holdfast: publish: this Term was not made by Election.Run")
+
+// Publish shows a value to all who look at the election, such as the address of the leader. It replaces the value that
+// was published before in this term. The value ends with the term. It has up to [MostPublished] bytes.
+//
+// Publish returns nil if a majority of the nodes has the value, and the term had not ended. After any other result the
+// value may or may not be seen. The error matches [ErrLost] or [ErrReleased] if the term has ended, [ErrUnavailable] if
+// too few nodes answered, and [ErrBadValue] if the value is too large. It matches [ErrNoElection] if the name has a
+// value that no leader published; nothing is stored then. If ctx ends first, it matches ctx's Err and cause.
+func (t Term) Publish(ctx context.Context, value []byte) error {
+	if t.election == nil {
+		return errNoTerm
+	}
+	if len(value) > MostPublished {
+		return fmt.Errorf("holdfast: publish in election %q: %w: it has %d bytes; at most %d are allowed", t.election.Name(), ErrBadValue, len(value), MostPublished)
+	}
+	if !t.published.Load() {
+		old, err := t.election.client.Value(ctx, t.election.Name())
+		if err != nil {
+			return err
+		}
+		if _, _, ok := parsePublished(old); !ok && old != nil {
+			return fmt.Errorf("holdfast: publish in election %q: %w", t.election.Name(), ErrNoElection)
+		}
+		t.published.Store(true)
+	}
+	return t.lease.Store(ctx, published(t.Fence, value))
+}
+
+// A published value begins with a head: the kind of the value, and the token of its term.
+const (
+	publishedKind = "holdfast-election 1 "
+	publishedHead = len(publishedKind) + 19 + 1 // the largest int64 has 19 digits
+)
+
+// published returns the value of the name for a value that the leader of a term published.
+func published(fence int64, value []byte) []byte {
+	return fmt.Appendf(nil, "%s%019d\n%s", publishedKind, fence, value)
+}
+
+// parsePublished returns the term and the value of a name's value. ok is false if no leader published it.
+func parsePublished(b []byte) (fence int64, value []byte, ok bool) {
+	if len(b) < publishedHead || !bytes.HasPrefix(b, []byte(publishedKind)) || b[publishedHead-1] != '\n' {
+		return 0, nil, false
+	}
+	fence, err := strconv.ParseInt(string(b[len(publishedKind):publishedHead-1]), 10, 64)
+	if err != nil || fence <= 0 {
+		return 0, nil, false
+	}
+	return fence, b[publishedHead:], true
+}

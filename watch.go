@@ -1,0 +1,122 @@
+package holdfast
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// watcher asks the nodes about one election for all its observers in this client.
+type watcher struct {
+	election *Election
+
+	// The client's mutex of watchers guards these.
+	observers []*observer
+	last      *Observation // what the observers know; nil before the first look
+	highest   int64        // the highest term that was shown
+}
+
+// watch adds an observer of an election. It reports false if the client is closed.
+func (c *Client) watch(e *Election, o *observer) bool {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	if c.closed.Load() {
+		return false
+	}
+	w := c.watchers[e.Name()]
+	if w == nil {
+		w = &watcher{election: e}
+		if c.watchers == nil {
+			c.watchers = map[string]*watcher{}
+		}
+		c.watchers[e.Name()] = w
+		go w.run(c)
+	}
+	w.observers = append(w.observers, o)
+	if w.last != nil {
+		o.tell(*w.last)
+	}
+	return true
+}
+
+// run asks once a second, until there is no observer for a second or the client is closed.
+func (w *watcher) run(c *Client) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-c.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		next := time.NewTimer(lookEvery)
+		if l, err := w.election.look(ctx); !errors.Is(err, errSplit) {
+			w.saw(c, l, err)
+		}
+		select {
+		case <-next.C:
+		case <-c.stop:
+			next.Stop()
+		}
+		if w.ends(c) {
+			return
+		}
+	}
+}
+
+// ends ends the watcher if the client is closed or has no observer left.
+func (w *watcher) ends(c *Client) bool {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	w.observers = slices.DeleteFunc(w.observers, (*observer).left)
+	if len(w.observers) > 0 && !c.closed.Load() {
+		return false
+	}
+	for _, o := range w.observers {
+		o.end()
+	}
+	delete(c.watchers, w.election.Name())
+	return true
+}
+
+// saw tells the observers what a look has found, if it is new.
+func (w *watcher) saw(c *Client, l Leader, err error) {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	if c.closed.Load() {
+		return
+	}
+	for _, o := range w.news(l, err) {
+		w.last = &o
+		for _, observer := range w.observers {
+			observer.tell(o)
+		}
+	}
+}
+
+// news returns what a look has found, as far as it is new.
+func (w *watcher) news(l Leader, err error) []Observation {
+	now := Observation{Leader: l, Err: err}
+	last := w.last
+	switch {
+	case err != nil:
+		if last != nil && last.Err != nil {
+			return nil
+		}
+		return []Observation{now}
+	case l.Term != 0 && l.Term < w.highest: // nodes that have not yet learned of the latest term
+		return nil
+	case last != nil && last.Err == nil && last.same(l):
+		return nil
+	}
+	before := w.highest
+	w.highest = max(w.highest, l.Term)
+	if before != 0 && l.Term > before && !last.Vacant() {
+		// The former leader was gone before this one came. After an outage nobody has seen that either.
+		return []Observation{{}, now}
+	}
+	return []Observation{now}
+}
