@@ -81,7 +81,7 @@ func (a *app) root() *cobra.Command {
 	a.settings.register(root.PersistentFlags())
 	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpCommand(help())
-	root.AddCommand(a.run(), a.cron(), a.jobs(), a.status(), a.nodes(), a.bench(), a.dev(), a.demo())
+	root.AddCommand(a.run(), a.cron(), a.jobs(), a.lead(), a.leader(), a.status(), a.nodes(), a.bench(), a.dev(), a.demo())
 	root.AddCommand(&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp})
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
@@ -158,9 +158,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 // flagError explains a flag that pflag does not know.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
-	if errors.As(err, &none) && cmd.Name() == "run" && !slices.Contains(a.args, "--") {
+	if errors.As(err, &none) && (cmd.Name() == "run" || cmd.Name() == "lead") && !slices.Contains(a.args, "--") {
 		// Most likely the flag belongs to the command: holdfast run nightly ls -l
-		return usage(errNoDashes, "write "+runForm+": the arguments after the -- belong to the command")
+		return usage(errNoDashes, "write "+strings.Replace(runForm, " run ", " "+cmd.Name()+" ", 1)+": the arguments after the -- belong to the command")
 	}
 	var bad *pflag.InvalidValueError
 	switch {

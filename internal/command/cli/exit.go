@@ -42,8 +42,13 @@ const exitCodesHelp = `Exit codes of holdfast run:
 A command can use these codes too. holdfast explains each code of its own on
 stderr. It does not explain the code of a command.
 
+holdfast lead exits with the command's own code, with 126, 127 and 128+n as above,
+and with 75 inside a holdfast run or lead of the same name. If the leadership is
+lost, it campaigns again. holdfast leader exits with 75 if nobody leads.
+
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
-answered (status, bench) or votes (nodes, bench). holdfast bench also exits
+answered (status, leader,
+jobs, bench) or votes (nodes, bench). holdfast bench also exits
 with 75 if somebody else took one of its names, with 76 if a lock was lost, and
 with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
 broken, holdfast dev if it could not start, and holdfast nodes trust if its

@@ -166,10 +166,15 @@ func show(out io.Writer, asJSON bool, v any, forPeople func() error) error {
 	return forPeople()
 }
 
-func printJSON(out io.Writer, v any) error {
+func printJSON(out io.Writer, v any) error { return encode(out, v, "  ") }
+
+// printJSONLine prints v as one line of JSON.
+func printJSONLine(out io.Writer, v any) error { return encode(out, v, "") }
+
+func encode(out io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}

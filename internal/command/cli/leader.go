@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+const leaderHelp = `leader shows who leads the election NAME: the machine, the number of the term, since
+when, and the value that the leader published. A leader that died is shown until
+its leadership ends on the nodes, which is after its --ttl.
+
+With --watch, leader prints a line for the present leader and for each change,
+until INT or TERM, after which it exits with 0. It asks the nodes once a second. A
+vacancy of more than a second is always shown.
+
+leader exits with 75 if nobody leads, and with 69 if too few nodes answered. With
+--json the output is one document, and with --json --watch one document for each
+line.`
+
+func (a *app) leader() *cobra.Command {
+	var asJSON, watch bool
+	cmd := &cobra.Command{
+		Use:     "leader NAME",
+		Short:   "Show the leader of an election",
+		Long:    leaderHelp,
+		Example: "  holdfast leader db-writer\n  holdfast leader --watch --json db-writer",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("leader needs one name, but was given %d", len(args)), "the form is holdfast leader NAME")
+			}
+			return nil
+		},
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withNodes(func(client *holdfast.Client) error {
+				e := client.Election(args[0])
+				if watch {
+					return a.watchLeader(cmd.OutOrStdout(), e, asJSON)
+				}
+				return a.showLeader(cmd.OutOrStdout(), e, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&watch, "watch", false, "print each change, until INT or TERM")
+	return cmd
+}
+
+func (a *app) showLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
+	l, err := e.Leader(context.Background())
+	if err != nil && !errors.Is(err, holdfast.ErrNoLeader) {
+		var un *holdfast.UnavailableError
+		if errors.As(err, &un) {
+			return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+		}
+		return usage(inFlags(err), "")
+	}
+	o := holdfast.Observation{Leader: l}
+	if e := show(out, asJSON, leaderOf(e.Name(), o), func() error { return printLeader(out, e.Name(), l) }); e != nil {
+		return e
+	}
+	if err != nil {
+		return exit(exitHeld)
+	}
+	return nil
+}
+
+func printLeader(out io.Writer, name string, l holdfast.Leader) error {
+	if l.Term == 0 {
+		_, err := fmt.Fprintf(out, "%s   nobody leads\n", printable(name))
+		return printed(err)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(w, "%s\tled by %s\n", printable(name), printable(l.String()))
+	fmt.Fprintf(w, "term\t%d\n", l.Term)
+	fmt.Fprintf(w, "since\t%s (%s)\n", moment(l.Since), forPeople(time.Since(l.Since)))
+	fmt.Fprintf(w, "until\t%s\n", expiry(l.Until))
+	if l.Value != nil {
+		fmt.Fprintf(w, "value\t%s\n", printable(string(l.Value)))
+	}
+	return printed(w.Flush())
+}
+
+// watchLeader prints each change until a signal comes.
+func (a *app) watchLeader(out io.Writer, e *holdfast.Election, asJSON bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	for o := range e.Observe(ctx) {
+		var un *holdfast.UnavailableError
+		if o.Err != nil && !errors.As(o.Err, &un) {
+			return usage(inFlags(o.Err), "")
+		}
+		var err error
+		if asJSON {
+			err = printJSONLine(out, leaderOf(e.Name(), o))
+		} else {
+			_, err = fmt.Fprintf(out, "%s   %s\n", time.Now().Format(time.DateTime), news(o))
+			err = printed(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// news returns an observation for people.
+func news(o holdfast.Observation) string {
+	switch {
+	case o.Err != nil:
+		return "not known: " + shown(trimmed(o.Err))
+	case o.Vacant():
+		return "nobody leads"
+	}
+	said := fmt.Sprintf("led by %s, term %d", printable(o.String()), o.Term)
+	if o.Value != nil {
+		said += ", value " + printable(string(o.Value))
+	}
+	return said
+}
+
+type leaderJSON struct {
+	Name        string  `json:"name"`        // each byte that is not UTF-8 is U+FFFD here
+	NameQuoted  string  `json:"name_quoted"` // as a Go string in ASCII, which is different for any two names
+	Vacant      *bool   `json:"vacant"`      // null, as all later fields, if too few nodes answered
+	Leader      *string `json:"leader"`
+	Owner       *string `json:"owner"`
+	Term        *int64  `json:"term"`
+	Since       *string `json:"since"`
+	Until       *string `json:"until"`
+	Value       *string `json:"value"` // null if none was published in this term
+	ValueQuoted *string `json:"value_quoted"`
+	Error       *string `json:"error"`
+}
+
+func leaderOf(name string, o holdfast.Observation) leaderJSON {
+	j := leaderJSON{Name: name, NameQuoted: strconv.QuoteToASCII(name)}
+	if o.Err != nil {
+		j.Error = text(trimmed(o.Err))
+		return j
+	}
+	vacant := o.Vacant()
+	if j.Vacant = &vacant; vacant {
+		return j
+	}
+	j.Leader, j.Owner, j.Term, j.Since, j.Until = text(o.String()), text(o.Owner), number(o.Term), instant(o.Since), instant(o.Until)
+	if o.Value != nil {
+		value, quoted := string(o.Value), strconv.QuoteToASCII(string(o.Value))
+		j.Value, j.ValueQuoted = &value, &quoted
+	}
+	return j
+}
