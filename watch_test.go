@@ -1,0 +1,96 @@
+package holdfast
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What the looks find, and what the observers hear of it.
+func TestNewsOfAnElection(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	led := func(term int64, value string) Leader {
+		l := Leader{Owner: fmt.Sprint("owner of ", term), Term: term}
+		if value != "" {
+			l.Value = []byte(value)
+		}
+		return l
+	}
+	type look struct {
+		leader Leader
+		err    error
+	}
+	for _, c := range []struct {
+		name  string
+		looks []look
+		heard string
+	}{
+		{"nothing changes", []look{{led(1, "a"), nil}, {led(1, "a"), nil}}, "1a"},
+		{"nobody leads", []look{{Leader{}, nil}, {Leader{}, nil}, {led(1, ""), nil}}, "- 1"},
+		{"another value", []look{{led(1, ""), nil}, {led(1, "a"), nil}, {led(1, "b"), nil}}, "1 1a 1b"},
+		{"a vacancy that no look has seen", []look{{led(1, ""), nil}, {led(2, ""), nil}}, "1 - 2"},
+		{"a vacancy that a look has seen", []look{{led(1, ""), nil}, {Leader{}, nil}, {led(2, ""), nil}}, "1 - 2"},
+		{"a term goes back", []look{{led(2, ""), nil}, {led(1, "a"), nil}, {led(2, ""), nil}}, "2"},
+		{"a term goes back after a vacancy", []look{{led(2, ""), nil}, {Leader{}, nil}, {led(1, ""), nil}, {led(3, ""), nil}}, "2 - 3"},
+		{"the same term is found again", []look{{led(2, ""), nil}, {Leader{}, nil}, {led(2, ""), nil}}, "2 - 2"},
+		{"an outage", []look{{led(1, ""), nil}, {Leader{}, down}, {Leader{}, down}, {led(1, ""), nil}}, "1 ! 1"},
+		{"another leader after an outage", []look{{led(1, ""), nil}, {Leader{}, down}, {led(2, ""), nil}}, "1 ! - 2"},
+		{"an outage at first", []look{{Leader{}, down}, {led(1, ""), nil}}, "! 1"},
+	} {
+		w := &watcher{}
+		var heard []string
+		for _, l := range c.looks {
+			for _, o := range w.news(l.leader, l.err) {
+				w.last = &o
+				switch {
+				case o.Err != nil:
+					heard = append(heard, "!")
+				case o.Vacant():
+					heard = append(heard, "-")
+				default:
+					heard = append(heard, fmt.Sprint(o.Term)+string(o.Value))
+				}
+			}
+		}
+		if got := strings.Join(heard, " "); got != c.heard {
+			t.Errorf("%s: the observers heard %q, want %q", c.name, got, c.heard)
+		}
+	}
+}
+
+// A receiver that is slow gets the latest news, and hears that there was a vacancy.
+func TestASlowReceiverHearsOfAVacancy(t *testing.T) {
+	t.Parallel()
+	o := &observer{news: make(chan struct{}, 1)}
+	for term := range int64(10 * mostPending) {
+		o.tell(Observation{})
+		o.tell(Observation{Leader: Leader{Term: term + 1}})
+		if len(o.pending) > mostPending {
+			t.Fatalf("%d observations wait", len(o.pending))
+		}
+		if n := len(o.pending); o.pending[n-1].Term != term+1 || n > 1 && !o.pending[n-2].Vacant() {
+			t.Fatalf("after term %d the last observations are %v", term+1, o.pending[max(0, n-2):])
+		}
+	}
+}
+
+func TestPublishedValues(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"", "x", "a\nb\x00", strings.Repeat("v", MostPublished)} {
+		b := published(1764000000000000, []byte(value))
+		if len(b) > MostValue {
+			t.Errorf("%d bytes, more than a value can have", len(b))
+		}
+		if term, v, ok := parsePublished(b); !ok || term != 1764000000000000 || string(v) != value {
+			t.Errorf("%.20q: %d %.20q %v", value, term, v, ok)
+		}
+	}
+	for _, b := range []string{"", "{}", publishedKind, publishedKind + strings.Repeat("0", 19) + "\n", publishedKind + "-000000000000000001\n",
+		publishedKind + "000000000000000000x\n", strings.ToUpper(string(published(1, nil))), string(published(1, nil)[:publishedHead-1])} {
+		if _, _, ok := parsePublished([]byte(b)); ok {
+			t.Errorf("%q was published by a leader", b)
+		}
+	}
+}
