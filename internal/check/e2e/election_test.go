@@ -21,18 +21,23 @@ const lingers = 300 * time.Millisecond
 // followed starts a candidate that records when it leads. The channel gets the term.
 func followed(t *testing.T, e *holdfast.Election) <-chan int64 {
 	terms := make(chan int64, 10)
+	campaigns(t, e, func(term int64) { terms <- term })
+	return terms
+}
+
+// campaigns starts a candidate that calls leads when a term begins, and leads until its context ends.
+func campaigns(t *testing.T, e *holdfast.Election, leads func(term int64)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		_ = e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
-			terms <- term.Fence
+			leads(term.Fence)
 			<-ctx.Done()
 			return nil
 		})
 	}()
 	t.Cleanup(func() { cancel(); <-over })
-	return terms
 }
 
 // next returns the next term.

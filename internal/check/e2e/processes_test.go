@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "waiter" {
 		os.Exit(waiter(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "candidate" {
+		os.Exit(candidate(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 
