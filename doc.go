@@ -34,6 +34,7 @@
 //   - quorum: a majority of the configured nodes.
 //   - vote: the yes of a node. A node that may have forgotten locks is quarantined: it does not vote.
 //   - value: what the holder of a lock leaves for the next holders.
+//   - term: a time for which one candidate leads an election. Its number is the fencing token.
 //   - slot: a place of a semaphore, from 0 to k-1. Two holders never have the same one.
 //   - held: another owner has the lock.
 //   - lost: this client had the lock, and has it no longer.
@@ -89,6 +90,12 @@
 // The holder of a lock leaves up to 4 KiB for the next holder with [Lease.Store], and finds them with [Lease.Load]. A
 // process that lost its lock cannot change them. [Client.Value] shows them to anybody. Package job keeps the last tick
 // of a job there: it runs jobs once per tick on a fleet.
+//
+// # Elections
+//
+// [Client.Election] elects one leader among any number of candidates. [Election.Run] leads a term after the other, and a
+// leader that resigns has stopped before the next term begins. [Election.Observe] shows the leader, the value that it
+// published, and each vacancy.
 //
 // # Several locks
 //

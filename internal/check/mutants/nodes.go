@@ -32,7 +32,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections)
 }
 
 // onNodes are weakenings of a voting node.
