@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-var removals = flag.Int("holdfast.elections", 36, "how many leaders of elections are killed or resign, on each node set")
+var removals = flag.Int("holdfast.elections", 24, "how many leaders of elections are killed or resign, on each node set")
 
 // Five processes are candidates in six elections. Leaders are killed with their process, which is started again, and
 // others resign. With five nodes there is one fault at a time besides: a node is frozen, or loses its memory.

@@ -34,6 +34,6 @@ var ofElections = []mutant{{
 	pkg: ".", check: "TestNewsOfAnElection", says: "a term goes back: the observers heard",
 }, {
 	name: "a vacancy between two looks is not shown", promise: oneLeader, file: "watch.go",
-	old: "if before != 0 && l.Term > before && !last.Vacant() {", new: "if false {",
+	old: "if before != 0 && l.Term > before && !last.Vacant() {", new: "if before < 0 && l.Term > before && !last.Vacant() {",
 	pkg: ".", check: "TestNewsOfAnElection", says: "a vacancy that no look has seen: the observers heard",
 }}
