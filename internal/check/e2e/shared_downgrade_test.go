@@ -193,3 +193,27 @@ func TestDowngradeWithoutAQuorum(t *testing.T) {
 		})
 	}
 }
+
+// A node that missed a downgrade still has the writer's lease. The client releases it there as soon as it reaches the
+// node.
+func TestANodeThatMissedADowngradeIsFreed(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(patient, net.via(t, viaRueidis)))
+	l := lock(t, c, "x")
+	redistest.Eventually(t, 20*time.Second, "the lease on all nodes", func() bool {
+		r, ok := s.record(2, "x")
+		return ok && r.Owner == l.Owner()
+	})
+	net[2].Cut(true)
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, l)
+	if s.clean("x", 2) {
+		t.Fatal("the node is not cut off")
+	}
+	net[2].Cut(false)
+	redistest.Eventually(t, 20*time.Second, "all nodes to be free", func() bool { return s.clean("x", all(3)...) })
+}

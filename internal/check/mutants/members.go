@@ -2,6 +2,10 @@ package main
 
 // inMembers are weakenings of the client's knowledge about the servers behind its list.
 var inMembers = []mutant{{
+	name: "a report counts although a node objected to it meanwhile", promise: exclusion, file: "internal/core/fanout/members.go",
+	old: "m.opposed(sent) < 0", new: "m.opposed(f.Now()) < 0",
+	pkg: "internal/core/fanout", check: "TestAnObjectionThatEndsDuringItsReportCounts", says: "counts, and node 0 has the members",
+}, {
 	name: "a stranger's vote counts", promise: exclusion, file: "internal/core/fanout/members.go",
 	old: "func(o objection) bool { return now < o.until })", new: "func(o objection) bool { return now < 0 })",
 	pkg: e2ePkg, check: "TestListsThatShareAMajorityHaveOneHolder", says: "two holders",

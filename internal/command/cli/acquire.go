@@ -18,11 +18,7 @@ const patience = 5 * time.Second
 
 // acquire takes the locks with the settings of the flags. Its errors are of type *failure and have an exit code.
 func (a *app) acquire(client *holdfast.Client, names []string, f runFlags, sig *signals) (held, error) {
-	w := &waiter{talker: a.talker, through: f.through}
-	w.self = func(err error) bool {
-		_, is := ownRun(client, err, f.shared)
-		return is
-	}
+	w := &waiter{talker: a.talker, client: client, shared: f.shared, through: f.through}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	w.give = cancel
@@ -252,12 +248,13 @@ func placeless(n holdfast.NodeAnswer) bool { return n.VotesIn > 0 && n.Cause == 
 type waiter struct {
 	*talker
 	give    context.CancelCauseFunc // ends the wait
-	self    func(err error) bool    // reports whether an outer run holds the lock
-	said    string                  // the name and the holder in the last printed line, or "quorum" and the name
-	nodes   map[string]refusalOf    // last printed answer of each node that does not vote
-	met     bool                    // another owner has held the lock during this wait
-	through bool                    // the wait goes on during outages
-	hint    bool                    // print no hint to vouch: it was printed, or a lock is alive
+	client  *holdfast.Client
+	shared  bool                 // the run wants the lock shared
+	said    string               // the name and the holder in the last printed line, or "quorum" and the name
+	nodes   map[string]refusalOf // last printed answer of each node that does not vote
+	met     bool                 // another owner has held the lock during this wait
+	through bool                 // the wait goes on during outages
+	hint    bool                 // print no hint to vouch: it was printed, or a lock is alive
 }
 
 // refused prints the news of a failed attempt. Lock calls it after each attempt.
@@ -267,7 +264,7 @@ func (w *waiter) refused(err error) {
 	switch {
 	case errors.As(err, &held):
 		w.hint, w.met = true, true
-		if w.self(err) {
+		if _, self := ownRun(w.client, err, w.shared); self {
 			w.give(errSelf)
 			return
 		}

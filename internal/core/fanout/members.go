@@ -247,8 +247,9 @@ func (f *Fanout) report() (again bool) {
 		if again && f.untrusted(i) {
 			continue // the node that did not keep the report may still get another list
 		}
-		// A server may have left and come back during the report. Then objections from that time may be lost.
-		if m := &f.members.servers[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(f.Now()) < 0 {
+		// A server may have left and come back during the report. Then objections from that time may be lost. An objection
+		// of this report counts even if it has ended by now: only the next report shows who got the place.
+		if m := &f.members.servers[i]; t.ID != "" && t.ID == m.id && changes[i] == m.changes && m.opposed(sent) < 0 {
 			m.trusted.Store(max(m.trusted.Load(), int64(until[i])))
 		}
 	}
