@@ -102,6 +102,9 @@ func (l *Lease) register() (*register.Register, error) {
 	f := l.first
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if l.shared { // a reader's handle under an exclusive lease
+		return nil, ErrNoValue
+	}
 	f.needs()
 	if f.register == nil {
 		f.register = register.New(l.held, l.client.fan, lock.Lock())

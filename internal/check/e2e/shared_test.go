@@ -224,3 +224,34 @@ func TestAClientOfAnEarlierProtocolIsRefused(t *testing.T) {
 		t.Errorf("the settings that differ are %+v", d)
 	}
 }
+
+// A reader stores no value, also under an exclusive lease of its caller and after a downgrade.
+func TestAReaderStoresNoValue(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client(patient))
+	refused := func(who string, l *holdfast.Lease) {
+		t.Helper()
+		if err := l.Store(t.Context(), []byte(who)); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("Store of %s: %v", who, err)
+		}
+		if v, err := l.Load(t.Context()); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("Load of %s: %q, %v", who, v, err)
+		}
+	}
+	w := lock(t, c, "x")
+	under, err := c.Mutex("x").RLock(w.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("a reader under a writer", under)
+	unlock(t, under)
+	if err := w.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refused("a downgraded writer", w)
+	unlock(t, w)
+	r := readLock(t, c, "x")
+	refused("a reader", r)
+	unlock(t, r)
+}

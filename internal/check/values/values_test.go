@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	flagN    = flag.Int("values.n", 100_000, "run worlds with this many loads and stores together")
+	flagN    = flag.Int("values.n", 0, "run worlds with this many loads and stores together; 0: 100,000, and 15,000 with -short")
 	flagSeed = flag.Uint64("values.seed", 0, "run the world of this seed, and nothing else")
 )
 
@@ -15,6 +15,11 @@ var (
 //
 //	go test ./internal/check/values -values.n 1000000 -timeout 1h
 func TestAValueUnderALockIsKept(t *testing.T) {
+	if *flagN == 0 {
+		if *flagN = 100_000; testing.Short() {
+			*flagN = 15_000
+		}
+	}
 	var sum World
 	for seed := max(*flagSeed, 1); sum.Loads+sum.Stores < *flagN; seed++ {
 		var w *World

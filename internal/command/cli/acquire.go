@@ -352,7 +352,7 @@ func (w *waiter) refusedBy(n holdfast.NodeAnswer) {
 }
 
 // worthAHint is the longest quarantine for which no hint is printed.
-const worthAHint = 2 * time.Second
+const worthAHint = time.Second
 
 func countNodes(n int) string {
 	if n == 1 {

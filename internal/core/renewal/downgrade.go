@@ -59,7 +59,7 @@ func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
 	}
 	f := &former{lock: e.lock, owner: e.grant.Owner, highest: e.highest, done: newOutcome()}
 	e.former = f
-	e.watcher = nil // only an exclusive lease has a value
+	e.rareLocked().watcher = nil // only an exclusive lease has a value
 	e.reader.Store(&reader{lock: l, owner: l.Owner(owner), token: e.grant.Token})
 	e.watchLocked()
 	e.renewLocked(newOutcome(), false) // with an outcome, the scheduler does not count this request

@@ -94,7 +94,7 @@ func (e *Lease) Leave(ctx context.Context, d time.Duration) error {
 func (e *Lease) KeepUntil(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.kept = e.keeper.fan.Now().Add(time.Until(at))
+	e.rareLocked().kept = e.keeper.fan.Now().Add(time.Until(at))
 }
 
 // Close ends the lease because the client closes: see Release, and Leave after KeepUntil. The end of ctx does not cut
@@ -102,7 +102,10 @@ func (e *Lease) KeepUntil(at time.Time) {
 func (e *Lease) Close(ctx context.Context) error {
 	b := newGiveback(e)
 	e.mu.Lock()
-	d := min(e.kept.Sub(e.keeper.fan.Now()), e.keeper.fan.Set().MaxTTL)
+	d := time.Duration(0)
+	if e.rare != nil {
+		d = min(e.rare.kept.Sub(e.keeper.fan.Now()), e.keeper.fan.Set().MaxTTL)
+	}
 	e.mu.Unlock()
 	if d > 0 {
 		e.leave(d, b)

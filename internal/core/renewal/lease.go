@@ -48,14 +48,13 @@ type Lease struct {
 	deadline clock.Instant
 	highest  int64         // the highest stamp sent under the owner
 	over     clock.Instant // instant at which the lease has expired on the nodes for certain
-	kept     clock.Instant // Close keeps the name taken until then; 0: it does not
 	end      error         // nil while the lease is held
 	tries    []*renewal    // the renewals since one won
 	timer    *time.Timer   // fires at the deadline; nil until the keeper schedules the lease
 	looked   Looked        // called when the keeper schedules the lease; undo gets its result
 	undo     func()
 	parent   context.Context
-	watcher  Watcher         // nil: nobody watches
+	rare     *rare           // nil: the lease needs none of its fields
 	ctx      context.Context // nil until Context is called
 	cancel   context.CancelCauseFunc
 
@@ -63,6 +62,28 @@ type Lease struct {
 	due   clock.Instant
 	index int  // the index in the heap or in the list of fresh leases; -1: in neither
 	fresh bool // the lease is in the list of fresh leases
+}
+
+// rare has the fields of a lease that most leases do not need.
+type rare struct {
+	kept    clock.Instant // Close keeps the name taken until then; 0: it does not
+	watcher Watcher       // nil: nobody watches
+}
+
+// rareLocked returns the rare fields, to set one. The caller holds e.mu.
+func (e *Lease) rareLocked() *rare {
+	if e.rare == nil {
+		e.rare = &rare{}
+	}
+	return e.rare
+}
+
+// watcherLocked returns the watcher, or nil. The caller holds e.mu.
+func (e *Lease) watcherLocked() Watcher {
+	if e.rare == nil {
+		return nil
+	}
+	return e.rare.watcher
 }
 
 // Keep begins to keep a granted lease. The lease's context has the values of parent, but does not end with parent.

@@ -174,8 +174,8 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		e.emit(events.Renewed, nil)
-		if e.watcher != nil {
-			e.watcher.Renewed()
+		if w := e.watcherLocked(); w != nil {
+			w.Renewed()
 		}
 	case quorum.Gone:
 		e.loseLocked(e.lost(&LostError{Gone: true, Answers: answersTo([]*renewal{r}, e.keeper.fan.N())}))

@@ -12,12 +12,12 @@ type Watcher interface {
 func (e *Lease) Watch(w Watcher) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watcher = w
+	e.rareLocked().watcher = w
 }
 
 func (e *Lease) forgottenBy(node int) {
 	e.mu.Lock()
-	w := e.watcher
+	w := e.watcherLocked()
 	e.mu.Unlock()
 	if w != nil {
 		w.Forgotten(node)

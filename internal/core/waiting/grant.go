@@ -16,16 +16,15 @@ type Grant struct {
 	Token    int64         // the fencing token, in µs of stamp time
 	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
 	Deadline clock.Instant
-	Others   bool // a node had another waiter in its queue
 
-	Slot kind.Kind // of a semaphore; nil: it is the lease of a lock
+	Slot   kind.Kind // of a semaphore; nil: it is the lease of a lock
+	Share  Share     // of readers; nil: the lease has one user
+	Late   bool      // the caller found Share open, and nobody has reserved a part of it for the caller
+	Others bool      // a node had another waiter in its queue
 
-	Share Share // of readers; nil: the lease has one user
-	Late  bool  // the caller found Share open, and nobody has reserved a part of it for the caller
-
+	waited bool      // the name came by a hand-off
 	by     bid.Nodes // nodes that granted it before it was won
 	passes int       // passes in a row since the nodes handed the name to this process
-	waited bool      // the name came by a hand-off
 	late   *late     // nil if the bid has all answers
 }
 

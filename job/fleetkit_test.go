@@ -1,0 +1,197 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+const (
+	window = 200 * time.Millisecond
+	ttl    = 2 * time.Second
+)
+
+// fleet is a node set and processes that run a job, in virtual time. Every time of the test is one of the nodes.
+type fleet struct {
+	t      *testing.T
+	models []*nodemodel.Node
+	ahead  []*atomic.Int64 // by node: how far its clock is wrong
+	set    nodescript.Config
+	ends   sync.WaitGroup
+
+	storeless atomic.Bool // no store reaches a node
+}
+
+// epoch is the time of the nodes' right clocks when the bubble began.
+const epoch = 30 * 365 * 24 * time.Hour
+
+func newFleet(t *testing.T, n int) *fleet {
+	f := &fleet{t: t, set: nodescript.Config{N: n, MaxTTL: ttl, Window: window, Cluster: "jobs"}}
+	for i := range n {
+		ahead := &atomic.Int64{}
+		now := func() int64 { return time.Now().Add(epoch + time.Duration(ahead.Load())).UnixMicro() }
+		run := fmt.Sprint("run", i)
+		m := nodemodel.New(fmt.Sprint("node", i), now, nodemodel.Info{Run: run, Role: "master", Policy: "noeviction", Version: "model"}, f.set)
+		m.Serve()
+		f.models, f.ahead = append(f.models, m), append(f.ahead, ahead)
+	}
+	return f
+}
+
+func (f *fleet) now() time.Time { return time.Now().Add(epoch).UTC() }
+
+// wire is a process's view of a node.
+type wire struct {
+	*nodemodel.Node
+	f    *fleet
+	dead *atomic.Bool // of the process
+	base time.Duration
+}
+
+var errDead = errors.New("the process is dead")
+
+func (w *wire) Environment() environment.Sources {
+	mono := clock.Monotonic()
+	return environment.Sources{Clock: func() clock.Instant { return mono().Add(w.base) }, Random: rand.Uint64}
+}
+
+func (w *wire) Close() {}
+
+func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	stores := slices.ContainsFunc(calls, func(c node.Call) bool {
+		return len(c.Args) == 5 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
+	})
+	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) {
+		return w.Node.EvalSHA(ctx, calls)
+	}
+	replies := make([]node.Reply, len(calls))
+	for i := range replies {
+		replies[i].Err = node.NotSent(errDead)
+	}
+	return replies
+}
+
+func (w *wire) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
+	if time.Sleep(time.Millisecond); w.dead.Load() {
+		return node.Reply{Err: node.NotSent(errDead)}
+	}
+	return w.Node.Eval(ctx, text, c, load...)
+}
+
+func (w *wire) Listen(ctx context.Context, channel string, on func(string)) error {
+	if w.dead.Load() {
+		return errDead
+	}
+	return w.Node.Listen(ctx, channel, on)
+}
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+func (f *fleet) client(dead *atomic.Bool) *holdfast.Client {
+	var nodes []node.Node
+	base := time.Duration(rand.Int64N(int64(24 * time.Hour))) // the process's own clock is wrong, which nobody notices
+	for _, m := range f.models {
+		nodes = append(nodes, &wire{Node: m, f: f, dead: dead, base: base})
+	}
+	c, err := holdfast.New(holdfast.Config{Nodes: nodes, MaxTTL: ttl, Window: window, Cluster: f.set.Cluster, Logger: quiet, NodeTimeout: time.Second})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return c
+}
+
+// process is one process that runs the job.
+type process struct {
+	dead atomic.Bool
+	stop context.CancelFunc
+}
+
+// kill ends the process as SIGKILL does: nothing that it does afterwards counts.
+func (p *process) kill() {
+	p.dead.Store(true)
+	p.stop()
+}
+
+func (f *fleet) start(spec job.Spec, fn func(p *process, ctx context.Context, tick job.Tick) error) *process {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{stop: cancel}
+	c := f.client(&p.dead)
+	if spec.Logger == nil {
+		spec.Logger = quiet
+	}
+	f.ends.Go(func() {
+		defer c.Close()
+		err := job.Run(ctx, c, spec, func(ctx context.Context, tick job.Tick) error { return fn(p, ctx, tick) })
+		if !errors.Is(err, context.Canceled) {
+			f.t.Errorf("Run: %v", err)
+		}
+	})
+	return p
+}
+
+// ledger counts the runs of each tick.
+type ledger struct {
+	mu            sync.Mutex
+	began, done   map[time.Time]int
+	order         []time.Time
+	runs, retries int
+}
+
+func newLedger() *ledger { return &ledger{began: map[time.Time]int{}, done: map[time.Time]int{}} }
+
+func (l *ledger) begins(tick job.Tick) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.began[tick.Time]++
+	l.order = append(l.order, tick.Time)
+	if l.runs++; tick.Attempt > 1 {
+		l.retries++
+	}
+}
+
+func (l *ledger) ends(tick job.Tick) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done[tick.Time]++
+}
+
+// records keeps the messages of a log.
+type records struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (r *records) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, string(b))
+	return len(b), nil
+}
+
+func (r *records) count(text string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, line := range r.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
