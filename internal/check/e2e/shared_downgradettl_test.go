@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+)
+
+// A lease has a long deadline, and a shorter TTL for its later renewals. A downgrade must not shorten the lease on the
+// nodes, because the holder relies on the old deadline.
+func TestADowngradeDoesNotShortenTheLease(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 20*time.Second, 20*time.Second }
+	other := s.ready(s.client(long))
+	c := s.ready(s.client(long, net.via(t, viaRueidis)))
+	l := lock(t, c, "x")
+	if err := l.Extend(t.Context(), 8*window); err != nil { // it keeps the deadline
+		t.Fatal(err)
+	}
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+	end := time.Now().Add(8*window + 2*time.Second)
+	for time.Now().Before(end) && !t.Failed() {
+		nobodyElse(t, other, "x", l)
+		<-time.After(50 * time.Millisecond)
+	}
+}
