@@ -59,10 +59,13 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, again: again,
 		votes: quorum.NewRenewal(k.fan.N()),
 	}
+	if r.turns {
+		r.ttl = max(e.ttl, e.over.Sub(sent)) // an acquire replaces the lease, and must not end before it
+	}
 	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
-	e.over = max(e.over, sent.Add(e.ttl))
-	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp), To: r, SendBy: k.fan.SendBy(sent)}, nil)
+	e.over = max(e.over, sent.Add(r.ttl))
+	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp, r.ttl), To: r, SendBy: k.fan.SendBy(sent)}, nil)
 	k.arm(e, sent.Add(e.againLocked(sent)))
 }
 
