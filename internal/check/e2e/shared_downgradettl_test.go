@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -30,4 +32,22 @@ func TestADowngradeDoesNotShortenTheLease(t *testing.T) {
 		nobodyElse(t, other, "x", l)
 		<-time.After(50 * time.Millisecond)
 	}
+}
+
+// A downgrade whose context ended goes on. A second call must not say that it is done.
+func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	l := lock(t, c, "x")
+	fence := l.Fence()
+	s.each([]int{1, 2}, (*redistest.Server).Freeze)
+	for i := range 2 {
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if err := l.Downgrade(short); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("downgrade %d without a quorum: %v; the lease has the fence %d, as before: %v", i, err, l.Fence(), l.Fence() == fence)
+		}
+		cancel()
+	}
+	s.each([]int{1, 2}, (*redistest.Server).Thaw)
 }
