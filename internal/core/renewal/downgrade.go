@@ -45,6 +45,17 @@ func (e *Lease) Downgrade(ctx context.Context, l kind.Kind, owner string) error 
 	return o.get(ctx)
 }
 
+// AwaitDowngrade waits for the end of a downgrade that is under way: see Downgrade. It returns nil if there is none.
+func (e *Lease) AwaitDowngrade(ctx context.Context) error {
+	e.mu.Lock()
+	f := e.former
+	e.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f.done.get(ctx)
+}
+
 func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
