@@ -39,3 +39,22 @@ func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 	b.says(nodescript.Lost, nodescript.ExtendCall(bareLock, writer, T, T+1, T+second, time.Second, window), "a late renewal")
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, other, b.now(), time.Second), "another reader beside the downgraded lease")
 }
+
+// The last request of a downgrade may not reach a node that has an earlier one. UnlockAt then ends that one too, instead
+// of leaving it to its TTL.
+func TestUnlockAtEndsAnUnfinishedDowngrade(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	b := s.bare(t, 0)
+	writer := nodescript.NewOwner("a", "client", 1, []byte("random"))
+	reader := nodescript.ReaderOwner(nodescript.NewOwner("a", "client", 2, []byte("random")))
+	T := b.now()
+	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, writer, T, time.Second), "an acquire of a free name")
+	b.says(nodescript.Granted, nodescript.PassCall(bareLock, reader, T+1, time.Minute, writer), "the first request of a downgrade")
+	until := b.now() + second/10
+	b.says(nodescript.Lost, nodescript.LeaveCall(bareLock, writer, T, until), "UnlockAt, for the writer")
+	b.says(nodescript.Done, nodescript.LeaveCall(bareLock, reader, T+2, until), "UnlockAt, for the reader of the second request")
+	redistest.Eventually(t, 10*time.Second, "a writer after UnlockAt", func() bool {
+		return b.call(nodescript.AcquireCall(bareLock, "next", b.now(), time.Second)).Verdict == nodescript.Granted
+	})
+}
