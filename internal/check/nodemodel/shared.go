@@ -335,7 +335,7 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 		return "L", nil
 	case head(hash.hash[left], 16) == c.Args[1]:
 		return "D", nil // a repeated command
-	case !old.is || old.has.token != T:
+	case !old.is || old.has.token > T || old.has.token == 0:
 		return "L", nil
 	}
 	delete(hash.hash, owner)
