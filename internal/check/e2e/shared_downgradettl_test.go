@@ -51,3 +51,20 @@ func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
 	}
 	s.each([]int{1, 2}, (*redistest.Server).Thaw)
 }
+
+// The nodes are far, and the TTL is the shortest. Renewals succeed, so a downgrade must too: its next request must not
+// make the answers to the last one void before they can come.
+func TestADowngradeOfAShortLeaseOnFarNodes(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(patient, net.via(t, viaRueidis)))
+	net.all(func(p *redistest.Proxy) { p.DelayRequests(window / 2); p.DelayReplies(window / 2) })
+	l := lock(t, c, "x", holdfast.WithTTL(8*window))
+	if err := l.Extend(t.Context(), 8*window); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Errorf("downgrade, after a renewal: %v", err)
+	}
+}
