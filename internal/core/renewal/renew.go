@@ -81,8 +81,16 @@ func (k *Keeper) pace(ttl time.Duration) time.Duration {
 // the same at first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also
 // shorter after a suspension that has used a part of the time. The result is at least a window, because answers to the
 // last renewal may count for that long. The caller holds e.mu.
+//
+// The next request of a downgrade makes the answers to the last one void. So it leaves them the time that they may take:
+// a request and its answer take a window each at most.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
-	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
+	window := e.keeper.fan.Set().Window
+	again := min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, window))
+	if e.former != nil {
+		again = max(again, 2*window)
+	}
+	return again
 }
 
 // Answered takes a node's answer.
