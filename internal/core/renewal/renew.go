@@ -85,12 +85,10 @@ func (k *Keeper) pace(ttl time.Duration) time.Duration {
 // The next request of a downgrade makes the answers to the last one void. So it leaves them the time that they may take:
 // a request and its answer take a window each at most.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
-	window := e.keeper.fan.Set().Window
-	again := min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, window))
 	if e.former != nil {
-		again = max(again, 2*window)
+		return max(min(e.keeper.pace(e.ttl)/2, e.deadline.Sub(sent)/4), 2*e.keeper.fan.Set().Window)
 	}
-	return again
+	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
 
 // Answered takes a node's answer.
