@@ -93,7 +93,7 @@ func (l *Lease) wrapValue(ctx context.Context, what string, err error) error {
 // register returns the register of the lease, which the handles of the lease share.
 func (l *Lease) register() (*register.Register, error) {
 	lock, ok := l.held.Kind().(*kind.Exclusive)
-	if !ok {
+	if !ok || l.Shared() { // a reader under an exclusive lease has others beside it
 		return nil, ErrNoValue
 	}
 	if err := l.end(); err != nil {

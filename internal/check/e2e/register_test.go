@@ -246,3 +246,24 @@ func TestAForeignKeyInThePlaceOfAValueIsLeftAlone(t *testing.T) {
 	s.servers[0].MustDo(t, "DEL", key)
 	store(t, l, "v")
 }
+
+// A reader below an exclusive lease has no value either: readers run beside each other.
+func TestAReaderUnderAnExclusiveLeaseHasNoValue(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	c := s.ready(s.client())
+	writer := lock(t, c, "x")
+	store(t, writer, "v")
+	for range 2 {
+		reader, err := c.Mutex("x").RLock(writer.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := reader.Store(t.Context(), []byte("w")); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("a reader stores: %v", err)
+		}
+		if _, err := reader.Load(t.Context()); !errors.Is(err, holdfast.ErrNoValue) {
+			t.Errorf("a reader loads: %v", err)
+		}
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
 // The error of a lock that readers have names their number and the first ten. Status names all, also those of which a
@@ -59,4 +62,28 @@ func TestReadersAreListed(t *testing.T) {
 		t.Errorf("status of a free lock: %+v, %v", st, err)
 	}
 	unlock(t, lock(t, other, "x"))
+}
+
+// A node whose readers cannot be read grants nothing. Status must not call the lock free.
+func TestStatusOfUnreadableReaders(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	l := readLock(t, c, "x")
+	for i, srv := range s.servers {
+		redistest.Eventually(t, 20*time.Second, "the reader on all nodes", func() bool { return s.readers(i, "x")[l.Owner()] })
+		srv.MustDo(t, "HSET", nodescript.ReadersKey(nodescript.RecordKey("x")), "garbage", "1")
+	}
+	if _, err := c.Mutex("x").TryLock(t.Context()); !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Fatalf("TryLock: %v", err)
+	}
+	st, err := c.Status(t.Context(), "x")
+	if !errors.Is(err, holdfast.ErrUnavailable) {
+		t.Fatalf("status: %+v, %v", st, err)
+	}
+	for _, n := range st.Nodes {
+		if n.Reason != holdfast.ReasonCorrupt {
+			t.Errorf("a node says %q", n.Said())
+		}
+	}
 }

@@ -10,6 +10,14 @@ var inReaders = []mutant{{
 	old: "if before ~= '' and now < till and not passed then", new: "if false then",
 	pkg: modelPkg, check: "TestReadersShareAndAWriterWaits", says: "the server and the model differ",
 }, {
+	name: "a pass leaves the writer's lease to late renewals", promise: order, file: lua + "acquire-shared.lua",
+	old: "if passed then own = string.format('%016.0f', own + 1) end", new: "",
+	pkg: e2ePkg, check: "TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut", says: "another reader beside the downgraded lease",
+}, {
+	name: "UnlockAt leaves an earlier request of a downgrade", promise: nothing, file: lua + "leave-shared.lua",
+	old: "if not has or has > T or has == '0000000000000000' then return 'L' end", new: "if has ~= T then return 'L' end",
+	pkg: e2ePkg, check: "TestUnlockAtEndsAnUnfinishedDowngrade", says: "UnlockAt, for the reader of the second request",
+}, {
 	name: "a reader's release leaves no tombstone", promise: nothing, file: lua + "release-shared.lua",
 	old: "if tomb > seen then call('SETRANGE', key, '0', tomb) end", new: "",
 	pkg: modelPkg, check: "TestALateRequestOfAReleasedReaderLocksNothing", says: "the server and the model differ",

@@ -58,6 +58,18 @@ var inSharing = []mutant{{
 	old: "	case f == nil || r.stamp != e.highest:", new: "	case f == nil:",
 	pkg: "internal/core/renewal", check: "TestOnlyTheLastRequestOfADowngradeWins", says: "ended with an earlier request",
 }, {
+	name: "a downgrade shortens the lease on the nodes", promise: exclusion, file: "internal/core/renewal/renew.go",
+	old: "		r.ttl = max(e.ttl, e.over.Sub(sent))", new: "",
+	pkg: e2ePkg, check: "TestADowngradeDoesNotShortenTheLease", says: "two holders",
+}, {
+	name: "a second downgrade does not wait for the first", promise: exclusion, file: "downgrade.go",
+	old: "		err = l.held.AwaitDowngrade(ctx)", new: "",
+	pkg: e2ePkg, check: "TestASecondDowngradeWaitsForTheFirst", says: "downgrade 1 without a quorum: <nil>",
+}, {
+	name: "a downgrade makes answers void that are under way", promise: outlives, file: "internal/core/renewal/renew.go",
+	old: "	if e.former != nil {", new: "	if false {",
+	pkg: e2ePkg, check: "TestADowngradeOfAShortLeaseOnFarNodes", says: "its deadline passed",
+}, {
 	name: "a run without --shared runs under a run with it", promise: exclusion, file: "internal/command/cli/reenter.go",
 	old: "h.Shared && !shared}, true", new: "false}, true",
 	pkg: "internal/command/cli", check: "TestScripts/shared", says: "want 75|exit code|no match",

@@ -184,11 +184,16 @@ func (n *Node) claim(s script, c node.Call, owner string, ends int64, marked boo
 // listed returns the readers as inspect prints them.
 func (n *Node) listed(c node.Call, record string) string {
 	r, err := n.readers(c)
-	if err != nil || r.corrupt || !r.there || len(record) < 49 || record[48] != '2' && record[48] != '3' {
+	shared := len(record) >= 49 && (record[48] == '2' || record[48] == '3')
+	corrupt := shared && (err != nil || r.corrupt)
+	if err != nil || r.corrupt || !r.there || !shared {
 		r = readers{}
 	}
 	live := r.alive(n.now())
 	out := nodescript.Micros(r.seen) + nodescript.Micros(r.leased) + fmt.Sprintf("%06d", len(live))
+	if corrupt {
+		out = strings.Repeat("C", 16) + out[16:]
+	}
 	for _, one := range live[:min(len(live), nodescript.MostListed)] {
 		out += fmt.Sprintf("%03d", len(one.owner)) + nodescript.Micros(one.token) + nodescript.Micros(one.expiry) + one.owner
 	}

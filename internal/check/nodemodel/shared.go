@@ -76,6 +76,9 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 		return stale(s, now, least), nil
 	}
 	leased := max(old.Leased, old.token())
+	if from != "" && old.Expiry != 0 && old.Owner == from {
+		leased = max(leased, old.token()+1) // a pass ends the lease before
+	}
 	p := n.plain(c)
 	if p.foreign(nodescript.Marker, old.Owner) {
 		return "Hf" + n.left(p.key) + noRank + head(p.text, 256), nil
@@ -332,7 +335,7 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 		return "L", nil
 	case head(hash.hash[left], 16) == c.Args[1]:
 		return "D", nil // a repeated command
-	case !old.is || old.has.token != T:
+	case !old.is || old.has.token > T || old.has.token == 0:
 		return "L", nil
 	}
 	delete(hash.hash, owner)

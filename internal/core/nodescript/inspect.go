@@ -1,7 +1,9 @@
 package nodescript
 
 import (
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -34,6 +36,9 @@ func InspectCall(l Lock) node.Call {
 
 // BadRecord is the error for a record key whose value is no record. It says what is wrong with the value.
 type BadRecord struct{ error }
+
+// badReaders begins the readers in the answer to inspect if they are corrupt.
+var badReaders = strings.Repeat("C", digits)
 
 // ParseView reads the reply to inspect.
 func ParseView(r node.Reply) (v View, err error) {
@@ -71,7 +76,11 @@ func ParseView(r node.Reply) (v View, err error) {
 		return v, bad
 	}
 	v.Plain = rest[3 : 3+plain]
-	if v.Readers, err = parseReaders(rest[3+plain:]); err != nil {
+	rest = rest[3+plain:]
+	if strings.HasPrefix(rest, badReaders) {
+		return v, BadRecord{errors.New("the hash of its readers has another value than Holdfast writes")}
+	}
+	if v.Readers, err = parseReaders(rest); err != nil {
 		return v, bad
 	}
 	return v, nil

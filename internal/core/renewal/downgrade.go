@@ -2,6 +2,7 @@ package renewal
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/fanout"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
@@ -44,6 +45,17 @@ func (e *Lease) Downgrade(ctx context.Context, l kind.Kind, owner string) error 
 	return o.get(ctx)
 }
 
+// AwaitDowngrade waits for the end of a downgrade that is under way: see Downgrade. It returns nil if there is none.
+func (e *Lease) AwaitDowngrade(ctx context.Context) error {
+	e.mu.Lock()
+	f := e.former
+	e.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f.done.get(ctx)
+}
+
 func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -67,12 +79,12 @@ func (e *Lease) downgrade(l kind.Kind, owner string) (*outcome, error) {
 }
 
 // renewCall returns the request that renews the lease, or that turns it into a shared one. The caller holds e.mu.
-func (e *Lease) renewCall(stamp int64) nodescript.Call {
+func (e *Lease) renewCall(stamp int64, ttl time.Duration) nodescript.Call {
 	k := e.keeper
 	if e.former != nil {
-		return e.Kind().Pass(e.Owner(), stamp, e.ttl, e.former.owner)
+		return e.Kind().Pass(e.Owner(), stamp, ttl, e.former.owner)
 	}
-	return e.Kind().Extend(e.Owner(), e.Token(), stamp, k.fan.StampAt(e.deadline), e.ttl, k.fan.Set().Window)
+	return e.Kind().Extend(e.Owner(), e.Token(), stamp, k.fan.StampAt(e.deadline), ttl, k.fan.Set().Window)
 }
 
 // turned returns the answer of an acquire as the answer of a renewal. A node that names another owner did not have the

@@ -59,10 +59,13 @@ func (e *Lease) renewLocked(wait *outcome, again bool) {
 		lease: e, sent: sent, stamp: stamp, ttl: e.ttl, owner: e.Owner(), turns: e.former != nil, wait: wait, again: again,
 		votes: quorum.NewRenewal(k.fan.N()),
 	}
+	if r.turns {
+		r.ttl = max(e.ttl, e.over.Sub(sent)) // an acquire replaces the lease, and must not end before it
+	}
 	e.tries = append(e.tries, r)
 	e.highest = max(e.highest, stamp)
-	e.over = max(e.over, sent.Add(e.ttl))
-	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp), To: r, SendBy: k.fan.SendBy(sent)}, nil)
+	e.over = max(e.over, sent.Add(r.ttl))
+	k.fan.Send(&fanout.Message{Call: e.renewCall(stamp, r.ttl), To: r, SendBy: k.fan.SendBy(sent)}, nil)
 	k.arm(e, sent.Add(e.againLocked(sent)))
 }
 
@@ -78,7 +81,13 @@ func (k *Keeper) pace(ttl time.Duration) time.Duration {
 // the same at first. That quarter is shorter if the deadline is not yet the one that Extend asked for. It is also
 // shorter after a suspension that has used a part of the time. The result is at least a window, because answers to the
 // last renewal may count for that long. The caller holds e.mu.
+//
+// The next request of a downgrade makes the answers to the last one void. So it leaves them the time that they may take:
+// a request and its answer take a window each at most.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
+	if e.former != nil {
+		return max(min(e.keeper.pace(e.ttl)/2, e.deadline.Sub(sent)/4), 2*e.keeper.fan.Set().Window)
+	}
 	return min(e.keeper.pace(e.ttl)/2, max(e.deadline.Sub(sent)/4, e.keeper.fan.Set().Window))
 }
 

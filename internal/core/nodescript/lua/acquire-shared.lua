@@ -55,7 +55,9 @@ local function one(key, plain, mine, ttl, wants, owner)
     if least > now and least - now > @WINDOW@ then return 'P' .. least end
     return 'S' .. least
   end
-  if own and own > leased then leased = own end -- it may have been a lease
+  -- The owner before may have had a lease. A pass ends it, as a release does: a late renewal must not join the queue.
+  if passed then own = string.format('%016.0f', own + 1) end
+  if own and own > leased then leased = own end
 
   local value = plain and redis.pcall('GET', plain)
   if type(value) == 'table' then value = '' end

@@ -2,7 +2,8 @@
 -- because inspect is not loaded.
 -- KEYS  1 record  2 plain key
 -- Returns time kind votes pttl record-length(6) record plain-length(3) plain rseen rleased number(6) readers
--- A reader is owner-length(3) T expiry owner; at most @LISTED@ of the number, the lowest T first.
+-- A reader is owner-length(3) T expiry owner; at most @LISTED@ of the number, the lowest T first. If the readers are
+-- corrupt, rseen consists of C.
 -- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node
 -- that does not vote may have forgotten the name. A node that evicted keys since its admission counts as one that does
 -- not vote: see evicted.
@@ -33,7 +34,11 @@ if left < 0 or left > 9e12 then left = '9999999999999999' else left = string.for
 local out = { now, kind, votes, left, string.format('%06d', #record), record, string.format('%03d', math.min(#plain, 256)), sub(plain, 1, 256) }
 local flag = sub(record, 49, 49)
 local ok, no, rseen, rleased, _, live = pcall(read, KEYS[1] .. ':readers')
-if not ok or no or flag ~= '2' and flag ~= '3' then rseen, rleased, live = '0000000000000000', '0000000000000000', {} end
+local shared = flag == '2' or flag == '3'
+if not ok or no or not shared then
+  rseen, rleased, live = '0000000000000000', '0000000000000000', {}
+  if shared and (not ok or no == 'C') then rseen = 'CCCCCCCCCCCCCCCC' end
+end
 out[#out + 1] = rseen .. rleased .. string.format('%06d', math.min(#live, 999999))
 for i = 1, math.min(#live, @LISTED@) do
   out[#out + 1] = string.format('%03d', #live[i][1]) .. live[i][2] .. live[i][3] .. live[i][1]

@@ -1,6 +1,6 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
 -- It needs no guard and no window, as release does not. A late extend of the old owner may come after it: its entry then
--- lives until that extend's expiry.
+-- lives until that extend's expiry. The node may have an earlier stamp of the owner, of a downgrade.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
@@ -13,7 +13,7 @@ local old = call('GET', key)
 if not marked then return 'L' end
 local left = call('HMGET', hash, ARGV[4])[1]
 if left and sub(left, 1, 16) == T then return 'D' end -- repeated
-if has ~= T then return 'L' end
+if not has or has > T or has == '0000000000000000' then return 'L' end
 call('HDEL', hash, owner)
 call('HSET', hash, ARGV[4], T .. ARGV[3])
 local tomb = string.format('%016.0f', T + 1)

@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+)
+
+// A lease has a long deadline, and a shorter TTL for its later renewals. A downgrade must not shorten the lease on the
+// nodes, because the holder relies on the old deadline.
+func TestADowngradeDoesNotShortenTheLease(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 20*time.Second, 20*time.Second }
+	other := s.ready(s.client(long))
+	c := s.ready(s.client(long, net.via(t, viaRueidis)))
+	l := lock(t, c, "x")
+	if err := l.Extend(t.Context(), 8*window); err != nil { // it keeps the deadline
+		t.Fatal(err)
+	}
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+	end := time.Now().Add(8*window + 2*time.Second)
+	for time.Now().Before(end) && !t.Failed() {
+		nobodyElse(t, other, "x", l)
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// A downgrade whose context ended goes on. A second call must not say that it is done.
+func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	c := s.ready(s.client(patient))
+	l := lock(t, c, "x")
+	fence := l.Fence()
+	s.each([]int{1, 2}, (*redistest.Server).Freeze)
+	for i := range 2 {
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if err := l.Downgrade(short); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, holdfast.ErrLost) {
+			t.Errorf("downgrade %d without a quorum: %v; the lease has the fence %d, as before: %v", i, err, l.Fence(), l.Fence() == fence)
+		}
+		cancel()
+	}
+	s.each([]int{1, 2}, (*redistest.Server).Thaw)
+}
+
+// The nodes are far, and the TTL is the shortest. Renewals succeed, so a downgrade must too: its next request must not
+// make the answers to the last one void before they can come.
+func TestADowngradeOfAShortLeaseOnFarNodes(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 3)
+	net := s.network()
+	c := s.ready(s.client(patient, net.via(t, viaRueidis)))
+	net.all(func(p *redistest.Proxy) { p.DelayRequests(window / 2); p.DelayReplies(window / 2) })
+	l := lock(t, c, "x", holdfast.WithTTL(8*window))
+	if err := l.Extend(t.Context(), 8*window); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Downgrade(t.Context()); err != nil {
+		t.Errorf("downgrade, after a renewal: %v", err)
+	}
+}
