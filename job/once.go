@@ -59,6 +59,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: not run, because its last outcome is unknown: %w", s.Name, err)
 	}
+	if now, err = client.Now(ctx); err != nil { // the wait may have been long
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
 	if last != nil && last.Tick.Sub(now) > farAhead {
 		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
 	}
@@ -95,7 +98,28 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	case err != nil || last == nil:
 		return false, nil // under the lock the answer is certain
 	}
-	return !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip), nil
+	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip)
+	if taken && now.Sub(last.Started) > keepAfter {
+		r.keep(ctx)
+	}
+	return taken, nil
+}
+
+// keepAfter is the age of an outcome after which a look without the lock does not suffice. A look does not prolong the
+// life of a value, and a tick may last longer than that.
+const keepAfter = 10 * 24 * time.Hour
+
+// keep has the nodes keep the outcome for another 30 days, if nobody has the lock: a holder does that itself.
+func (r *runner) keep(ctx context.Context) {
+	l, err := r.client.Mutex(r.Name).TryLock(ctx)
+	if err == nil {
+		h := &held{runner: r, lease: l}
+		defer h.release()
+		_, err = h.load(ctx)
+	}
+	if err != nil && !errors.Is(err, holdfast.ErrHeld) {
+		r.Logger.Warn("job: the life of its last outcome was not prolonged", "job", r.Name, "error", err)
+	}
 }
 
 // TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever
