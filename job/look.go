@@ -52,6 +52,9 @@ func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, err
 // SetTick also begins a job on a new node set of which a minority is down. Run cannot begin there, because nodes whose
 // memory is young may have forgotten an outcome: see [holdfast.Lease.Load]. The operator says that they have not.
 func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
+	if err := storable(tick.UTC()); err != nil {
+		return fmt.Errorf("job %q: %w", name, err)
+	}
 	lease, err := client.Mutex(name).Lock(ctx)
 	if err != nil {
 		return err

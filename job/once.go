@@ -34,6 +34,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, err
 	}
 	tick = tick.UTC()
+	if err := storable(tick); err != nil {
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
 	r := &runner{task: t, client: client, fn: fn}
 	now, err := client.Now(ctx)
 	if err != nil {
