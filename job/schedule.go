@@ -74,6 +74,9 @@ func parseSchedule(text string) (*Schedule, error) {
 			s.zone, rest = zone, strings.TrimSpace(after)
 		}
 	}
+	if strings.Contains(rest, "TZ=") {
+		return nil, errors.New("there are two time zones; write one")
+	}
 	if rest == "" {
 		return nil, errors.New(`there is no schedule; write "every 15m" or five fields such as "30 2 * * *"`)
 	}
