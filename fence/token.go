@@ -33,8 +33,15 @@ type Token struct {
 	Mode  Mode  // defaults to Writer
 }
 
-// Of returns the token of an exclusive lease, such as a [github.com/holdfast-go/holdfast.Lease].
-func Of(lease interface{ Fence() int64 }) Token { return Token{Fence: lease.Fence()} }
+// Of returns the token of a lease, such as a [github.com/holdfast-go/holdfast.Lease]. If the lease has a method Shared
+// that returns true, the token has the mode [Reader].
+func Of(lease interface{ Fence() int64 }) Token {
+	t := Token{Fence: lease.Fence()}
+	if l, ok := lease.(interface{ Shared() bool }); ok && l.Shared() {
+		t.Mode = Reader
+	}
+	return t
+}
 
 // String returns the token for people: "token 7 of a writer".
 func (t Token) String() string { return fmt.Sprintf("token %d of a %s", t.Fence, t.Mode) }
