@@ -90,6 +90,8 @@ func checkSetting(name, value string) error {
 	case name == "CRON_TZ":
 		_, err := job.ParseSchedule("CRON_TZ=" + value + " @daily")
 		return errors.Unwrap(err)
+	case name == "HOLDFAST_NODES":
+		return errors.New("HOLDFAST_NODES is a setting of holdfast cron itself; put it in the environment of cron")
 	case name == "HOLDFAST_TICK", name == "HOLDFAST_NAME", name == "HOLDFAST_FENCE", name == "HOLDFAST_OWNER":
 		return fmt.Errorf("%s cannot be set: cron sets it for each command", name)
 	}
