@@ -168,9 +168,12 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 		case d.ahead > 0:
 			r.reportAhead(last, d.ahead)
 			return false, nil
-		case !d.run && d.crashed:
+		case d.crashed:
 			last.State = Crashed
 			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
+			if d.run {
+				break // the next run replaces this outcome
+			}
 			if err := h.store(ctx, last); err != nil {
 				r.Logger.Warn("job: the crash was not stored", "job", r.Name, "error", err)
 			}
