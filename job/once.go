@@ -18,8 +18,8 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 	return Spec{Name: name}.Once(ctx, client, tick, fn)
 }
 
-// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. It ignores the
-// other fields.
+// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. If s has a
+// Schedule, the outcome contains it and the next tick. Once ignores the other fields.
 //
 // If another process runs the tick at the moment, Once with CrashSkip returns at once. With CrashRetry it waits for the
 // end of that run, because it takes over if the process dies.
@@ -75,7 +75,11 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		}
 		d.attempt = last.Attempt + 1
 	}
-	o := h.begin(d, now, time.Time{})
+	var next time.Time
+	if t.schedule != nil {
+		next = t.schedule.Next(tick)
+	}
+	o := h.begin(d, now, next)
 	var failed error
 	r.fn = func(ctx context.Context, tick Tick) error {
 		failed = fn(ctx, tick)

@@ -104,7 +104,7 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 		return nil, a.tickFailure(err)
 	}
 	r := &tickRun{app: a, command: command, path: path, f: f, sig: sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
-	ran, err := job.Spec{Name: name, OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
+	ran, err := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
 	if !r.began {
 		if s := stop(); s != nil {
 			return nil, s
