@@ -14,7 +14,8 @@ import (
 // at any time. It is a [Register].
 //
 // Two files are beside it: Path.fence has the marks, and Path.fence.lock is locked (flock) during each access. Never
-// delete them while the resource is in use. Without Path.fence every token is new.
+// delete them while the resource is in use. Without Path.fence every token is new. A write makes Path.fence.next and
+// Path.fence.value, and renames them.
 //
 // An access writes the marks before the value. Each file is replaced by a rename, after fsync. So a crash leaves either
 // the old value or the new one, and never a new value under old marks.
@@ -26,7 +27,7 @@ type File struct {
 	// Path is the path of the value. It is replaced by renames, so it must not be a symbolic link.
 	Path string
 
-	// Perm is the mode of new files. Defaults to 0600.
+	// Perm is the mode of new files. A value that exists keeps its mode. Defaults to 0600.
 	Perm fs.FileMode
 
 	// NoSync leaves out fsync. After a power failure the marks may then be older than the value. It is for tests and
@@ -79,12 +80,12 @@ func (f File) access(ctx context.Context, t Token, value []byte, write bool) ([]
 		return nil, err
 	}
 	if next != seen { // before the value: a crash must not leave a new value under old marks
-		if err := f.replace(f.marksPath(), fmt.Appendf(nil, "%d %d\n", next.Writer, next.Reader)); err != nil {
+		if err := f.replace(f.marksPath(), f.marksPath()+".next", fmt.Appendf(nil, "%d %d\n", next.Writer, next.Reader)); err != nil {
 			return nil, err
 		}
 	}
 	if write {
-		return nil, f.replace(f.Path, value)
+		return nil, f.replace(f.Path, f.marksPath()+".value", value)
 	}
 	return f.value()
 }
@@ -115,14 +116,22 @@ func (f File) value() ([]byte, error) {
 	return value, err
 }
 
-// replace gives a file a new content by a rename. The caller has the lock, so one temporary name is enough, and a crash
-// leaves one file of that name at most.
-func (f File) replace(path string, content []byte) error {
-	next, err := os.OpenFile(path+".next", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, cmp.Or(f.Perm, 0o600))
+// replace gives a file a new content by the rename of another one. The caller has the lock, so one name for that is
+// enough, and a crash leaves one file of that name at most.
+func (f File) replace(path, through string, content []byte) error {
+	if err := os.Remove(through); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, perhaps with another mode
+		return err
+	}
+	next, err := os.OpenFile(through, os.O_CREATE|os.O_EXCL|os.O_WRONLY, cmp.Or(f.Perm, 0o600))
 	if err != nil {
 		return err
 	}
-	_, err = next.Write(content)
+	if info, serr := os.Stat(path); serr == nil { // the umask is for new files
+		err = next.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		_, err = next.Write(content)
+	}
 	if err == nil && !f.NoSync {
 		err = next.Sync()
 	}
@@ -146,6 +155,9 @@ func (f File) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if info, err := os.Lstat(f.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%w: it is a symbolic link, which has marks of its own; use the path to which it leads", ErrBadName)
 	}
 	unlock, err = await(ctx, f.marksPath()+".lock", cmp.Or(f.Perm, 0o600))
 	if err != nil && ctx.Err() != nil {

@@ -37,6 +37,7 @@ type fleet struct {
 	ends   sync.WaitGroup
 
 	storeless atomic.Bool // no store reaches a node
+	loadless  atomic.Bool // no load reaches a node
 }
 
 // epoch is the time of the nodes' right clocks when the bubble began.
@@ -78,7 +79,10 @@ func (w *wire) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	stores := slices.ContainsFunc(calls, func(c node.Call) bool {
 		return len(c.Args) == 5 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
 	})
-	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) {
+	loads := slices.ContainsFunc(calls, func(c node.Call) bool {
+		return len(c.Args) == 3 && strings.HasSuffix(c.Keys[len(c.Keys)-1], ":holdfast:value")
+	})
+	if time.Sleep(time.Millisecond); !w.dead.Load() && !(stores && w.f.storeless.Load()) && !(loads && w.f.loadless.Load()) {
 		return w.Node.EvalSHA(ctx, calls)
 	}
 	replies := make([]node.Reply, len(calls))

@@ -25,24 +25,27 @@ func Last(ctx context.Context, client *holdfast.Client, name string) (*Outcome, 
 }
 
 // List returns the last outcomes of all jobs, by name. It reads all keys of the nodes, some at a time. Values that are no
-// outcomes of jobs are left out.
+// outcomes of jobs are left out. If the values of some names cannot be read, List returns the other ones and an error.
 func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, error) {
 	names, err := client.NamesWithValue(ctx)
 	if err != nil {
 		return nil, err
 	}
 	jobs := map[string]Outcome{}
+	var unread []error
 	for _, name := range names {
 		last, err := Last(ctx, client, name)
 		switch {
 		case errors.Is(err, ErrNoJob):
-		case err != nil:
+		case err != nil && ctx.Err() != nil:
 			return nil, err
+		case err != nil:
+			unread = append(unread, err)
 		case last != nil:
 			jobs[name] = *last
 		}
 	}
-	return jobs, nil
+	return jobs, errors.Join(unread...)
 }
 
 // SetTick sets the last tick of a job to an instant, as if that tick had been run. The next run is for a later tick. An
@@ -52,6 +55,9 @@ func List(ctx context.Context, client *holdfast.Client) (map[string]Outcome, err
 // SetTick also begins a job on a new node set of which a minority is down. Run cannot begin there, because nodes whose
 // memory is young may have forgotten an outcome: see [holdfast.Lease.Load]. The operator says that they have not.
 func SetTick(ctx context.Context, client *holdfast.Client, name string, tick time.Time) error {
+	if err := storable(tick.UTC()); err != nil {
+		return fmt.Errorf("job %q: %w", name, err)
+	}
 	lease, err := client.Mutex(name).Lock(ctx)
 	if err != nil {
 		return err

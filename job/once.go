@@ -18,8 +18,8 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 	return Spec{Name: name}.Once(ctx, client, tick, fn)
 }
 
-// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. It ignores the
-// other fields.
+// Once does the same as the function [Once], with the OnCrash, Timeout, TTL, Logger and OnOutcome of s. If s has a
+// Schedule, the outcome contains it and the next tick. Once ignores the other fields.
 //
 // If another process runs the tick at the moment, Once with CrashSkip returns at once. With CrashRetry it waits for the
 // end of that run, because it takes over if the process dies.
@@ -34,6 +34,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		return false, err
 	}
 	tick = tick.UTC()
+	if err := storable(tick); err != nil {
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
 	r := &runner{task: t, client: client, fn: fn}
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -59,6 +62,9 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: not run, because its last outcome is unknown: %w", s.Name, err)
 	}
+	if now, err = client.Now(ctx); err != nil { // the wait may have been long
+		return false, fmt.Errorf("job %q: %w", s.Name, err)
+	}
 	if last != nil && last.Tick.Sub(now) > farAhead {
 		return false, fmt.Errorf("job %q: %s: %w", s.Name, last.Tick.Format(time.RFC3339), ErrFuture)
 	}
@@ -69,7 +75,11 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 		}
 		d.attempt = last.Attempt + 1
 	}
-	o := h.begin(d, now, time.Time{})
+	var next time.Time
+	if t.schedule != nil {
+		next = t.schedule.Next(tick)
+	}
+	o := h.begin(d, now, next)
 	var failed error
 	r.fn = func(ctx context.Context, tick Tick) error {
 		failed = fn(ctx, tick)
@@ -95,15 +105,46 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	case err != nil || last == nil:
 		return false, nil // under the lock the answer is certain
 	}
-	return !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip), nil
+	taken := !last.Tick.Before(tick) && last.Tick.Sub(now) <= farAhead && (last.over() || r.OnCrash == CrashSkip)
+	if taken && now.Sub(last.Started) > keepAfter {
+		r.keep(ctx)
+	}
+	return taken, nil
 }
+
+// keepAfter is the age of an outcome after which a look without the lock does not suffice. A look does not prolong the
+// life of a value, and a tick may last longer than that.
+const keepAfter = 10 * 24 * time.Hour
+
+// keep has the nodes keep the outcome for another 30 days, if nobody has the lock: a holder does that itself.
+func (r *runner) keep(ctx context.Context) {
+	l, err := r.client.Mutex(r.Name).TryLock(ctx)
+	if err == nil {
+		h := &held{runner: r, lease: l}
+		defer h.release()
+		_, err = h.load(ctx)
+	}
+	if err != nil && !errors.Is(err, holdfast.ErrHeld) {
+		r.Logger.Warn("job: the life of its last outcome was not prolonged", "job", r.Name, "error", err)
+	}
+}
+
+// nearTick is how far a machine's clock may be ahead of the nodes' clocks so that a call at a tick is one for that tick.
+const nearTick = 5 * time.Second
 
 // TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever
 // their own clocks show.
+//
+// A scheduler whose clock is a little ahead calls just before the tick that it means. So TickAt waits for the next tick
+// if it comes within 5 s and within a tenth of the time between the two ticks.
 func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return schedule.Last(now), nil
+	last, next := schedule.Last(now), schedule.Next(now)
+	if wait := next.Sub(now); !next.IsZero() && wait <= min(nearTick, next.Sub(last)/10) {
+		return next, rest(ctx, wait)
+	}
+	return last, nil
 }

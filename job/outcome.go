@@ -62,6 +62,14 @@ func (o Outcome) encode() []byte {
 	}
 }
 
+// storable returns why no outcome can have this tick, or nil.
+func storable(tick time.Time) error {
+	if y := tick.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("the tick is in the year %d; want a year from 1 to 9999", y)
+	}
+	return nil
+}
+
 // decode reads a value. It returns nil if there is none.
 func decode(value []byte) (*Outcome, error) {
 	if value == nil {

@@ -63,6 +63,7 @@ type runner struct {
 	since  time.Time
 	warned string // hash of another version of the job that was reported
 	ahead  bool   // a tick in the future was reported
+	blind  bool   // the last load failed, which was reported
 }
 
 // pause is the time between two tries while the nodes do not answer.
@@ -123,47 +124,69 @@ func rest(ctx context.Context, d time.Duration) error {
 
 // turn takes the lock, and runs all ticks that are due. An error ends Run.
 func (r *runner) turn(ctx context.Context) error {
+	for {
+		again, err := r.round(ctx)
+		if !again || err != nil {
+			return err
+		}
+		if err := rest(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// round does the work of turn once. It returns true if a run with CrashRetry waits for the nodes, or lost its lock.
+func (r *runner) round(ctx context.Context) (again bool, err error) {
 	h, err := r.take(ctx)
 	if h == nil {
-		return err
+		return false, err
 	}
 	defer h.release()
+	lost := func() bool { return r.OnCrash == CrashRetry && h.lease.Context().Err() != nil }
 	last, err := h.load(ctx)
 	if err != nil {
 		if errors.Is(err, ErrNoJob) {
-			return err
+			return false, err
 		}
-		// With CrashSkip the tick counts as taken. With CrashRetry a later turn finds it.
-		r.Logger.Error("job not run: its last outcome is unknown", "job", r.Name, "error", err)
-		return nil
+		if r.OnCrash == CrashSkip {
+			r.Logger.Error("job not run: its last outcome is unknown, so the tick counts as taken", "job", r.Name, "error", err)
+		} else if !r.blind {
+			r.Logger.Warn("job waits for the nodes: its last outcome is unknown", "job", r.Name, "error", err)
+		}
+		r.blind = true
+		return r.OnCrash == CrashRetry, nil
 	}
+	r.blind = false
 	r.compare(last)
 	for {
 		now, err := r.now(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		d := r.decide(last, r.since, now)
 		switch {
 		case d.ahead > 0:
 			r.reportAhead(last, d.ahead)
-			return nil
-		case !d.run && d.crashed:
+			return false, nil
+		case d.crashed:
 			last.State = Crashed
 			r.Logger.Warn("job crashed: its tick is over", "job", r.Name, "tick", last.Tick, "host", last.Host)
+			if d.run {
+				break // the next run replaces this outcome
+			}
 			if err := h.store(ctx, last); err != nil {
 				r.Logger.Warn("job: the crash was not stored", "job", r.Name, "error", err)
 			}
 		}
 		if !d.run {
-			return nil
+			return false, nil
 		}
 		o := h.begin(d, now, r.schedule.Next(d.tick))
 		if !h.claim(ctx, o) {
-			return nil
+			return lost(), nil
 		}
 		if last = o; !h.work(ctx, o) {
-			return nil
+			return lost(), nil
 		}
 	}
 }

@@ -26,14 +26,18 @@ const (
 	mostSchedule = 256
 )
 
-var fields = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
+
+// These parsers differ in days: in the first both day fields must fit, in the second one of them is enough.
+var fields, eitherDay = cron.MustNewParser(parts), cron.MustNewParser(parts | cron.DowOrDom)
 
 // ParseSchedule reads a schedule:
 //
 //   - "every 15m": multiples of a duration from 1s to 366 days, counted from 1970-01-01 00:00 UTC. So "every 1h" ticks on
 //     the hour, "every 24h" at midnight UTC, and "every 168h" on Thursdays.
 //   - "30 2 * * 1-5": a cron expression with five fields: minute, hour, day of the month, month, day of the week. Also
-//     "@hourly", "@daily", "@weekly", "@monthly" and "@yearly".
+//     "@hourly", "@daily", "@weekly", "@monthly" and "@yearly". As in crontab, a day fits one of the two day fields if
+//     neither begins with *: "0 4 13 * 5" ticks on each 13th and on each Friday.
 //   - "CRON_TZ=Europe/Berlin 30 2 * * *": the same in a time zone. Without a zone it is UTC.
 //
 // If the clocks of the zone go forward, a tick in the missing hour comes an hour later by the new time. If they go back,
@@ -70,15 +74,21 @@ func parseSchedule(text string) (*Schedule, error) {
 			s.zone, rest = zone, strings.TrimSpace(after)
 		}
 	}
+	if strings.Contains(rest, "TZ=") {
+		return nil, errors.New("there are two time zones; write one")
+	}
 	if rest == "" {
 		return nil, errors.New(`there is no schedule; write "every 15m" or five fields such as "30 2 * * *"`)
 	}
-	parsed, err := fields.Parse(rest)
+	split, parser := strings.Fields(rest), fields
+	if len(split) == 5 && !strings.HasPrefix(split[2], "*") && !strings.HasPrefix(split[4], "*") {
+		parser = eitherDay // as in crontab
+	}
+	parsed, err := parser.Parse(rest)
 	if err != nil {
 		return nil, fmt.Errorf(`%w; write "every 15m" or five fields such as "30 2 * * *"`, err)
 	}
 	s.cron = parsed
-	split := strings.Fields(rest)
 	s.daily = len(split) == 5 && !strings.HasPrefix(split[1], "*") || len(split) == 1 && rest != "@hourly"
 	if s.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return nil, errors.New("it never ticks; there is no such day")

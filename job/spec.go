@@ -123,13 +123,13 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 	case s.TTL < 0:
 		return bad("TTL is %s; want 0 or more", s.TTL)
 	}
-	if scheduled {
+	if scheduled || s.Schedule != "" {
 		schedule, err := ParseSchedule(s.Schedule)
 		if err != nil {
 			return bad("%w", err)
 		}
 		t.schedule = schedule
-		if next := schedule.Next(time.Unix(0, 0)); s.Jitter > 0 && s.Jitter >= t.grace(next) {
+		if next := schedule.Next(time.Unix(0, 0)); scheduled && s.Jitter > 0 && s.Jitter >= t.grace(next) {
 			return bad("Jitter is %s; it must be shorter than Grace, %s", s.Jitter, t.grace(next))
 		}
 	}

@@ -244,7 +244,12 @@ func (d *crond) start(c cronJob) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, job.ErrNoJob) { // the other jobs can run
+		if errors.Is(err, job.ErrNoJob) { // the other jobs can run, and HUP begins this one again
+			d.mu.Lock()
+			if d.jobs[c.spec.Name] == e {
+				delete(d.jobs, c.spec.Name)
+			}
+			d.mu.Unlock()
 			d.say("job %q is not run: %s", c.spec.Name, trimmed(err))
 			return
 		}

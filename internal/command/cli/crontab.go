@@ -24,7 +24,7 @@ type cronJob struct {
 // same reports whether two jobs of a file differ in nothing.
 func (c cronJob) same(o cronJob) bool {
 	c.line, o.line = 0, 0
-	return fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", o)
+	return fmt.Sprintf("%+q", c.env) == fmt.Sprintf("%+q", o.env) && fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", o)
 }
 
 var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
@@ -36,7 +36,8 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 	var env []string
 	zone, seen := "", map[string]int{}
 	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		bad := func(err error) { wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, n, err)) }
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
@@ -47,13 +48,12 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 			if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
 				value = value[1 : len(value)-1]
 			}
-			switch {
-			case set[1] != "CRON_TZ":
-				env = append(env[:len(env):len(env)], set[1]+"="+value)
-			case value == "":
-				bad(errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin"))
-			default:
+			if err := checkSetting(set[1], value); err != nil {
+				bad(err)
+			} else if set[1] == "CRON_TZ" {
 				zone = value
+			} else {
+				env = append(env[:len(env):len(env)], set[1]+"="+value)
 			}
 			continue
 		}
@@ -70,10 +70,32 @@ func parseCrontab(name string, r io.Reader) ([]cronJob, error) {
 		c.line, c.env = n, env
 		jobs = append(jobs, c)
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		wrong = append(wrong, fmt.Errorf("%s:%d: the line is too long; at most %d bytes are allowed", name, n, bufio.MaxScanTokenSize-1))
+	} else if err != nil {
 		wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 	}
 	return jobs, errors.Join(wrong...)
+}
+
+// checkSetting returns why a file cannot have this setting, or nil.
+func checkSetting(name, value string) error {
+	switch {
+	case strings.ContainsRune(value, 0):
+		return fmt.Errorf("%s contains a NUL byte, which no variable can have", name)
+	case name == "CRON_TZ" && value == "":
+		return errors.New("CRON_TZ is empty; write a time zone such as Europe/Berlin")
+	case strings.HasSuffix(name, "TZ") && strings.ContainsAny(value, " \t"):
+		return fmt.Errorf("%s is %q; write a time zone alone in this line, and the job in the next one", name, value)
+	case name == "CRON_TZ":
+		_, err := job.ParseSchedule("CRON_TZ=" + value + " @daily")
+		return errors.Unwrap(err)
+	case name == "HOLDFAST_NODES":
+		return errors.New("HOLDFAST_NODES is a setting of holdfast cron itself; put it in the environment of cron")
+	case name == "HOLDFAST_TICK", name == "HOLDFAST_NAME", name == "HOLDFAST_FENCE", name == "HOLDFAST_OWNER":
+		return fmt.Errorf("%s cannot be set: cron sets it for each command", name)
+	}
+	return nil
 }
 
 const cronForm = "the form is: SCHEDULE NAME [OPTIONS] COMMAND"
@@ -81,7 +103,7 @@ const cronForm = "the form is: SCHEDULE NAME [OPTIONS] COMMAND"
 // parseCronJob reads a line with a job.
 func parseCronJob(line, zone string) (c cronJob, err error) {
 	words := 5
-	switch first, _, _ := strings.Cut(line, " "); {
+	switch first := strings.Fields(line)[0]; {
 	case first == "every", first == "@every":
 		words = 2
 	case strings.HasPrefix(line, "@"):
@@ -106,8 +128,11 @@ func parseCronJob(line, zone string) (c cronJob, err error) {
 		}
 		rest = strings.TrimSpace(after)
 	}
-	if c.command = rest; rest == "" {
+	switch c.command = rest; {
+	case rest == "":
 		return c, fmt.Errorf("job %q has no command; %s", name, cronForm)
+	case strings.ContainsRune(rest, 0):
+		return c, fmt.Errorf("the command of job %q contains a NUL byte, which no command can have", name)
 	}
 	return c, c.spec.Check()
 }

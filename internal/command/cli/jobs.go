@@ -57,8 +57,11 @@ jobs exits with 69 if too few nodes answered.`,
 					return a.jobsFailure(err)
 				}
 				jobs, err := lookUp(ctx, client, args)
-				if err != nil {
+				if err != nil && len(jobs) == 0 {
 					return a.jobsFailure(err)
+				}
+				if err != nil { // some could be read
+					return errors.Join(show(cmd.OutOrStdout(), asJSON, jobsJSON(jobs), func() error { return printJobs(cmd.OutOrStdout(), jobs) }), a.jobsFailure(err))
 				}
 				if len(args) == 1 && len(jobs) == 0 {
 					a.note("job %q never ran, or not in the last 30 days", args[0])

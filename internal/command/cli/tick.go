@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	_ "time/tzdata" // machines without time zone data find the same ticks
 
@@ -102,8 +103,8 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 		}
 		return nil, a.tickFailure(err)
 	}
-	r := &tickRun{app: a, command: command, path: path, f: f, sig: sig, stop: stop}
-	ran, err := job.Spec{Name: name, OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
+	r := &tickRun{app: a, command: command, path: path, f: f, sig: sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
+	ran, err := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
 	if !r.began {
 		if s := stop(); s != nil {
 			return nil, s
@@ -152,6 +153,8 @@ type tickRun struct {
 	sig     *signals
 	stop    func() error // ends the time in which a signal ends the wait
 
+	interrupt func() // the run was asked to end, so it is no failure of the job
+
 	began  bool
 	child  *childprocess.Child
 	failed error // the result of holdfast run
@@ -174,10 +177,12 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 	}
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
+	signals, over := r.watch()
+	defer over()
 	c, err := childprocess.Start(childprocess.Command{
 		Path: r.path, Args: r.command, Env: append(environment(h, r.f.passNodes), tickVariable(tick)),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Signals: r.sig.forward(), Until: until(h), Watchdog: dog, Report: r.tell,
+		Signals: signals, Until: until(h), Watchdog: dog, Report: r.tell,
 	})
 	switch {
 	case errors.Is(err, childprocess.ErrLate):
@@ -194,6 +199,31 @@ func (r *tickRun) run(ctx context.Context, tick job.Tick) error {
 		r.failed = exit(exitLost)
 	}
 	return ended(c)
+}
+
+var errInterrupted = errors.New("asked to end")
+
+// watch returns the signals for the command. A signal to end also interrupts the job.
+func (r *tickRun) watch() (signals <-chan os.Signal, over func()) {
+	in, quit := r.sig.forward(), make(chan struct{})
+	out := make(chan os.Signal, 1+cap(in))
+	go func() {
+		for {
+			select {
+			case s := <-in:
+				if s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP {
+					r.interrupt()
+				}
+				select {
+				case out <- s:
+				case <-quit:
+				}
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return out, func() { close(quit) }
 }
 
 // tickVariable tells a command its tick.
