@@ -117,15 +117,20 @@ const mostLead = farAhead / 2
 
 // TickNear returns the tick to which a run belongs that another scheduler starts now. It is the last tick by the nodes'
 // clocks. The next tick is taken instead if it comes in less than half of the interval, and in less than 30 s: the clock
-// of the scheduler is then ahead. TickNear returns the zero Time if no tick has come in eight years.
+// of the scheduler is then ahead. It is an error if no tick has come in eight years.
 func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return near(ticks, now), nil
+	tick := near(ticks, now)
+	if tick.IsZero() {
+		return tick, fmt.Errorf("no tick of the schedule %v has come in the eight years before %s", ticks, now.Format(time.RFC3339))
+	}
+	return tick, nil
 }
 
+// near returns the tick to which a run at now belongs, or the zero Time.
 func near(ticks Ticks, now time.Time) time.Time {
 	last, next := lastTick(ticks, now), ticks.Next(now)
 	if ahead := next.Sub(now); !next.IsZero() && ahead < mostLead && (last.IsZero() || ahead < now.Sub(last)) {
