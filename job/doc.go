@@ -55,6 +55,11 @@
 // [Once] runs a function for one tick. It suits a crontab that is the same on every machine: all of them call Once with
 // the tick of [TickAt].
 //
+// # A scheduler in the program
+//
+// [Spec.Begin] and [Turn.End] are the two halves of Once, for a scheduler that has a call before a run and one after it.
+// [TickNear] finds the tick to which such a run belongs. The modules adapters/gocron and adapters/robfigcron use them.
+//
 // # Looking at jobs
 //
 // [Last] and [List] return the last outcomes: tick, machine, start, duration, error and next tick. The command does the

@@ -148,3 +148,49 @@ func TickAt(ctx context.Context, client *holdfast.Client, schedule *Schedule) (t
 	}
 	return last, nil
 }
+
+// Ticks is a rule for ticks: a [*Schedule], or the schedule of another library. Next returns the first tick after t. It
+// returns the zero Time if there is none.
+type Ticks interface{ Next(t time.Time) time.Time }
+
+// mostLead is how early a run of another scheduler may be for [TickNear].
+const mostLead = farAhead / 2
+
+// TickNear returns the tick to which a run belongs that another scheduler starts now. It is the last tick by the nodes'
+// clocks. The next tick is taken instead if it comes in less than half of the interval, and in less than 30 s: the clock
+// of the scheduler is then ahead. It is an error if no tick has come in eight years.
+func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.Time, error) {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	tick := near(ticks, now)
+	if tick.IsZero() {
+		return tick, fmt.Errorf("no tick of the schedule %v has come in the eight years before %s", ticks, now.Format(time.RFC3339))
+	}
+	return tick, nil
+}
+
+// near returns the tick to which a run at now belongs, or the zero Time.
+func near(ticks Ticks, now time.Time) time.Time {
+	last, next := lastTick(ticks, now), ticks.Next(now)
+	if ahead := next.Sub(now); !next.IsZero() && ahead < mostLead && (last.IsZero() || ahead < now.Sub(last)) {
+		return next
+	}
+	return last
+}
+
+// lastTick returns the last tick that is not after t, or the zero Time if there is none in the eight years before.
+func lastTick(ticks Ticks, t time.Time) time.Time {
+	for back := time.Minute; back < 8*longest; back *= 4 {
+		last := ticks.Next(t.Add(-back - time.Nanosecond))
+		if last.IsZero() || last.After(t) {
+			continue
+		}
+		for next := ticks.Next(last); !next.IsZero() && !next.After(t); next = ticks.Next(next) {
+			last = next
+		}
+		return last
+	}
+	return time.Time{}
+}

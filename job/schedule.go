@@ -193,15 +193,5 @@ func (s *Schedule) Last(t time.Time) time.Time {
 	if s.every > 0 {
 		return s.Next(t).Add(-s.every)
 	}
-	for back := time.Minute; back < 8*longest; back *= 4 {
-		last := s.Next(t.Add(-back - time.Nanosecond))
-		if last.IsZero() || last.After(t) {
-			continue
-		}
-		for next := s.Next(last); !next.IsZero() && !next.After(t); next = s.Next(next) {
-			last = next
-		}
-		return last
-	}
-	return time.Time{}
+	return lastTick(s, t)
 }

@@ -74,6 +74,14 @@ var ofJobs = []mutant{{
 	name: "the tick that was taken runs again", promise: onceATick, file: "job/decide.go",
 	old: "first := t.schedule.Next(last.Tick)", new: "first := t.schedule.Next(last.Tick.Add(-1))",
 	pkg: "job", check: "TestDecisions", says: "a tick that was taken",
+}, {
+	name: "a turn goes on after its lock", promise: onceATick, file: "job/begin.go",
+	old: "t.ctx, t.tick = ctx, tick", new: "t.ctx, t.tick = context.WithoutCancel(ctx), tick",
+	pkg: "job", check: "TestATurnEndsWithItsLock", says: "two turns at a time",
+}, {
+	name: "a run that is early belongs to the tick before", promise: onceATick, file: "job/once.go",
+	old: "ahead < mostLead && (last.IsZero() || ahead < now.Sub(last))", new: "ahead < 0",
+	pkg: "job", check: "TestTheTickNearARun", says: "want 12:00:02",
 }}
 
 // onceATick is the promise of a job.
