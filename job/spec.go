@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -132,9 +133,27 @@ func (s Spec) prepare(scheduled bool) (*task, error) {
 		if next := schedule.Next(time.Unix(0, 0)); scheduled && s.Jitter > 0 && s.Jitter >= t.grace(next) {
 			return bad("Jitter is %s; it must be shorter than Grace, %s", s.Jitter, t.grace(next))
 		}
+		if gap := schedule.shortest(); scheduled && s.Jitter >= gap && s.Jitter > 0 {
+			return bad("Jitter is %s; it must be shorter than the time between two ticks, %s", s.Jitter, gap)
+		}
 	}
 	t.hash = t.fingerprint()
 	return t, nil
+}
+
+// shortest returns the shortest time between some ticks in a row.
+func (s *Schedule) shortest() time.Duration {
+	const ticks = 64
+	gap := time.Duration(math.MaxInt64)
+	last := s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for range ticks {
+		next := s.Next(last)
+		if last.IsZero() || next.IsZero() {
+			break
+		}
+		gap, last = min(gap, next.Sub(last)), next
+	}
+	return gap
 }
 
 // grace returns how late a tick may begin.

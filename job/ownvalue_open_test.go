@@ -1,3 +1,5 @@
+//go:build open
+
 package job_test
 
 import (
@@ -11,7 +13,7 @@ import (
 )
 
 // A run finds the lease in its context, and may store a value under it. If its process dies, the fleet goes on.
-func TestARunThatStoresAValueOfItsOwn(t *testing.T) {
+func TestOpenARunThatStoresAValueOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, l := newFleet(t, 3), newLedger()
 		spec := job.Spec{Name: "x", Schedule: "every 1m"}
