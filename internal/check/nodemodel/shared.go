@@ -333,13 +333,13 @@ func (n *Node) leaveShared(s script, c node.Call) (string, error) {
 	switch {
 	case !old.Shared:
 		return "L", nil
-	case head(hash.hash[left], 16) == c.Args[1]:
+	case hash.hash[left] != "" && head(hash.hash[left], 16) <= c.Args[1]:
 		return "D", nil // a repeated command
 	case !old.is || old.has.token > T || old.has.token == 0:
 		return "L", nil
 	}
 	delete(hash.hash, owner)
-	n.setEntry(c, left, T, until)
+	n.setEntry(c, left, old.has.token, until)
 	if v := n.keys[c.Keys[0]]; T+1 > old.Seen {
 		v.text = nodescript.Micros(T+1) + v.text[16:]
 	}

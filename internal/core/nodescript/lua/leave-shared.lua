@@ -12,10 +12,10 @@ local old = call('GET', key)
 @SHARES@
 if not marked then return 'L' end
 local left = call('HMGET', hash, ARGV[4])[1]
-if left and sub(left, 1, 16) == T then return 'D' end -- repeated
+if left and sub(left, 1, 16) <= T then return 'D' end -- repeated
 if not has or has > T or has == '0000000000000000' then return 'L' end
 call('HDEL', hash, owner)
-call('HSET', hash, ARGV[4], T .. ARGV[3])
+call('HSET', hash, ARGV[4], has .. ARGV[3])
 local tomb = string.format('%016.0f', T + 1)
 if tomb > seen then call('SETRANGE', key, '0', tomb) end
 call('PEXPIRE', hash, '@STAYMS@', 'GT')
