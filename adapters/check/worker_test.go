@@ -61,6 +61,7 @@ type worker struct {
 	urls   []string
 	file   *os.File
 	client *holdfast.Client
+	asked  <-chan struct{} // closed when the process shall end
 }
 
 // work is the main function of a worker. It ends when TERM comes. Its arguments are the kind, the file, the label, ahead,
@@ -86,6 +87,7 @@ func work(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	w.asked = ctx.Done()
 	return map[string]func(context.Context) error{
 		"locker": w.locker, "elector": w.elector, "robfig": w.robfig, "control": w.control,
 	}[w.kind](ctx)
@@ -102,7 +104,10 @@ func (w *worker) run(ctx context.Context, name string, tick job.Tick) error {
 	if w.takes >= 0 {
 		time.Sleep(w.takes)
 	} else {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-w.asked: // robfig/cron has no way to end a run
+		}
 	}
 	w.write("end", name, tick.Time, tick.Fence, "")
 	return nil
