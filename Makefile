@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -34,6 +34,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	go test -run ^TestProgramsInDocumentsCompile$$ . # vets them
 	@scripts/vet-bench.sh
 	@scripts/vet-fence.sh
+	@scripts/vet-adapters.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
@@ -68,6 +69,9 @@ fuzz: deps       ## every fuzz target for FUZZTIME (30s)
 
 fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 	@scripts/fence-deps.sh
+
+adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
+	cd adapters/check && go test -count=1 -v -timeout 30m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...
