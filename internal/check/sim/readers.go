@@ -33,8 +33,11 @@ func (p *Plan) drawReaders() {
 				if o.Extend > 0 {
 					o.Extend = p.Clients[a.Client].TTL
 				}
-			case d.hit(0.2) && !o.Do && !o.Nest && o.Extend == 0:
+			case d.hit(0.2) && !o.Do && !o.Nest:
 				o.Down, o.Left = true, 0
+				if d.hit(0.3) { // an Extend with a shorter TTL leaves the earlier deadline
+					o.Extend = 8 * p.Window
+				}
 			}
 		}
 	}
