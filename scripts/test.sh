@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
-low="nice -n 5"
+low="nice -n 10"
 
 e2e=./internal/check/e2e
 # The tests of e2e that run in virtual time only compute, and so does a test of chaos. The first line skips them by
@@ -35,7 +35,7 @@ compute() {
 	$low go build -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
 	$low go test -vet=off -short -timeout 30m -skip "$worlds" $second || status=1
 	$low go test -vet=off -short -timeout 30m -run "$virtual" $e2e ./internal/check/chaos || status=1
-	$low scripts/sim.sh 100000 || status=1
+	$low scripts/sim.sh 60000 || status=1
 	return $status
 }
 compute >"$log" 2>&1 &
@@ -44,7 +44,7 @@ trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 
 failed=0
 # shellcheck disable=SC2086
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 3 -parallel 8 -skip "$virtual" $first || failed=1
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 3 -parallel 6 -skip "$virtual" $first || failed=1
 wait $computing || failed=1
 cat "$log"
 go run ./internal/check/mutants -run "$mutants" || failed=1

@@ -28,7 +28,7 @@ func short(d time.Duration) Plan {
 // that run the test only counts overlaps, but the data behind a token must be right.
 func TestChaos(t *testing.T) {
 	t.Run("within", func(t *testing.T) {
-		p := short(15 * time.Second)
+		p := short(9 * time.Second)
 		if *flags.For > 0 {
 			p = Plan{}
 		}

@@ -39,7 +39,7 @@ func open(store, name string) (fence.Register, error) {
 // rounds is the number of pauses on each store.
 func rounds() int {
 	if testing.Short() {
-		return 20
+		return 8
 	}
 	return 1000
 }

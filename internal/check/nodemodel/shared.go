@@ -76,7 +76,7 @@ func (n *Node) acquireShared(s script, c node.Call) (string, error) {
 		return stale(s, now, least), nil
 	}
 	leased := max(old.Leased, old.token())
-	if from != "" && old.Expiry != 0 && old.Owner == from {
+	if from != "" && old.Expiry != 0 && old.Owner == from && old.token() > 0 {
 		leased = max(leased, old.token()+1) // a pass ends the lease before
 	}
 	p := n.plain(c)

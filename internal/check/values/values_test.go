@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	flagN    = flag.Int("values.n", 0, "run worlds with this many loads and stores together; 0: 100,000, and 15,000 with -short")
+	flagN    = flag.Int("values.n", 0, "run worlds with this many loads and stores together; 0: 100,000, and 5,000 with -short")
 	flagSeed = flag.Uint64("values.seed", 0, "run the world of this seed, and nothing else")
 )
 
@@ -17,7 +17,7 @@ var (
 func TestAValueUnderALockIsKept(t *testing.T) {
 	if *flagN == 0 {
 		if *flagN = 100_000; testing.Short() {
-			*flagN = 15_000
+			*flagN = 5_000
 		}
 	}
 	var sum World

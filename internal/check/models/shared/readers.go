@@ -19,6 +19,9 @@ func (m Model) acquireShared(n *Node, owner, stamp, from uint8, sweep bool) answ
 	if n.Entries[i] != 0 && n.Entries[i].Token() >= stamp && m.keeps(AboveOwn) {
 		return refused // a late acquire of an earlier round
 	}
+	if ended := 2*n.Token + 1; passed && n.Token > 0 { // a pass ends the writer's lease, as a release does
+		defer func() { n.Leased = max(n.Leased, ended) }()
+	}
 	m.displaceWriter(n)
 	if sweep {
 		for j, e := range n.Entries {

@@ -56,7 +56,7 @@ local function one(key, plain, mine, ttl, wants, owner)
     return 'S' .. least
   end
   -- The owner before may have had a lease. A pass ends it, as a release does: a late renewal must not join the queue.
-  if passed then own = string.format('%016.0f', own + 1) end
+  if passed and own ~= '0000000000000000' then own = string.format('%016.0f', own + 1) end
   if own and own > leased then leased = own end
 
   local value = plain and redis.pcall('GET', plain)
