@@ -16,10 +16,9 @@ import (
 // handles below it are released. A handle does not refer to its Lease, so that a child that nobody uses any more
 // becomes garbage.
 type handle struct {
-	first  *handle // took the lock, or belongs to a share; it has the fields under its lock
-	above  *handle // the handle whose context took this one; nil for the first
-	ttl    time.Duration
-	reader bool // it is one of the readers of above
+	first *handle // took the lock, or belongs to a share; it has the fields under its lock
+	above *handle // the handle whose context took this one; nil for the first
+	ttl   time.Duration
 
 	// values is the context of the call that took this handle or set. It is nil for a first handle that is in no set.
 	values context.Context
@@ -30,6 +29,7 @@ type handle struct {
 	readers int     // the number of readers below
 	ended   bool
 	shared  bool // RLock took it, or it was downgraded: it excludes no readers
+	reader  bool // it is one of the readers of above; this never changes
 	*rest
 }
 

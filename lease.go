@@ -49,7 +49,7 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 	if lock == nil {
 		lock = m.lock
 	}
-	l.held = m.client.keeper.Keep(ctx, lock, g, m.ttl, l.alarm)
+	l.held = m.client.keeper.Keep(ctx, lock, g.Won, m.ttl, l.alarm)
 	return l
 }
 

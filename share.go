@@ -19,7 +19,7 @@ type share struct {
 func (m *Mutex) opens(k kind.Kind) func(waiting.Grant) waiting.Share {
 	return func(g waiting.Grant) waiting.Share {
 		// The lease has no values of a context, because each reader has its own.
-		s := &share{held: m.client.keeper.Keep(context.Background(), k, g, m.ttl, nil)}
+		s := &share{held: m.client.keeper.Keep(context.Background(), k, g.Won, m.ttl, nil)}
 		s.root = handle{first: &s.root, ended: true, shared: true, readers: 1, rest: &none}
 		return s
 	}

@@ -75,7 +75,7 @@ func TestManyLeasesThatAreDueAtOnceAreAllRenewed(t *testing.T) {
 		defer k.Close()
 		now := fan.Now()
 		for range leases {
-			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Grant{
+			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
 				Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, set.Window),
 			}, ttl, nil)
 		}

@@ -32,7 +32,7 @@ func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 // Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes the lease. That
 // waiter then must also release the remains of the lease. If no waiter takes the lease, gap is the time for which the
 // name must stay free for clients of other libraries before the nodes hand it on.
-type Pass func(l kind.Kind, g waiting.Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration)
+type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
 // Release always ends the lease, and gives the name back on every node. It repeats the request in the background for
 // nodes that do not answer now. If pass is not nil and a waiter takes the lease, Release sends nothing: the name goes

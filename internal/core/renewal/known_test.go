@@ -26,7 +26,7 @@ func TestWhatIsKnownIsSaidAlsoUnderADeadContext(t *testing.T) {
 	cancel()
 	for range 50 {
 		suspended(t, time.Minute, func(e *Lease, _ *mute, _ func(time.Duration)) {
-			passed := func(kind.Kind, waiting.Grant, int64, clock.Instant) (bool, time.Duration) { return true, 0 }
+			passed := func(kind.Kind, waiting.Won, int64, clock.Instant) (bool, time.Duration) { return true, 0 }
 			if err := e.Release(dead, passed); err != nil {
 				t.Errorf("Release of a lease that was passed on: %v", err)
 			}
@@ -87,7 +87,7 @@ func voters(t *testing.T, says []string, after []time.Duration, f func(e *Lease)
 		k := NewKeeper(fan)
 		defer k.Close()
 		now := fan.Now()
-		f(k.Keep(context.Background(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Grant{
+		f(k.Keep(context.Background(), kind.NewExclusive(nodescript.Lock{Name: "x"}), waiting.Won{
 			Owner: "a~b~c", Token: 1, Sent: now, Deadline: quorum.Deadline(now, ttl, window),
 		}, ttl, nil))
 	})

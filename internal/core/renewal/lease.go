@@ -39,7 +39,7 @@ type Looked func(e *Lease) (undo func())
 type Lease struct {
 	keeper *Keeper
 	lock   kind.Kind
-	grant  waiting.Grant
+	grant  waiting.Won
 	reader atomic.Pointer[reader] // nil: the lease was not downgraded
 
 	mu       sync.Mutex
@@ -93,7 +93,7 @@ func (e *Lease) watcherLocked() Watcher {
 //
 // If the keeper is closed, Keep ends and releases the lease at once, because no later call would do that. If the
 // fan-out is closed too, the nodes free the name after its TTL.
-func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Grant, ttl time.Duration, looked Looked) *Lease {
+func (k *Keeper) Keep(parent context.Context, l kind.Kind, g waiting.Won, ttl time.Duration, looked Looked) *Lease {
 	e := &Lease{
 		keeper: k, lock: l, grant: g, ttl: ttl, parent: parent, looked: looked,
 		deadline: g.Deadline, highest: g.Token, over: g.Sent.Add(ttl), index: -1,

@@ -83,7 +83,7 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 				if keeps() != "a~b~c" {
 					t.Fatalf("the node keeps %q, want what was granted first", keeps())
 				}
-				e := k.Keep(t.Context(), lock, waiting.Grant{Owner: "a~b~c", Token: token, Sent: sent, Deadline: quorum.Deadline(sent, ttl, window)}, ttl, nil)
+				e := k.Keep(t.Context(), lock, waiting.Won{Owner: "a~b~c", Token: token, Sent: sent, Deadline: quorum.Deadline(sent, ttl, window)}, ttl, nil)
 				n.cut.Store(cut)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()

@@ -42,7 +42,7 @@ func TestLossesThatAreMetTogetherAreAnnouncedBeforeTheNodesAreTold(t *testing.T)
 		}
 		now := fan.Now()
 		for i := range leases {
-			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), waiting.Grant{
+			k.Keep(t.Context(), kind.NewExclusive(nodescript.Lock{Name: fmt.Sprint("x", i)}), waiting.Won{
 				Owner: "a~b~c", Token: 1, Sent: now.Add(time.Minute), Deadline: now.Add(3 * time.Second),
 			}, 10*time.Second, nil)
 		}

@@ -109,7 +109,7 @@ func whatever(t *testing.T, r *rand.Rand) (won int) {
 				time.Sleep(min(hold, g.Deadline.Sub(l.Fan.Now())))
 				g.End()
 				if gives {
-					if passed, _ := l.Pass(lock, g, g.Token, g.Sent.Add(ttl)); !passed {
+					if passed, _ := l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl)); !passed {
 						l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token), Persist: g.Sent.Add(ttl + l.Fan.Set().Window)}, nil)
 					}
 				}

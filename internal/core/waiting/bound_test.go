@@ -35,7 +35,7 @@ func neighbours(t *testing.T, n int) (all []*Locker) {
 func (l *Locker) unlock(lock *kind.Exclusive, g Grant, ttl time.Duration) {
 	g.End()
 	l.Fan.Together(func() {
-		if passed, _ := l.Pass(lock, g, g.Token, g.Sent.Add(ttl)); !passed {
+		if passed, _ := l.Pass(lock, g.Won, g.Token, g.Sent.Add(ttl)); !passed {
 			l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(lock.Lock(), g.Owner, g.Token)}, nil)
 		}
 	})

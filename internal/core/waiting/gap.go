@@ -41,4 +41,4 @@ func (l *Locker) askEvery() time.Duration {
 
 // contended reports whether a waiter of Holdfast waited for the name when the lease was granted, or the holder itself
 // had waited.
-func (g *Grant) contended() bool { return g.Others || g.waited || g.passes > 0 }
+func (g *Won) contended() bool { return g.Others || g.waited || g.passes > 0 }

@@ -10,18 +10,22 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Grant is a lease that was won.
+// Grant is a lease that was won, and what it is a lease of.
 type Grant struct {
+	Won
+	Slot  kind.Kind // of a semaphore; nil: it is the lease of a lock
+	Share Share     // of readers; nil: the lease has one user
+	Late  bool      // the caller found Share open, and nobody has reserved a part of it for the caller
+}
+
+// Won is a lease that was won.
+type Won struct {
 	Owner    string
 	Token    int64         // the fencing token, in µs of stamp time
 	Sent     clock.Instant // the instant at which Token was drawn; the validity counts from here
 	Deadline clock.Instant
 
-	Slot   kind.Kind // of a semaphore; nil: it is the lease of a lock
-	Share  Share     // of readers; nil: the lease has one user
-	Late   bool      // the caller found Share open, and nobody has reserved a part of it for the caller
 	Others bool      // a node had another waiter in its queue
-
 	waited bool      // the name came by a hand-off
 	by     bid.Nodes // nodes that granted it before it was won
 	passes int       // passes in a row since the nodes handed the name to this process
@@ -38,10 +42,10 @@ func (b *bidder) grant(l bid.Lease) Grant {
 	if s, ok := b.lock.(*kind.Slot); ok {
 		slot = s.At(l.Slot, -1)
 	}
-	return Grant{
-		Slot: slot, Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
+	return Grant{Slot: slot, Won: Won{
+		Owner: l.Owner, Token: l.Token, Sent: l.Sent, Deadline: l.Deadline, Others: l.Others,
 		by: l.By, passes: l.Passes, waited: l.Waited, late: b.late,
-	}
+	}}
 }
 
 // refusal returns the refusal for the other waiters of this process. It names this lease as held on the nodes that
@@ -60,7 +64,7 @@ func (g *Grant) refusal(n int, ttl time.Duration, now clock.Instant) *Refusal {
 type late struct{ bidder atomic.Pointer[bidder] } // nil after every node has answered
 
 // End marks the lease as ended. The caller calls it before it releases the lease: see [bid.Machine.LeaseEnded].
-func (g *Grant) End() {
+func (g *Won) End() {
 	if g.late == nil {
 		return
 	}

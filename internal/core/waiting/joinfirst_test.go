@@ -87,7 +87,7 @@ func TestTheNextInLineIsInTheQueueBeforeTheReleaseComes(t *testing.T) {
 				time.Sleep(time.Millisecond) // long enough for the use of a second connection
 				synctest.Wait()
 				l.Fan.Together(func() {
-					if passed, _ := l.Pass(b.lock, Grant{Owner: "holder~"}, 1, 0); passed {
+					if passed, _ := l.Pass(b.lock, Won{Owner: "holder~"}, 1, 0); passed {
 						t.Error("passed although the client is fair")
 					}
 					l.Fan.Send(&fanout.Message{Call: nodescript.ReleaseCall(b.lock.(*kind.Exclusive).Lock(), "holder~", 1)}, nil)

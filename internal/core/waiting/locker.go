@@ -294,7 +294,7 @@ func (l *Locker) stopped() bool {
 // Pass offers a lease that its owner has ended to a waiter of this process. It reports whether a waiter takes the
 // lease. That waiter then must also release the remains of the lease. If no waiter takes it, gap is the time for which
 // the name must stay free for clients of other libraries before the nodes hand it on. 0 means that there is no gap.
-func (l *Locker) Pass(lock kind.Kind, g Grant, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
+func (l *Locker) Pass(lock kind.Kind, g Won, highest int64, over clock.Instant) (passed bool, gap time.Duration) {
 	if l.stopped() {
 		return false, 0
 	}
