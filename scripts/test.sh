@@ -2,13 +2,13 @@
 # A sample of every check, in two lines of work at once. $1 selects the mutants.
 #
 # The first line runs with the race detector and on real servers. Most of its tests wait, and some measure time. It
-# starts with the package that waits longest. The second line only computes. It has no race detector: simulations under
+# starts with the end-to-end tests. The second line only computes. It has no race detector: simulations under
 # it are ten times slower, and its scheduler draws lots. The second line and all builds have a lower priority, so they
 # use the time for which the first line waits, and hardly delay it.
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
-low="nice -n 10"
+low="nice -n 19"
 
 e2e=./internal/check/e2e
 # The tests of e2e that run in virtual time only compute, and so does a test of chaos. The first line skips them by
@@ -24,7 +24,7 @@ computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 all=$(go list ./...)
 # shellcheck disable=SC2086 # lists of packages
-first="$e2e ./internal/check/chaos ./internal/command/cli $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
+first="./internal/check/chaos ./internal/command/cli $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
 second=$(printf '%s\n' "$all" | grep -E "$computing")
 
 log=$(mktemp)
@@ -43,8 +43,10 @@ computing=$!
 trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 
 failed=0
+# The end-to-end tests run alone: they start many processes, and some measure time.
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -parallel 4 -skip "$virtual" $e2e || failed=1
 # shellcheck disable=SC2086
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 8 -skip "$virtual" $first || failed=1
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 4 -skip "$virtual" $first || failed=1
 wait $computing || failed=1
 cat "$log"
 go run ./internal/check/mutants -run "$mutants" || failed=1

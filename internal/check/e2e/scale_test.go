@@ -89,16 +89,20 @@ func TestOneClientHoldsManyLeases(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		concurrently(n, 64, func(i int) { leases[i].Unlock(t.Context()) })
-		clear(leases)
-		before, goroutinesBefore := live(), runtime.NumGoroutine()
-		concurrently(n, 64, take)
-		if t.Failed() {
-			return
+		var taken time.Time
+		each, goroutines := int64(0), 0
+		// Goroutines of earlier tests may still end, or allocate, during a measurement. So the smallest of three counts.
+		for try := 0; try == 0 || each > most && try < 3; try++ {
+			concurrently(n, 64, func(i int) { leases[i].Unlock(t.Context()) })
+			clear(leases)
+			before, goroutinesBefore := live(), runtime.NumGoroutine()
+			concurrently(n, 64, take)
+			if t.Failed() {
+				return
+			}
+			taken = time.Now()
+			each, goroutines = (live()-before)/int64(n), runtime.NumGoroutine()-goroutinesBefore
 		}
-		taken := time.Now()
-		each := (live() - before) / int64(n)
-		goroutines := runtime.NumGoroutine() - goroutinesBefore
 		t.Logf("%d leases: %d bytes of heap each, %d goroutines more than before", n, each, goroutines)
 		// With fewer leases, a connection that the driver makes during the test would change the result. It takes half
 		// a megabyte.
