@@ -140,7 +140,7 @@ func (a *arena) lines() (all []line) {
 	return all
 }
 
-// awaits waits until enough lines tell of something.
+// awaits waits until is is true for n lines. It returns the last of these lines.
 func (a *arena) awaits(n int, what string, is func(line) bool) (last line) {
 	a.t.Helper()
 	redistest.Eventually(a.t, 90*time.Second, fmt.Sprintf("%d × %s", n, what), func() bool {

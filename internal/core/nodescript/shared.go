@@ -12,8 +12,8 @@ import (
 type Readers struct {
 	Seen   int64    // the highest token of a reader, µs; a writer's token must exceed it
 	Leased int64    // the highest token that may have been a reader's lease and has no entry
-	Count  int      // in the answer to inspect: the number of those that are alive
-	List   []Reader // in the answer to inspect: those that are alive, at most MostListed; first the lowest token, last claims
+	Count  int      // the number of live readers; only in the answer to inspect
+	List   []Reader // the live readers, at most MostListed: the lowest token first, claims last; only in the answer to inspect
 }
 
 // Reader is one reader of a name.

@@ -28,7 +28,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     local n = call('ZRANK', queue, owner)
     return n and string.format('%06d', math.min(n, 999999)) or '------'
   end
-  -- held answers who has the name. An owner with a ticket joins the queue. crowd: readers have it.
+  -- held returns the answer that names the holder. An owner with a ticket joins the queue. crowd is true if the
+  -- holders are readers.
   local function held(who, T0, last, crowd)
     local place = '------'
     if #wants == 16 then
