@@ -43,8 +43,9 @@ func (c *Client) LockAll(ctx context.Context, names []string, opts ...Option) (*
 // TryLockAll takes the locks of all names if nobody has any of them, in one round trip, or two for more than 64 names. Otherwise the error is that of
 // [Mutex.TryLock], for the first name in sorted order that was not free, and the call has no lock.
 //
-// If several clients try at the same instant for the same names, one of them gets all. If their names only overlap, all
-// of them may fail: each may meet a name that another call takes and gives back in that instant.
+// If several clients try at the same instant for the same names, one of them gets all on a single node. On several
+// nodes their votes may split in each of a few tries, and then none gets them; that is rare. If their names only
+// overlap, all of them may fail: each may meet a name that another call takes and gives back in that instant.
 //
 // The other errors and the handles for names that ctx holds are those of [Client.LockAll]. As TryLockAll does not wait,
 // it never returns [ErrOrder].

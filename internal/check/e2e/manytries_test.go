@@ -56,7 +56,7 @@ func TestOneOfTheTriesForManyNamesGetsThem(t *testing.T) {
 						set.Unlock(t.Context())
 					}
 				}
-				if none > 2 || most > 1 { // on several nodes a split vote may come in every try
+				if allowed := min(2, n-1); none > allowed || most > 1 { // on several nodes a split vote may come in every try
 					t.Errorf("in %d of %d rounds nobody got the names, although nobody held any of them before; most winners: %d", none, rounds, most)
 				}
 			})
