@@ -16,7 +16,7 @@ import (
 // Kind makes the calls for one name. Stamps, tokens, tickets and instants are µs of stamp time. A Kind is safe for
 // concurrent use.
 type Kind interface {
-	// Name returns the name with its prefix.
+	// Name returns the name of the lock, with the client's Config.Prefix before it.
 	Name() string
 	// Line returns a text. Waiters of this process with the same text form one line. The text is the name, or one that
 	// cannot be a name.

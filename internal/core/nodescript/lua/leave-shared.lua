@@ -1,6 +1,7 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- It needs no guard and no window, as release does not. A late extend of the old owner may come after it: its entry then
--- lives until that extend's expiry. The node may have an earlier stamp of the owner, of a downgrade.
+-- Like release, it needs no guard and no window. If a late extend of the old owner comes after it, the old owner has an
+-- entry again until the expiry of that extend. During a downgrade the entry may have a token below T, from an earlier
+-- request.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello

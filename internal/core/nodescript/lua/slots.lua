@@ -1,9 +1,9 @@
 -- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It has the functions for the keys of a
 -- semaphore's slots and for their shared queue.
 --
--- Each member of the queue is k(4) owner: the owner can use the slots below k. Its score is its ticket while the owner
--- waits, and -1 - slot while the owner has a claim of that slot. When the claim has ended, the member is stale: it has
--- no effect, and the next claim or grant of the slot removes it.
+-- Each member of the queue is a text: k in four digits, and then an owner that can use the slots below k. The member's
+-- score is the owner's ticket while the owner waits. While the owner has a claim of a slot, the score is -1 - slot. When
+-- the claim has ended, the member is stale: it has no effect, and the next claim or grant of the slot removes it.
 local ZERO, RANK = '0000000000000000', '------'
 local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
 local function sound(old) return #old >= 65 and #old <= @LONGEST@ end
