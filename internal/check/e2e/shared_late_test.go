@@ -40,8 +40,8 @@ func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, other, b.now(), time.Second), "another reader beside the downgraded lease")
 }
 
-// The last request of a downgrade may not reach a node that has an earlier one. UnlockAt then ends that one too, instead
-// of leaving it to its TTL.
+// A node may have an earlier request of a downgrade, and not the last one. UnlockAt also ends the reader that this
+// request made. Otherwise it would stay for its TTL.
 func TestUnlockAtEndsAnUnfinishedDowngrade(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slots are the keys of a semaphore. A member of its queue is k(4) owner. Its score is its ticket while it waits, and
-// -1 - slot while it has a claim of that slot.
+// slots are the keys of a semaphore. A member of its queue is a text: k in four digits, and then an owner. The member's
+// score is the owner's ticket while the owner waits, and -1 - slot while the owner has a claim of that slot.
 type slots struct {
 	n     *Node
 	s     script
@@ -138,7 +138,8 @@ func (q slots) next(slot int, old stored, me string) string {
 	return ""
 }
 
-// reach returns the largest number of slots that a waiter can use, 0 if nobody waits. It does not count many waiters.
+// reach returns the largest number of slots that a waiter can use, 0 if nobody waits. If many wait, it returns the
+// largest number that any caller may use, and does not look at each waiter.
 func (q slots) reach() (largest int) {
 	all := q.waiters()
 	if len(all) >= 64 {

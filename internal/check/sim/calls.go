@@ -30,7 +30,7 @@ func opOf(c node.Call) (op nodescript.Op, width int) {
 
 const slotDigits = 4
 
-// acquires, releases, extends and lefts tell calls by their operation.
+// acquires, releases, extends and lefts report whether a call is of this operation.
 func acquires(c node.Call) bool {
 	op, _ := opOf(c)
 	return op == nodescript.Acquire || op == nodescript.AcquireSlot

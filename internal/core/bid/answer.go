@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Answered takes a node's answer to the stamp of the round tag.
+// Answered takes a node's answer to the stamp of a round. tag is the number of that round.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
 	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)

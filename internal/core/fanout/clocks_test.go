@@ -33,8 +33,8 @@ func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...stri
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// While a move of the clocks settles, no other message shows that the clocks are right again. Once a client met the
-// clocks in a bad moment and waited for MaxTTL + W. Then it had to wait as long once more.
+// While a move of the clocks settles, no other message shows that the clocks are right again. Without the reading of
+// this test, a client that met the clocks in a bad moment waited for MaxTTL + W, and then for the same time again.
 func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
