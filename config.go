@@ -68,7 +68,7 @@ type Config struct {
 
 	// Private omits the plain key, which other Redlock libraries see and respect. Each lock then needs fewer commands.
 	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise a client that
-	// sets the key may hand the name to a private one. The first client then takes its own key for a foreign lock, for
+	// sets the key may hand the name to a private one. The first client then treats its own key as a foreign lock, for
 	// up to a second. Defaults to false.
 	Private bool
 

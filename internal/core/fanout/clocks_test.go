@@ -196,7 +196,7 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 }
 
 // A client's clock that is being set right runs 400 µs a second ahead of the nodes' clocks for hours, while the client
-// works. The client must not take this for a move of the nodes' clocks, because after a move it would get no lock for
+// works. The client must not treat this as a move of the nodes' clocks, because after a move it would get no lock for
 // MaxTTL + W.
 func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 	for _, rate := range []time.Duration{-1000, 400, 1000} { // in µs a second
