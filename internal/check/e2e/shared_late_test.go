@@ -9,18 +9,19 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// hears subscribes to the inbox of a client on a node.
-func (s *set) hears(t *testing.T, i int, client string) {
+// hears subscribes to the inbox of a client on a node. The channel has its messages.
+func (s *set) hears(t *testing.T, i int, client string) <-chan string {
 	t.Helper()
 	n := s.dial(i)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { _ = n.Listen(ctx, nodescript.Inbox(client), func(string) {}); close(done) }()
+	done, inbox := make(chan struct{}), make(chan string, 100)
+	go func() { _ = n.Listen(ctx, nodescript.Inbox(client), func(m string) { inbox <- m }); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
 	redistest.Eventually(t, 10*time.Second, "the subscription", func() bool {
 		v := s.servers[i].MustDo(t, "PUBSUB", "NUMSUB", nodescript.Inbox(client)).([]any)
 		return v[1] == int64(1)
 	})
+	return inbox
 }
 
 // A renewal of the exclusive lease may come after the node has made it a shared one. It must not put the ended lease in

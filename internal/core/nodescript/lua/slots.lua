@@ -52,6 +52,15 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
+-- tell sends a member of the queue the news that it has a claim of a slot, and reports whether anybody hears it. seen is
+-- that of the slot's record.
+local function tell(queue, slot, seen, member)
+  local owner = sub(member, 5)
+  local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+  local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. owner .. '\n0' .. keyof(queue, slot))
+  return type(heard) == 'number' and heard > 0
+end
+
 -- nextslot claims a free slot for the first waiter that can use it, and returns that member of the queue. It removes
 -- waiters whose connection is gone. If the member is `me`, nextslot makes no claim.
 local function nextslot(queue, slot, old, me)
@@ -62,11 +71,8 @@ local function nextslot(queue, slot, old, me)
     if (tonumber(sub(member, 1, 4)) or 0) <= slot then
       cannot = cannot + 1
     else
-      local owner = sub(member, 5)
-      local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
       local seen = rest(old, '')
-      local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. owner .. '\n0' .. keyof(queue, slot))
-      if type(heard) == 'number' and heard > 0 then
+      if tell(queue, slot, seen, member) then
         claim(queue, slot, old, '', member, soon())
         return member
       end
