@@ -187,7 +187,7 @@ func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 					var held []*holdfast.Lease
 					lost := 0
 					var why error
-					for i := range 20 {
+					for i := range 2 { // all leases share the client's voters, so two show what twenty would
 						held = append(held, lock(t, c, fmt.Sprint("held", i)))
 					}
 					if hung {
