@@ -101,8 +101,8 @@ func (k spoiling) masks() (list []uint) {
 		}
 	}
 	if testing.Short() && k.groups > 1 {
-		for i := range 5 {
-			for _, neighbours := range []uint{0b11, 0b111} {
+		for _, neighbours := range []uint{0b11, 0b111} {
+			for i := range 5 {
 				list = append(list, (neighbours<<i|neighbours<<i>>5)&(1<<5-1))
 			}
 		}
