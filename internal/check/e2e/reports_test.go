@@ -152,7 +152,7 @@ func (b *once) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for _, ttl := range []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second} {
+	for _, ttl := range []time.Duration{2 * time.Second, 5 * time.Second} {
 		for _, trip := range []time.Duration{2, 50} {
 			for mode := range 4 {
 				hung, stranger := mode&1 != 0, mode&2 != 0
@@ -193,7 +193,7 @@ func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 					if hung {
 						ways[3].way.Store(int64(time.Hour))
 					}
-					for i := range 60 {
+					for i := range 30 {
 						time.Sleep(3*time.Second + 37*time.Millisecond)
 						ways[i%3].breaks.Store(true)
 						for k, l := range held {
