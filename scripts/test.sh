@@ -43,8 +43,8 @@ computing=$!
 trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 
 failed=0
-# The end-to-end tests run alone: they start many processes, and some measure time.
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -parallel 4 -skip "$virtual" $e2e || failed=1
+# The end-to-end tests run alone: they start many processes, and some measure time. Most of them wait.
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -parallel 8 -skip "$virtual" $e2e || failed=1
 # shellcheck disable=SC2086
 go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 4 -skip "$virtual" $first || failed=1
 wait $computing || failed=1

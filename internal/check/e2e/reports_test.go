@@ -152,7 +152,7 @@ func (b *once) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for _, ttl := range []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second} {
+	for _, ttl := range []time.Duration{2 * time.Second, 5 * time.Second} {
 		for _, trip := range []time.Duration{2, 50} {
 			for mode := range 4 {
 				hung, stranger := mode&1 != 0, mode&2 != 0
@@ -187,13 +187,13 @@ func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 					var held []*holdfast.Lease
 					lost := 0
 					var why error
-					for i := range 20 {
+					for i := range 2 { // all leases share the client's voters, so two show what twenty would
 						held = append(held, lock(t, c, fmt.Sprint("held", i)))
 					}
 					if hung {
 						ways[3].way.Store(int64(time.Hour))
 					}
-					for i := range 60 {
+					for i := range 30 {
 						time.Sleep(3*time.Second + 37*time.Millisecond)
 						ways[i%3].breaks.Store(true)
 						for k, l := range held {

@@ -47,7 +47,7 @@ func forgetful(t *testing.T, opts ...redistest.Option) (s *set, competitor *hold
 // nobodyBefore fails the test if c gets the lock before the time quarantine has passed since start.
 func nobodyBefore(t *testing.T, c *holdfast.Client, start time.Time, quarantine time.Duration) {
 	t.Helper()
-	lock(t, c, "x").Unlock(t.Context())
+	lock(t, c, "x", holdfast.WaitThroughOutages()).Unlock(t.Context())
 	if waited := time.Since(start); waited < quarantine {
 		t.Errorf("acquired %s after a majority forgot the lock; want at least MaxTTL + W = %s", waited, quarantine)
 	} else {

@@ -29,7 +29,7 @@ func (s *set) hears(t *testing.T, i int, client string) <-chan string {
 func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.bare(t, 0)
+	b := s.wide(t, 0)
 	s.hears(t, 0, "client")
 	writer := nodescript.NewOwner("a", "client", 1, []byte("random"))
 	reader := nodescript.ReaderOwner(nodescript.NewOwner("a", "client", 2, []byte("random")))
@@ -37,7 +37,7 @@ func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 	T := b.now()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, writer, T, time.Second), "an acquire of a free name")
 	b.says(nodescript.Granted, nodescript.PassCall(bareLock, reader, T+2, time.Second, writer), "a downgrade")
-	b.says(nodescript.Lost, nodescript.ExtendCall(bareLock, writer, T, T+1, T+second, time.Second, window), "a late renewal")
+	b.says(nodescript.Lost, nodescript.ExtendCall(bareLock, writer, T, T+1, T+second, time.Second, wideWindow), "a late renewal")
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, other, b.now(), time.Second), "another reader beside the downgraded lease")
 }
 
@@ -46,7 +46,7 @@ func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 func TestUnlockAtEndsAnUnfinishedDowngrade(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.bare(t, 0)
+	b := s.wide(t, 0)
 	writer := nodescript.NewOwner("a", "client", 1, []byte("random"))
 	reader := nodescript.ReaderOwner(nodescript.NewOwner("a", "client", 2, []byte("random")))
 	T := b.now()

@@ -17,7 +17,7 @@ import (
 // writers wait all the time.
 func TestNobodyStarves(t *testing.T) {
 	t.Parallel()
-	const turns = 20
+	turns := inShort(20, 10)
 	for _, many := range []string{"readers", "writers"} {
 		t.Run("among "+many, func(t *testing.T) {
 			t.Parallel()
