@@ -20,7 +20,7 @@ import (
 )
 
 // patienceInTests limits every wait of a script.
-const patienceInTests = 20 * time.Second
+const patienceInTests = time.Minute
 
 // commands are the commands of scripts beside those of testscript. ID names a process in the background.
 //
@@ -57,8 +57,8 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 	// A short MaxTTL keeps quarantines short. The window is wide and the node timeout long, so that a call that waits for
 	// a processor is neither late nor timed out. The settings of other programs must not reach the script.
-	env.Setenv("HOLDFAST_MAX_TTL", "2s")
-	env.Setenv("HOLDFAST_WINDOW", "200ms")
+	env.Setenv("HOLDFAST_MAX_TTL", "4s")
+	env.Setenv("HOLDFAST_WINDOW", "250ms")
 	env.Setenv("TEST_NODE_TIMEOUT", "1s")
 	for _, v := range []string{"HOLDFAST_CLUSTER", "HOLDFAST_DURABLE", "HOLDFAST_QUIET", "HOLDFAST_NAME", "HOLDFAST_OWNER", "HOLDFAST_OWNERS", "HOLDFAST_FENCE", "HOLDFAST_FENCES", "HOLDFAST_GROUP"} {
 		env.Setenv(v, "")
