@@ -9,8 +9,8 @@ T ?= 10m
 EVERY ?= 5s
 SERVER ?= redis-server
 export ONLY SERVER FRESH
-# These are a few of the mutants: of a node's scripts, of the votes, of the renewal and of the waiting. Their checks run on
-# a modelled clock or in virtual time, so a busy machine does not matter, and their packages are built quickly.
+# These are a few of the mutants: of a node's scripts, of the votes, of the renewal and of the waiting. Their checks do not
+# depend on the load of the machine, and their packages are built quickly.
 SAMPLE = ^(a reader.s release leaves no tombstone|grants of different stamps counted together|a renewal counts after the old deadline|what is handed over between two bids is never answered)$$
 
 help:            ## this list
