@@ -190,6 +190,7 @@ func (a *arena) awaits(n int) {
 // Twenty processes, or eight with -short, run a job of 5 ms at every second. The clocks of the servers are hours behind those of the
 // processes, and one of them leaps two hours ahead. Each tick runs once, and by the servers' time.
 func TestManyProcessesRunEachTickOnce(t *testing.T) {
+	t.Parallel()
 	const behind = -5 * time.Hour
 	a := newArena(t, job.CrashSkip, 5*time.Millisecond, behind, behind, behind+50*time.Millisecond)
 	processes := 20
@@ -223,8 +224,10 @@ func TestManyProcessesRunEachTickOnce(t *testing.T) {
 // The process that runs the job is killed in the middle of the run, again and again. With skip no tick begins twice; with
 // retry each tick is done.
 func TestKilledProcesses(t *testing.T) {
+	t.Parallel()
 	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
 		t.Run(string(crash), func(t *testing.T) {
+			t.Parallel()
 			a := newArena(t, crash, 100*time.Millisecond, 0, 100*time.Millisecond, -100*time.Millisecond)
 			for range 4 {
 				a.start()

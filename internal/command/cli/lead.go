@@ -173,8 +173,7 @@ func (l *leading) campaign() {
 func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	s := l.stop()
 	if l.stop = nil; s != nil {
-		l.failed = s
-		return errLed
+		return l.end(s)
 	}
 	l.resume()
 	lease, _ := holdfast.FromContext(ctx)
@@ -182,8 +181,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	l.waiter.said = ""
 	dog, err := childprocess.StartWatchdog(l.f.grace.value, l.settings.windowOrDefault(), l.tell)
 	if err != nil {
-		l.failed = err
-		return errLed
+		return l.end(err)
 	}
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
@@ -199,8 +197,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 		l.campaign()
 		return nil
 	case err != nil:
-		l.failed = notStarted(err)
-		return errLed
+		return l.end(notStarted(err))
 	}
 	var publishing sync.WaitGroup
 	told, quiet := context.WithCancel(ctx)
@@ -212,16 +209,21 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	publishing.Wait()
 	c.Finish()
 	if l.child = c; !lost {
-		l.failed = exit(c.Exit().Code())
-		return errLed
+		return l.end(exit(c.Exit().Code()))
 	}
 	l.sig.received()
 	if by := c.EndedBy(); by != 0 { // a signal ended the command, so it ends lead too
-		l.failed = exit(exitSignal + int(by))
-		return errLed
+		return l.end(exit(exitSignal + int(by)))
 	}
 	l.campaign()
 	return nil
+}
+
+// end ends lead with a result. It also cancels the Run, which would campaign again if the lock was lost at the same time.
+func (l *leading) end(result error) error {
+	l.failed = result
+	l.cancel(errLed)
+	return errLed
 }
 
 // publish shows the value. It tries again while too few nodes answer.
