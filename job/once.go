@@ -182,7 +182,8 @@ func near(ticks Ticks, now time.Time) time.Time {
 
 // lastTick returns the last tick that is not after t, or the zero Time if there is none in the eight years before.
 func lastTick(ticks Ticks, t time.Time) time.Time {
-	for back := time.Minute; back < 8*longest; back *= 4 {
+	for back := time.Minute; back < 4*8*longest; back *= 4 {
+		back = min(back, 8*longest) // the last look: from one 29 February to the next it may be eight years
 		last := ticks.Next(t.Add(-back - time.Nanosecond))
 		if last.IsZero() || last.After(t) {
 			continue

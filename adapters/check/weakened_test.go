@@ -16,7 +16,7 @@ type weakened struct {
 
 var weakenings = []weakened{
 	{"the locker takes no tick", "gocron", "locker.go", "begun, err := k.spec.Begin(ctx, l.client, tick)",
-		"begun, err := k.spec.Begin(ctx, l.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "../check TestEachTickRunsOnce/locker"},
+		"begun, err := k.spec.Begin(ctx, l.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "check TestEachTickRunsOnce/locker"},
 	{"a task runs without its lock", "gocron", "task.go", "if t == nil || t.taken {\n\t\treturn nil", "if t == nil {\n\t\treturn &turn{Turn: new(job.Turn), locker: l, name: name}",
 		"TestATaskEndsWithItsLock"},
 	{"two tasks run under one lock", "gocron", "task.go", "if t == nil || t.taken {", "if t == nil {", "TestOneTaskRunsUnderALock"},
@@ -24,7 +24,7 @@ var weakenings = []weakened{
 		"TestATaskEndsWithItsLock"},
 	{"a task hides that its lock was lost", "gocron", "task.go", "err == nil && t.Context().Err() != nil", "false", "TestATaskEndsWithItsLock"},
 	{"an old run takes the lock of the next one away", "gocron", "locker.go", "if t.locker.turns[t.name] == t {", "if true {",
-		"../check TestAnOldRunLeavesTheNextOneItsLock"},
+		"check TestAnOldRunLeavesTheNextOneItsLock"},
 	{"a leader's task goes on after a loss", "gocron", "elector.go", "context.WithCancelCause(lease.Context())", "context.WithCancelCause(context.Background())",
 		"TestATaskEndsWithTheLeadership"},
 	{"a task runs without leadership", "gocron", "elector.go", "if err != nil {\n\t\t\te.mu.Unlock()\n\t\t\treturn err", "if err != nil {\n\t\t\te.mu.Unlock()\n\t\t\treturn fn(ctx)",
@@ -32,7 +32,7 @@ var weakenings = []weakened{
 	{"a leader resigns before its tasks have ended", "gocron", "elector.go", "e.mu.Unlock()\n\te.tasks.Wait()", "e.mu.Unlock()", "TestOneProcessLeads"},
 	{"a lost leader leads", "gocron", "elector.go", "e.set(nil, context.Cause(lease.Context()))", "<-ctx.Done()", "TestATaskEndsWithTheLeadership"},
 	{"the wrapper takes no tick", "robfigcron", "wrapper.go", "return r.spec.Begin(ctx, r.client, tick)",
-		"return r.spec.Begin(ctx, r.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "../check TestEachTickRunsOnce/robfig"},
+		"return r.spec.Begin(ctx, r.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "check TestEachTickRunsOnce/robfig"},
 	{"a taken tick runs", "robfigcron", "wrapper.go", "log.Debug(\"job not run here\", \"job\", r.spec.Name, \"error\", err)\n\t\treturn", "_ = fn(context.Background(), job.Tick{})\n\t\treturn",
 		"TestAWrappedJobRunsOncePerTick"},
 	{"a run goes on after its lock", "robfigcron", "wrapper.go", "err = fn(t.Context(), t.Tick())", "err = fn(context.WithoutCancel(t.Context()), t.Tick())",
