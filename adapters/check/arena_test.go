@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 // line is one line of the file.
@@ -66,6 +68,11 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	t.Cleanup(func() {
+		if t.Failed() {
+			a.explain(urls)
+		}
+	})
 	c.Admin().Trust(t.Context())
 	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool {
 		n := 0
@@ -77,6 +84,28 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 		return n == len(servers)
 	})
 	return a
+}
+
+// explain logs what the nodes know about the first job, after a failure.
+func (a *arena) explain(urls []string) {
+	c, err := open("test", urls)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	ctx := context.Background()
+	now, err := c.Now(ctx)
+	a.t.Logf("the nodes' time is %s, %v", now, err)
+	last, err := job.Last(ctx, c, "job0")
+	a.t.Logf("the last outcome is %+v, %v", last, err)
+	status, err := c.Status(ctx, "job0")
+	a.t.Logf("the status is %+v, %v", status, err)
+	for _, n := range c.Admin().Nodes(ctx) {
+		a.t.Logf("node %s", n)
+	}
+	for _, l := range a.lines() {
+		a.t.Logf("%+v", l)
+	}
 }
 
 // threeApart returns how far the clocks of three processes are ahead, if each is apart from the next.

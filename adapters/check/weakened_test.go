@@ -17,7 +17,7 @@ type weakened struct {
 var weakenings = []weakened{
 	{"the locker takes no tick", "gocron", "locker.go", "begun, err := k.spec.Begin(ctx, l.client, tick)",
 		"begun, err := k.spec.Begin(ctx, l.client, tick.Add(time.Duration(time.Now().Unix()%1000)))", "check TestEachTickRunsOnce/locker"},
-	{"a task runs without its lock", "gocron", "task.go", "if t == nil || t.taken {\n\t\treturn nil", "if t == nil {\n\t\treturn &turn{Turn: new(job.Turn), locker: l, name: name}",
+	{"a task runs without its lock", "gocron", "task.go", "return fmt.Errorf(\"job %q: %w\", name, ErrNotLocked)", "return fn(ctx, job.Tick{})",
 		"TestATaskEndsWithItsLock"},
 	{"two tasks run under one lock", "gocron", "task.go", "if t == nil || t.taken {", "if t == nil {", "TestOneTaskRunsUnderALock"},
 	{"a task goes on after its lock", "gocron", "task.go", "context.WithCancelCause(t.Context())", "context.WithCancelCause(context.Background())",

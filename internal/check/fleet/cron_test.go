@@ -20,12 +20,15 @@ import (
 // cronSlack is how far the token of a run may be off the nodes' time.
 const cronSlack = 200 * time.Millisecond
 
-// crontab has a job for each policy.
+// crontab has a job for each policy. The last one runs a tick again if its machine dies.
 const crontab = `
-every %[1]s  skip  [missed=skip grace=%[2]s]  ./work
-every %[1]s  once  [missed=once]              ./work
-every %[1]s  all   [missed=all]               ./work
+every %[1]s  skip   [missed=skip grace=%[2]s]    ./work
+every %[1]s  once   [missed=once]                ./work
+every %[1]s  all    [missed=all]                 ./work
+every %[1]s  retry  [missed=all on-crash=retry]  ./work
 `
+
+var cronJobs = []string{"skip", "once", "all", "retry"}
 
 // work is the command of each job.
 const work = `#!/bin/sh
@@ -171,13 +174,14 @@ func (f *cronFleet) outage() {
 		f.start(i)
 	}
 	after := up.Truncate(f.every).Unix()
-	for _, job := range []string{"skip", "once", "all"} {
+	for _, job := range cronJobs {
 		f.awaits(seen, 1, "a run of "+job+" after the outage", func(l cronLine) bool { return l.what == "end" && l.job == job && l.tick >= after })
 	}
 }
 
 // Three machines run one cron file. They are killed or ended in turn, and start again. At times all of them are away. No
-// tick runs twice. The policy of each job decides about the ticks that were missed.
+// tick runs twice, except that retry runs a tick again until one run has ended. The policy of each job decides about the
+// ticks that were missed.
 func TestMachinesOfCronAreKilledInTurn(t *testing.T) {
 	t.Parallel()
 	f := newCronFleet(t)
@@ -192,7 +196,7 @@ func TestMachinesOfCronAreKilledInTurn(t *testing.T) {
 		f.end(i, syscall.SIGTERM)
 	}
 	all := f.lines()
-	for _, job := range []string{"skip", "once", "all"} {
+	for _, job := range cronJobs {
 		f.judge(job, slices.DeleteFunc(slices.Clone(all), func(l cronLine) bool { return l.job != job }))
 	}
 }
@@ -201,15 +205,14 @@ func TestMachinesOfCronAreKilledInTurn(t *testing.T) {
 func (f *cronFleet) judge(job string, all []cronLine) {
 	f.t.Helper()
 	step, grace := int64(f.every/time.Second), f.every/2
-	began, byMachine := map[int64]int{}, map[string]int{}
-	ticks, runs, twice, missing, late, unended := 0, 0, 0, 0, 0, 0
+	began, done, byMachine := map[int64]int{}, map[int64]int{}, map[string]int{}
+	ticks, runs, again, missing, undone, late := 0, 0, 0, 0, 0, 0
 	last := all[0].tick
 	for _, l := range all {
 		if l.what != "begin" {
-			unended--
+			done[l.tick]++
 			continue
 		}
-		unended++
 		began[l.tick]++
 		byMachine[l.machine]++
 		last = max(last, l.tick)
@@ -224,22 +227,29 @@ func (f *cronFleet) judge(job string, all []cronLine) {
 	for tick := all[0].tick; tick <= last; tick += step {
 		ticks++
 		runs += began[tick]
-		twice += max(0, began[tick]-1)
+		again += max(0, began[tick]-1)
 		if began[tick] == 0 {
 			missing++
+		} else if done[tick] == 0 && tick < last {
+			undone++
 		}
 	}
-	f.t.Logf("%s: %d ticks, %d runs, %d ticks twice, %d without a run, %d runs began more than %s late, %d runs did not end; %d machines killed or ended, %d outages; by machine %v",
-		job, ticks, runs, twice, missing, late, grace, unended, f.ended, len(f.outages), byMachine)
-	if twice > 0 {
-		f.t.Errorf("%s: %d ticks ran twice", job, twice)
+	f.t.Logf("%s: %d ticks, %d runs, %d of them again, %d ticks without a run, %d began and did not end, %d runs began more than %s late; %d machines killed or ended, %d outages; by machine %v",
+		job, ticks, runs, again, missing, undone, late, grace, f.ended, len(f.outages), byMachine)
+	switch retry := job == "retry"; {
+	case !retry && again > 0:
+		f.t.Errorf("%s: %d runs of a tick that began before", job, again)
+	case retry && missing+undone > 0:
+		f.t.Errorf("retry: %d ticks did not run, %d did not end", missing, undone)
+	case retry && again > f.ended:
+		f.t.Errorf("retry: %d runs again, and %d machines ended", again, f.ended)
 	}
 	// A machine that is killed after it took a tick, and before the command wrote its line, leaves a tick without a run.
 	if job == "all" && missing > f.ended {
 		f.t.Errorf("all: %d ticks did not run, and %d machines ended", missing, f.ended)
 	}
-	if unended > f.ended {
-		f.t.Errorf("%s: %d runs did not end, and %d machines ended", job, unended, f.ended)
+	if undone > f.ended {
+		f.t.Errorf("%s: %d runs did not end, and %d machines ended", job, undone, f.ended)
 	}
 	if len(byMachine) < len(f.machines) && ticks > 100 {
 		f.t.Errorf("%s: only these machines ran it: %v", job, byMachine)
@@ -247,12 +257,12 @@ func (f *cronFleet) judge(job string, all []cronLine) {
 	for _, o := range f.outages {
 		present := o.up.Truncate(f.every).Unix() // the last tick before the machines came back
 		for tick := o.down.Truncate(f.every).Unix() + step; tick < present; tick += step {
-			if want := map[string]int{"all": 1}[job]; began[tick] != want {
+			if want := map[string]int{"all": 1, "retry": 1}[job]; began[tick] != want {
 				f.t.Errorf("%s: the tick %d in an outage ran %d times, want %d", job, tick, began[tick], want)
 			}
 		}
-		if job == "all" && began[present] != 1 {
-			f.t.Errorf("all: the last tick of an outage, %d, ran %d times", present, began[present])
+		if missedAll := job == "all" || job == "retry"; missedAll && began[present] != 1 {
+			f.t.Errorf("%s: the last tick of an outage, %d, ran %d times", job, present, began[present])
 		}
 	}
 	if job == "once" && len(f.outages) > 10 && late == 0 {
