@@ -77,7 +77,7 @@ func TestEachWeakenedAdapterIsNoticed(t *testing.T) {
 			if elsewhere, name, ok := strings.Cut(w.check, " "); ok {
 				module, check = elsewhere, name
 			}
-			said, err := exec.Command("go", "-C", filepath.Join("..", module), "test", "-short", "-count=1", "-vet=off", "-timeout=60s", "-overlay", overlay, "-run", "^"+strings.ReplaceAll(check, "/", "$/^")+"$", ".").CombinedOutput()
+			said, err := exec.Command("go", "-C", filepath.Join("..", module), "test", "-short", "-count=1", "-vet=off", "-timeout=30s", "-overlay", overlay, "-run", "^"+strings.ReplaceAll(check, "/", "$/^")+"$", ".").CombinedOutput()
 			if top, _, _ := strings.Cut(check, "/"); err == nil || !strings.Contains(string(said), "--- FAIL: "+top) && !strings.Contains(string(said), "panic: test timed out") {
 				t.Errorf("%s does not fail: %v\n%s", check, err, said)
 			}
