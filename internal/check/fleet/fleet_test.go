@@ -58,6 +58,7 @@ func TestManyProcessesRunEachTickOnce(t *testing.T) {
 func TestKilledProcesses(t *testing.T) {
 	for _, crash := range []job.OnCrash{job.CrashSkip, job.CrashRetry} {
 		t.Run(string(crash), func(t *testing.T) {
+			t.Parallel()
 			a := newArena(t, crash, 100*time.Millisecond, 0, 100*time.Millisecond, -100*time.Millisecond)
 			for range 4 {
 				a.start()
