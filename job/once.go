@@ -29,6 +29,11 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
+	return s.once(ctx, client, tick, func() {}, fn)
+}
+
+// once does the work of Once. It calls locked when it has the lock, before it stores anything.
+func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
 		return false, err
@@ -56,6 +61,7 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
+	locked()
 	h := &held{runner: r, lease: l}
 	defer h.release()
 	last, err := h.load(ctx)

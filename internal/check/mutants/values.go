@@ -90,6 +90,10 @@ var ofJobs = []mutant{{
 	name: "a drained job takes the next tick", promise: onceATick, file: "job/run.go",
 	old: "if err == nil && ctx.Err() != nil {", new: "if false {",
 	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "runs after the drain",
+}, {
+	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
+	old: "(last.over() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.over() || s.OnCrash != CrashRetry) {",
+	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
 }}
 
 // onceATick is the promise of a job.
