@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters fleet
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -73,6 +73,10 @@ fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	cd adapters/check && go test -count=1 -v -timeout 30m ./...
+
+fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty restarts, holdfast cron on 3 machines, gocron beside them (20 minutes)
+	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
+	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...

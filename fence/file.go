@@ -136,7 +136,8 @@ func (f File) replace(path, through string, content []byte) error {
 		err = next.Sync()
 	}
 	if err = errors.Join(err, next.Close()); err != nil {
-		return err
+		// On a full disk half a value would take the space that the marks of the next access need.
+		return errors.Join(err, os.Remove(through))
 	}
 	if err := os.Rename(next.Name(), path); err != nil || f.NoSync {
 		return err

@@ -50,6 +50,8 @@
 // same report appears if two machines have different time zone data. To change a schedule without a mixture, stop the
 // fleet or give the job a new name.
 //
+// A process that changes or ends a job closes [Spec.Drain]: the run that goes on ends by itself, and no other one begins.
+//
 // # A program that a scheduler starts
 //
 // [Once] runs a function for one tick. It suits a crontab that is the same on every machine: all of them call Once with

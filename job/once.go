@@ -29,6 +29,11 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
+	return s.once(ctx, client, tick, func() {}, fn)
+}
+
+// once does the work of Once. It calls locked when it has the lock, before it stores anything.
+func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
 		return false, err
@@ -56,6 +61,7 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
+	locked()
 	h := &held{runner: r, lease: l}
 	defer h.release()
 	last, err := h.load(ctx)
@@ -184,7 +190,8 @@ func near(ticks Ticks, now time.Time) time.Time {
 
 // lastTick returns the last tick that is not after t, or the zero Time if there is none in the eight years before.
 func lastTick(ticks Ticks, t time.Time) time.Time {
-	for back := time.Minute; back < 8*longest; back *= 4 {
+	for back := time.Minute; back < 4*8*longest; back *= 4 {
+		back = min(back, 8*longest) // the last look: from one 29 February to the next it may be eight years
 		last := ticks.Next(t.Add(-back - time.Nanosecond))
 		if last.IsZero() || last.After(t) {
 			continue

@@ -28,8 +28,14 @@ const (
 
 const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 
+// leapYears is how many years a parser looks ahead. From 2096 to 2104 there is no 29 February.
+const leapYears = 9
+
 // These parsers differ in days: in the first both day fields must fit, in the second one of them is enough.
-var fields, eitherDay = cron.MustNewParser(parts), cron.MustNewParser(parts | cron.DowOrDom)
+var (
+	fields    = cron.MustNewParser(parts).WithMaxSearchYears(leapYears)
+	eitherDay = cron.MustNewParser(parts | cron.DowOrDom).WithMaxSearchYears(leapYears)
+)
 
 // ParseSchedule reads a schedule:
 //

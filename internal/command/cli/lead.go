@@ -114,26 +114,17 @@ var errLed = errors.New("the command has ended")
 
 // leadWith runs command whenever this process leads, until it ends by itself. It returns the last command that started.
 func (a *app) leadWith(name string, command []string, f leadFlags) (*childprocess.Child, error) {
-	if err := childprocess.Supported(); err != nil {
-		return nil, notStarted(err)
-	}
-	path, err := childprocess.Find(command[0])
-	if err != nil {
-		return nil, notStarted(err)
-	}
-	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
-	sig := catchSignals()
-	a.signals = *sig
+	defer start.client.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	w := &waiter{talker: a.talker, client: client, through: true, give: cancel}
-	l := &leading{app: a, command: command, path: path, f: f, sig: sig, cancel: cancel, waiter: w}
+	w := &waiter{talker: a.talker, client: start.client, through: true, give: cancel}
+	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
 	l.campaign()
-	err = client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
+	err = start.client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
 	if l.stop != nil { // it ended during a campaign
 		if s := l.stop(); s != nil {
 			return l.child, s
