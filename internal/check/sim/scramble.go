@@ -7,7 +7,7 @@ import "time"
 // grant.
 
 // isScramble reports whether a seed makes a scramble world.
-func isScramble(seed uint64) bool { return luck(seed, 's', 'c')%64 == 0 }
+func isScramble(seed uint64) bool { return luck(seed, 's', 'c')%24 == 0 }
 
 // drawScramble makes the plan of a scramble world: clients that want slots at the same moments.
 func drawScramble(seed uint64) *Plan {
@@ -36,10 +36,10 @@ func drawScramble(seed uint64) *Plan {
 	p.Actors[0].Wish = []int{0}
 	p.Heal = 24 * rush
 	all := uint32(1)<<len(p.Clients) - 1
-	for _, k := range []Kind{Duplicate, Delay, Loss} {
-		f := Fault{ID: len(p.Faults), Kind: k, For: p.Heal * 9 / 10, Nodes: 1<<p.N - 1, Clients: all, P: pick(&d, 0.1, 0.3, 0.6)}
-		if k == Loss {
-			f.P, f.Back = 0.05, d.hit(0.5)
+	for id, k := range []Kind{Duplicate, Delay} { // questions come twice within a window, and messages take half a window
+		f := Fault{ID: id, Kind: k, At: time.Duration(id), For: p.Heal * 9 / 10, Nodes: 1<<p.N - 1, Clients: all, P: 0.7, By: p.Window, Only: 1 << Acquire}
+		if k == Delay {
+			f.P, f.By, f.Only, f.Back = pick(&d, 0.1, 0.3), d.between(p.Slow, p.Window/2), 0, d.hit(0.5)
 		}
 		p.Faults = append(p.Faults, f)
 	}
