@@ -10,8 +10,8 @@ import (
 )
 
 // Some worlds have an election on one of their names. Its candidates call Run, lead for a while, and resign. Other calls
-// lock the same name. For the judges a leader is a holder: it believes in its term until the context of its callback
-// ends.
+// lock the same name. For the judges a leader is a holder, until its lease ends or its callback returns. The context of
+// the callback must end with the lease.
 
 // drawElections has some calls of some worlds campaign, and some clients observe the election.
 func (p *Plan) drawElections() {
@@ -43,14 +43,6 @@ func (p *Plan) drawElections() {
 	}
 }
 
-// leader is a leader's lease. Its context is that of the callback.
-type leader struct {
-	*holdfast.Lease
-	work context.Context
-}
-
-func (l leader) Context() context.Context { return l.work }
-
 // elects campaigns in an election until ctx ends or the candidate has led for its terms. It reports whether it led.
 func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []holdfast.Option) bool {
 	h, op, terms := x.h, x.op, 0
@@ -63,10 +55,10 @@ func (w *world) elects(ctx context.Context, x *wait, ttl time.Duration, opts []h
 			return nil
 		}
 		lease, _ := holdfast.FromContext(work)
-		l := w.granted(x, leader{lease, work}, ttl)
+		l := w.granted(x, lease, ttl)
 		terms++
 		w.led(l, term, terms)
-		again, pause := w.leads(l, lease, e, term, op)
+		again, pause := w.leads(work, l, lease, e, term, op)
 		if x = nil; !again || terms == op.Terms {
 			enough()
 			return nil
@@ -100,31 +92,24 @@ func (w *world) led(l *held, term holdfast.Term, terms int) {
 }
 
 // leads keeps a leadership for a while. It reports whether the candidate campaigns again, and after which pause.
-func (w *world) leads(l *held, lease *holdfast.Lease, e *holdfast.Election, term holdfast.Term, op Op) (again bool, pause time.Duration) {
-	work := l.lease.Context()
-	bounded, stop := context.WithTimeout(work, 2*w.plan.Timeout)
+func (w *world) leads(work context.Context, l *held, lease *holdfast.Lease, e *holdfast.Election, term holdfast.Term, op Op) (again bool, pause time.Duration) {
 	if op.Resign != (op.Hold%2 == 0) { // half of the leaders publish
+		bounded, stop := context.WithTimeout(work, 2*w.plan.Timeout)
 		w.publishes(bounded, l, term)
+		stop()
 	}
-	stop()
 	if op.Resign {
 		resigns := time.AfterFunc(1+op.Hold/2, func() { w.resigns(e, l) })
 		defer resigns.Stop()
 	}
-	t := time.NewTimer(op.Hold)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-work.Done():
-	case <-l.h.over:
-		if !l.h.gone() { // the client is being closed, and closing ends the lease
-			<-lease.Context().Done()
-		}
+	if w.leadsFor(op.Hold, work.Done(), l, lease); work.Err() != nil { // Run keeps the leadership until the callback returns
+		w.leadsFor(min(op.Hold/4, w.plan.MaxTTL), nil, l, lease)
 	}
 	if l.h.gone() {
 		return false, 0
 	}
 	if cause := context.Cause(lease.Context()); cause != nil {
+		w.endsWith(work, l)
 		if errors.Is(cause, holdfast.ErrLost) {
 			w.rare(LeaderLost)
 		}
@@ -139,6 +124,34 @@ func (w *world) leads(l *held, lease *holdfast.Lease, e *holdfast.Election, term
 	w.names[l.name].freeFrom(w.now() + l.ttl + w.plan.Window) // nobody tells whether the nodes got the release
 	w.leaves(l.h, l.name, w.now()+2*w.plan.Timeout)
 	return again, op.Rest + 2*w.plan.Timeout
+}
+
+// leadsFor waits for a time, until work ends, or until the lease ends.
+func (w *world) leadsFor(d time.Duration, work <-chan struct{}, l *held, lease *holdfast.Lease) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-work:
+	case <-lease.Context().Done():
+	case <-l.h.over:
+		if !l.h.gone() { // the client is being closed, and closing ends the lease
+			<-lease.Context().Done()
+		}
+	}
+}
+
+// endsWith checks that the context of a callback has ended, because the lease has.
+func (w *world) endsWith(work context.Context, l *held) {
+	t := time.NewTimer(time.Duration(w.serial())) // another goroutine may end the context, at this instant
+	defer t.Stop()
+	select {
+	case <-work.Done():
+	case <-t.C:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.violated(termWrong, l.name, "the lease of client%d/%d, which leads name%d, has ended, and the context of its callback has not", l.h.slot, l.actor, l.name)
+	}
 }
 
 // campaigns begins the next campaign of a candidate, after a pause.
