@@ -125,10 +125,10 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return s.nextByClock(t)
 }
 
-// nextByClock returns the first tick of a cron expression after t. The expression speaks about the clock on the wall. The
-// library finds the next time of that clock, as if the clock never changed, and this function finds its instant. So the
-// ticks do not depend on t. Close to a change the order of wall times and of instants differ, so all of them are looked
-// at.
+// nextByClock returns the first tick of a cron expression after t. The expression means times of the local clock. The
+// library finds the next local time, as if that clock never changed, and this function finds the instant of that time.
+// So the ticks do not depend on t. Near a change of the clock, local times and instants may be in different orders.
+// There the function compares the instants of all local times.
 func (s *Schedule) nextByClock(t time.Time) time.Time {
 	here := t.In(s.zone)
 	_, offset := here.Zone()

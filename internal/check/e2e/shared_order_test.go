@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A writer comes to its turn although readers of several clients overlap all the time. Readers come to theirs although
+// A writer gets its turn although readers of several clients overlap all the time. Readers get their turns although
 // writers wait all the time.
 func TestNobodyStarves(t *testing.T) {
 	t.Parallel()

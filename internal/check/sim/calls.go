@@ -37,7 +37,7 @@ const (
 	sequenceDigits = 8 // of the write of a value
 )
 
-// acquires, releases, extends and lefts tell calls by their operation.
+// acquires, releases, extends and lefts report whether a call is of this operation.
 func acquires(c node.Call) bool {
 	op, _ := opOf(c)
 	return op == nodescript.Acquire || op == nodescript.AcquireSlot

@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// lookForGhosts checks that a full release left nothing on any node. No lock may remain after TTL + W + 1 s. No place
-// in a queue may remain on a node that could hear of the end of the wait. A node that could not hear of it, and kept
-// its memory, keeps the place as long as a queue lives.
+// lookForGhosts checks that finished attempts and leases left nothing (no ghost) on any node. After TTL + W + 1 s no
+// lock may remain, and in a world without faults no place in a queue. With faults, a node may not hear that a wait has
+// ended. It then keeps the place until its queue expires. So lookForGhosts checks the queues again after that time.
 func (w *world) lookForGhosts() {
 	time.Sleep(longest(w.plan) + w.plan.Window + time.Second)
 	w.ghosts(len(w.plan.Faults) == 0)

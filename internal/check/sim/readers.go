@@ -15,7 +15,7 @@ import (
 // Some worlds have readers. No writer may have a name beside anybody, and tokens grow with each writer. A reader that
 // does not bid joins a lease of its client: only for a window after the grant, and not past a call that waits.
 
-// drawReaders has some calls of some worlds take their names shared. All readers of a client ask for its TTL, because
+// drawReaders makes some calls in some worlds take their names shared. All readers of a client ask for its TTL, because
 // they share leases.
 func (p *Plan) drawReaders() {
 	d := dice(luck(p.Seed, 'r', 'w'))
@@ -112,8 +112,8 @@ func (w *world) beside(n *name, l *held) bool {
 	return true
 }
 
-// downgrades makes a writer a reader. The writer believes that from before the call. It reports whether it still has the
-// name.
+// downgrades makes a writer a reader. The writer counts itself as a reader from the moment before the call. It reports
+// whether it still has the name.
 func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Lock()
 	l.read = true
