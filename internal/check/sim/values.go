@@ -30,12 +30,12 @@ func (p *Plan) drawValues() {
 	if !d.hit(0.25) {
 		return
 	}
-	often := pick(&d, 0.05, 0.2)
+	often := pick(&d, 0.2, 0.6)
 	for i := range p.Actors {
 		for j := range p.Actors[i].Ops {
 			o := &p.Actors[i].Ops[j]
 			if d.hit(often) && !p.Actors[i].Foreign && !o.Slot && !o.Shared && o.Also == nil && o.Name != p.Elected-1 {
-				o.Values = 1 + d.n(3)
+				o.Values = 1 + d.n(4)
 			}
 		}
 	}
