@@ -39,6 +39,15 @@ func Draw(seed uint64) *Plan {
 	if hasStrangers(seed) {
 		return drawStrangers(seed)
 	}
+	if isDemotion(seed) {
+		return drawDemotion(seed)
+	}
+	if isScramble(seed) {
+		return drawScramble(seed)
+	}
+	if isBaton(seed) {
+		return drawBaton(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond
@@ -92,6 +101,8 @@ func Draw(seed uint64) *Plan {
 	p.drawOutage()
 	p.drawGaps()
 	p.drawReaders()
+	p.drawElections()
+	p.drawValues()
 	return p
 }
 

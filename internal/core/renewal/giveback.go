@@ -139,7 +139,11 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 			e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
 			return
 		}
-		e.send(e.Kind().Leave(e.Owner(), e.Token(), at), b)
+		last := e.Token()
+		if nodescript.IsReader(e.Owner()) {
+			last = e.highest // other readers do not keep a late renewal out, so the tombstone must
+		}
+		e.send(e.Kind().Leave(e.Owner(), last, at), b)
 	})
 }
 

@@ -1,7 +1,6 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- Like release, it needs no guard and no window. If a late extend of the old owner comes after it, the old owner has an
--- entry again until the expiry of that extend. During a downgrade the entry may have a token below T, from an earlier
--- request.
+-- It needs no guard and no window, as release does not. T is the highest stamp that was sent under the old owner: other
+-- readers do not keep a late extend out, so the tombstone must. The node may have an earlier stamp, of a downgrade.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
