@@ -296,7 +296,7 @@ func TestClientsThatMeetARestartedNodeAtOnceAgree(t *testing.T) {
 func TestAFreshScriptVersionIsAdmittedWithoutQuarantine(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	c := s.ready(s.client())
+	c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second }))
 	lock(t, c, "x").Unlock(t.Context())
 
 	n := s.dial(0)

@@ -56,6 +56,20 @@ func (s *slots) give(l *holdfast.Lease) {
 	}
 }
 
+// awaitMost waits until there were k holders at a time, or until an instant. A busy machine may be slower to pass a slot
+// on than its holder is to give it back, so short holds alone might never overlap.
+func (s *slots) awaitMost(k int, until time.Time) {
+	for time.Now().Before(until) {
+		s.mu.Lock()
+		most := s.most
+		s.mu.Unlock()
+		if most >= k {
+			return
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
 // inLineForSlot waits until n waiters are in the queues of all nodes.
 func (s *set) inLineForSlot(name string, n int) {
 	s.t.Helper()
@@ -135,6 +149,7 @@ func TestACrowdUnderASemaphore(t *testing.T) {
 			s := newSet(t, n)
 			seen := newSlots(t)
 			var wait sync.WaitGroup
+			until := time.Now().Add(20 * time.Second)
 			for range clients {
 				c := s.ready(s.client(patient))
 				for range each {
@@ -146,6 +161,7 @@ func TestACrowdUnderASemaphore(t *testing.T) {
 								return
 							}
 							seen.take(l, k)
+							seen.awaitMost(k, until)
 							<-time.After(3 * time.Millisecond)
 							seen.give(l)
 						}
