@@ -117,7 +117,8 @@ func (w *worker) run(ctx context.Context, name string, tick job.Tick) error {
 // names no process.
 func (w *worker) refused(_ uuid.UUID, name string, err error) {
 	what := "failed"
-	if errors.Is(err, job.ErrTaken) || errors.Is(err, holdfast.ErrHeld) && strings.Contains(err.Error(), "held by") {
+	var taken *job.TakenError
+	if errors.As(err, &taken) && taken.Last != nil || errors.Is(err, holdfast.ErrHeld) && strings.Contains(err.Error(), "held by") {
 		what = "refused"
 	}
 	w.write(what, name, time.Time{}, 0, err.Error())
