@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -112,9 +113,15 @@ func (w *worker) run(ctx context.Context, name string, tick job.Tick) error {
 	return nil
 }
 
-// refused is called by gocron if a locker refuses a run.
+// refused is called by gocron if a locker refuses a run. On a busy machine too few nodes may answer in time. Such an error
+// names no process.
 func (w *worker) refused(_ uuid.UUID, name string, err error) {
-	w.write("refused", name, time.Time{}, 0, err.Error())
+	what := "failed"
+	var taken *job.TakenError
+	if errors.As(err, &taken) && taken.Last != nil || errors.Is(err, holdfast.ErrHeld) && strings.Contains(err.Error(), "held by") {
+		what = "refused"
+	}
+	w.write(what, name, time.Time{}, 0, err.Error())
 }
 
 func (w *worker) names() (all []string) {
