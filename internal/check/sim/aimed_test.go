@@ -22,6 +22,9 @@ func TestAimedWorldsTellTheirStory(t *testing.T) {
 		{"baton", isBaton, drawBaton, func(t *Tally) []int {
 			return []int{t.Outcomes[Passed], t.Outcomes[LeftTaken], t.Treated[Acquire][Late], t.Treated[Release][Late], t.Treated[Leave][Late]}
 		}},
+		{"vault", isVault, drawVault, func(t *Tally) []int {
+			return []int{t.Rare[ValueFound], t.Rare[ValueStored], t.Rare[ValueUnknown], t.Treated[StoreValue][Missed], t.Faults[Forget], t.Faults[Flush]}
+		}},
 	} {
 		var sum Tally
 		for seed := range uint64(20) {
