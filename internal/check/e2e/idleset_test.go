@@ -14,7 +14,9 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
 	// The windows are long, so that answers come in time on a busy machine.
-	slow := func(c *holdfast.Config) { c.MaxTTL, c.Window, c.NodeTimeout = 5*time.Second, 500*time.Millisecond, 3*time.Second }
+	slow := func(c *holdfast.Config) {
+		c.MaxTTL, c.Window, c.NodeTimeout = 5*time.Second, 500*time.Millisecond, 3*time.Second
+	}
 	a := s.ready(s.client(slow))
 	lock(t, a, "nightly").Unlock(t.Context())
 	a.Close()

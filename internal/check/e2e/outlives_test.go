@@ -101,7 +101,7 @@ func hasLease(n *nodemodel.Node, l *holdfast.Lease) bool {
 // joins waits until a server has the record of l.
 func joins(t *testing.T, s *set, i int, l *holdfast.Lease) {
 	t.Helper()
-	redistest.Eventually(t, 30*time.Second, "the restarted node to join the lease", func() bool {
+	redistest.Eventually(t, 30*time.Second, "the node to join the lease", func() bool {
 		if err := context.Cause(l.Context()); err != nil {
 			t.Fatalf("the lease was lost: %v", err)
 		}

@@ -152,9 +152,10 @@ func TestALockWithoutAValueStoresNone(t *testing.T) {
 func TestAValueNeedsAMajority(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 300 * time.Millisecond }))
+	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, 5*time.Second, time.Second }))
 	l := lock(t, c, "x")
 	store(t, l, "old")
+	joins(t, s, 2, l) // the lock and the value need only two nodes
 	s.servers[1].Freeze()
 	store(t, l, "new") // two of three
 	s.servers[2].Freeze()
