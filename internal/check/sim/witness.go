@@ -166,7 +166,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 // the name. It reports whether a reader joined a lease of its client. The caller holds w.mu.
 func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *held, joined bool) {
 	now := w.now()
-	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
+	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: x.op.OnWait == SlowOnWait}
 	n := w.names[name]
 	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
