@@ -92,7 +92,7 @@ func (w *world) reads(l *held, x *wait) (joined bool) {
 		w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d %s after its grant; %s is the most", x.h.slot, x.actor, x.name, late, w.plan.Window)
 	}
 	for _, o := range w.names[x.name].waits {
-		if o.h == l.h && o.since < x.since && o.op.OnWait == 0 {
+		if o.h == l.h && o.since < x.since && o.op.OnWait == 0 && o.op.Also == nil { // a set may wait for another name
 			w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d past client%d/%d, which waits since %.6f",
 				x.h.slot, x.actor, x.name, o.h.slot, o.actor, o.since.Seconds())
 		}
