@@ -43,9 +43,15 @@ func (w *world) doze(d time.Duration) {
 			}
 		}
 		h.woke = now
+		for _, b := range h.owners {
+			b.left = max(b.left-d, 0)
+		}
 	}
 	for _, n := range w.names { // the nodes' records expire earlier by the length of the doze
 		n.taken -= d
+		for owner := range n.shuts {
+			n.shuts[owner] -= d
+		}
 		n.free = max(min(n.free, now), n.free-d)
 	}
 	w.clocks.Lock()

@@ -38,6 +38,7 @@ type held struct {
 	ttl        time.Duration
 	first      time.Duration // the TTL that the grant had
 	since      time.Duration
+	late       bool          // its OnWait slept, so Lock may have returned long after the grant; the client renews from then on
 	given      time.Duration // when the holder released the lease
 	over       bool          // the lease was released, or its process is dead
 	read       bool          // the holder is a reader

@@ -91,7 +91,7 @@ func (s *server) has(key, owner string) bool {
 // majority since its last renewal. With wrong clocks some of these nodes may refuse the client. The caller holds w.mu.
 func (w *world) mustKeep(l *held) {
 	from := w.now() - quorum.Validity(l.ttl, w.plan.Window) - w.slack()
-	if w.plan.Broken != (Broken{}) || l.h.off >= from && l.h.off > 0 || l.h.woke >= from && l.h.woke > 0 {
+	if l.late || w.plan.Broken != (Broken{}) || l.h.off >= from && l.h.off > 0 || l.h.woke >= from && l.h.woke > 0 {
 		return
 	}
 	for _, f := range w.plan.Faults {

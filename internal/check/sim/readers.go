@@ -91,8 +91,8 @@ func (w *world) reads(l *held, x *wait) (joined bool) {
 	if late := x.since - b.won; late > w.plan.Window+w.plan.Window/50 && l.h.woke < b.won && w.plan.Broken == (Broken{}) {
 		w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d %s after its grant; %s is the most", x.h.slot, x.actor, x.name, late, w.plan.Window)
 	}
-	for _, o := range w.names[x.name].waits {
-		if o.h == l.h && o.since < x.since && o.op.OnWait == 0 {
+	for _, o := range w.names[x.name].waits { // a set may wait for another name
+		if o.h == l.h && o.since < x.since && o.op.OnWait == 0 && o.op.Also == nil {
 			w.violated(joinedLate, x.name, "client%d/%d joined a lease of name%d past client%d/%d, which waits since %.6f",
 				x.h.slot, x.actor, x.name, o.h.slot, o.actor, o.since.Seconds())
 		}

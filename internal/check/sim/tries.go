@@ -64,7 +64,7 @@ func (w *world) renewed(h *host, node int, args []string, answer string) {
 func (w *world) hadTime(l *held) {
 	p, now := w.plan, w.now()
 	over := now + time.Until(l.lease.Deadline()) // this is long ago if the host slept through the deadline
-	if (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
+	if l.late || (over-now).Abs() > prompt(longest(p)) || isTight(p.Seed) && p.Clocks != nil || p.Broken != (Broken{}) {
 		return
 	}
 	ttl, b := l.first, l.h.owners[l.lease.Owner()]

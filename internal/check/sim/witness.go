@@ -166,13 +166,21 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 // the name. It reports whether a reader joined a lease of its client. The caller holds w.mu.
 func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *held, joined bool) {
 	now := w.now()
-	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now}
+	l = &held{h: x.h, actor: x.actor, name: name, lease: lease, ctx: lease.Context(), ttl: ttl, first: ttl, since: now, late: x.op.OnWait == SlowOnWait}
 	n := w.names[name]
 	joined = w.reads(l, x)
 	w.note("has token", x.h.slot, x.actor, name, lease.Fence(), int64(now+time.Until(lease.Deadline())))
 
 	n.believed = slices.DeleteFunc(n.believed, func(o *held) bool { return o.over || o.ctx.Err() != nil })
+	dreams := joined && x.h.asleep // no timer runs on a real host that sleeps, so nobody joins there
 	for _, o := range n.believed {
+		if dreams {
+			l.cap = max(l.cap, 1)
+			if o.lease.Owner() == lease.Owner() {
+				l.cap = max(l.cap, o.cap)
+			}
+			continue
+		}
 		left := time.Until(o.lease.Deadline())
 		switch {
 		case l.read && o.read:
@@ -200,7 +208,9 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 	if until := n.shut(); now < until && !l.read {
 		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d as a writer %s before what UnlockAt of a reader had kept it for", x.h.slot, x.actor, name, until-now)
 	}
-	w.newToken(n, l)
+	if !dreams {
+		w.newToken(n, l)
+	}
 	if b := x.h.owners[lease.Owner()]; b != nil && !joined {
 		b.won, b.first = now, ttl
 	}
