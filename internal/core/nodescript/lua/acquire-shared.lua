@@ -3,8 +3,8 @@
 -- readers see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 T and expiry; T is the stamp  2 ttl, ms
---       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the writer in the same
---         process that passes its lease on, or becomes this reader
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: an owner of the same
+--         process. It is a writer. It passes its lease to this reader, or its lease becomes this reader's lease
 --       4 owner
 -- Returns as acquire
 local call, sub, evicted = redis.call, string.sub, nil

@@ -34,8 +34,8 @@ if known and r[2] == config and not copied and r[6] == evicted and there == conf
   return votes()
 end
 -- The node has another configuration. It refuses the client also after a restart that kept the data, because leases of
--- the other configuration may still be valid. It refuses however long it was idle: a client that only looks at an idle
--- node, with other settings, must not shut out the clients to which the node belongs.
+-- the other configuration may still be valid. It also refuses the client after a long time without any use. Otherwise a
+-- client with other settings could take over an idle node by a look, and shut out the clients of that node.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@

@@ -11,8 +11,8 @@ local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 
 local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
 local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
 
--- reach returns the largest number of slots that a waiter can use, 0 if nobody waits. Behind many waiters it takes the
--- largest number that any caller may use.
+-- reach returns the largest k of all waiters, 0 if nobody waits. It reads only the first waiters of the queue. If there
+-- may be more, it returns the largest k that any caller may have.
 local function reach(queue)
   local most = 64
   local all, largest = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', 0, most), 0
