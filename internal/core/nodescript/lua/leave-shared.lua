@@ -1,7 +1,7 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- Like release, it needs no guard and no window. If a late extend of the old owner comes after it, the old owner has an
--- entry again until the expiry of that extend. During a downgrade the entry may have a token below T, from an earlier
--- request.
+-- Like release, it needs no guard and no window. A late extend of the old owner may come after it. The old owner then has
+-- an entry again until the expiry of that extend. During a downgrade the token of the entry may be below T, because the
+-- entry may be of an earlier request.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello

@@ -52,8 +52,8 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
--- tell sends a member of the queue the news that it has a claim of a slot, and reports whether anybody hears it. seen is
--- that of the slot's record.
+-- tell sends a member of the queue the message that it has a claim of a slot. It returns whether anybody hears the
+-- message. seen is the field of the slot's record.
 local function tell(queue, slot, seen, member)
   local owner = sub(member, 5)
   local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')

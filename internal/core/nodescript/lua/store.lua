@@ -1,4 +1,4 @@
--- store: writes the value of a name's register. Only the holder of the lock may write.
+-- store: writes the value of a name. Only the holder of the lock may write.
 -- KEYS  1 record  2 value
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp  4 the sequence within the lease, eight digits
 --       5 kind and bytes: see load
