@@ -31,8 +31,8 @@ func (w workload) slice(t *team) slice {
 		Name: fmt.Sprintf("bench/%s/%s", t.system.name, w.name),
 	}
 	if w.hot {
-		// Each slice has its own name. With some rivals a wait that was cancelled at the end of the last slice leaves a
-		// lock until its TTL ends.
+		// Each slice has its own name. With some rivals a wait that is cancelled at the end of a slice leaves a lock
+		// until its TTL ends. The next slice must not meet this lock.
 		t.slices++
 		s.Name += fmt.Sprintf("/%d", t.slices)
 	}

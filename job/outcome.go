@@ -62,7 +62,7 @@ func (o Outcome) encode() []byte {
 	}
 }
 
-// storable returns why no outcome can have this tick, or nil.
+// storable returns an error if an outcome with this tick cannot be stored.
 func storable(tick time.Time) error {
 	if y := tick.Year(); y < 1 || y > 9999 {
 		return fmt.Errorf("the tick is in the year %d; want a year from 1 to 9999", y)

@@ -100,7 +100,8 @@ func (c counterFile) list() (map[string]bool, error) {
 	return in, nil
 }
 
-// chain follows the elements from the last to the first.
+// chain follows a list from its last element to its first. before names the element before each element. chain returns
+// the elements that it met, or an error if it meets one twice.
 func chain(last string, before map[string]string) (map[string]bool, error) {
 	in := map[string]bool{}
 	for ; last != ""; last = before[last] {

@@ -162,7 +162,7 @@ func TestAQuarantineIsNotShortenedByClientsToWhomNodesAreFar(t *testing.T) {
 		holder.Admin().Nodes(t.Context())
 		rival.Admin().Nodes(t.Context())
 
-		// The first client reads the clock of node 0 as too early, and the clock of node 2 near it. It knows both
+		// For the first client the clock of node 0 seems to be behind, and the clock of node 2 is near it. It knows both
 		// clocks before node 2 loses its memory.
 		s.at(-2.1)
 		s.clock(2, -1.45)

@@ -279,8 +279,8 @@ var spoils = []struct {
 func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
 	waiters := inShort(50, 15)
-	// The slack is for the machine: 50 processes and 5 servers run on two cores, which other tests also use. A hand-off
-	// takes a few milliseconds. The end of a claim that no waiter takes is found up to 15 ms late.
+	// The slack is for the machine: 50 processes and 5 servers run on two cores, which other tests also use. A
+	// hand-off takes a few milliseconds. Waiters notice the end of a claim that nobody used up to 15 ms late.
 	const slackEach = 100 * time.Millisecond
 	for _, spoil := range spoils {
 		t.Run(spoil.how, func(t *testing.T) {
@@ -306,7 +306,7 @@ func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
 					sound = append(sound, p)
 				}
 			}
-			// A process that is killed dies a moment later, and its servers notice this later still. Until then it
+			// A process that is killed dies a moment later, and its servers notice this even later. Until then it
 			// counts as frozen.
 			switch spoil.how {
 			case "killed":

@@ -228,8 +228,8 @@ func TestWaitersAskOnceASecond(t *testing.T) {
 	redistest.Eventually(t, time.Minute, "some seconds to pass", func() bool { return time.Since(start) >= seconds*time.Second })
 	asked := s.calls()[0] - before
 	renewals := 2 * seconds
-	// A client that asks every second asks once more if the measured time begins at the right moment. On a busy machine
-	// it asks less often, because each second becomes longer. Less than half of the number would be too few.
+	// If the measured time begins just before a question, a client that asks every second asks once more. On a busy
+	// machine it asks less often, because each second becomes longer. Less than half of the number would be too few.
 	if least, most := waiters*seconds/2, waiters*(seconds+1)+renewals; asked < least || asked > most {
 		t.Errorf("%d waiters made %d calls in %d s; want one per waiter and second: %d to %d", waiters, asked, seconds, least, most)
 	} else {

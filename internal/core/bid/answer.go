@@ -70,9 +70,10 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 	}
 	switch {
 	case joined && m.taken && m.ended:
-		// The lease's release may have reached the node before this acquire, or is still under way. So the bid leaves
-		// the queue again, and declines a claim. This request covers no stamp. If it covered the stamp of the lease and
-		// overtook the release or an UnlockAt, the lease would look lost, or the name would not stay taken.
+		// The bid won, and its lease was released. The release may have reached the node before this acquire, so the
+		// bid may be in the queue again. It leaves the queue, and declines a claim. Its request covers no stamp. If it
+		// covered the stamp of the lease and overtook the release, the lease would look lost. If it overtook an
+		// UnlockAt, the name would not stay taken.
 		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
 	case joined && !m.taken, !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for

@@ -22,8 +22,8 @@ func (m *Machine) Passed(from Passed) []Action {
 	if m.settled() || m.Passing() || m.ofSlots() && from.Slot >= m.Slots {
 		return nil
 	}
-	// passes is set even for a pass that fails. Such a pass may leave a partial grant, and the lock then comes by a
-	// hand-off.
+	// passes counts the passes in a row, because their number is limited. A pass that fails counts, too: it may leave a
+	// partial grant, and a hand-off may then give the lock to this bid.
 	m.from, m.passes = from, from.Passes+1
 	m.draw(round{to: Every, whole: true, pass: true})
 	return m.out

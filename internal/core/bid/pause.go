@@ -35,7 +35,7 @@ func (p Pause) Length(draw func(below time.Duration) time.Duration) time.Duratio
 	case p.About > 0:
 		d = Jitter(p.About, draw)
 	case p.Part > 0:
-		// A partial grant may last, if the waiter is cut off from some nodes. So this pause grows up to the pause of
+		// If the waiter is cut off from some nodes, its partial grant may last. So this pause grows up to the pause of
 		// other waiters.
 		d = min(Jitter(p.Part, draw), AskEvery, d)
 	}

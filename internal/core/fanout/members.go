@@ -198,8 +198,8 @@ func (f *Fanout) report() (again bool) {
 	}
 	// If a vote begins to count after this report, it may complete a majority at once, and the client relies on that
 	// majority for a whole TTL. An objection after that would be too late. So the client waits for each node as long as
-	// the longest round trip of a vote takes, or until the call ends. It also waits for nodes that it has not seen
-	// lately, because after a rest it has seen none.
+	// the longest round trip of a vote takes, or until the call ends. It also waits for nodes that it has not met
+	// lately: after an idle time it has met no node lately.
 	if begins {
 		// The timer ends later than the instant at which calls time out.
 		wait = min(f.config.Timeout, 2*f.config.Set.Window) * 17 / 16

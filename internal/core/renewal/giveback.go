@@ -126,9 +126,9 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 	}
 	until := e.keeper.fan.Now().Add(d)
 	e.over = max(e.over, until)
-	// A node that did not have the lease may still get a late acquire or renewal of it. Only the tombstone of a release
-	// stops these requests, and Leave writes no tombstone. So such a node gets a release too. This includes a node that
-	// answers only to a repeated request that it did not have the lease.
+	// A node that did not have the lease may still get a late acquire or renewal of it. Only the tombstone of a
+	// release stops these requests, and Leave writes no tombstone there. So such a node gets a release, too. This
+	// includes a node that answers only to a repeated request that it did not have the lease.
 	b.lost = func(node int) {
 		e.tell(e.releaseCall(), func(i int) bool { return i == node })
 	}

@@ -327,7 +327,7 @@ func (k *Keeper) pause() time.Duration {
 		pause = max(min(k.heap[0].due.Sub(now), watchEvery), 0)
 	}
 	if k.soon != 0 { // leases came since the scheduler last looked
-		// k.soon may belong to a lease that has ended since. It counts all the same: otherwise the scheduler would
+		// k.soon may belong to a lease that has ended since then. It still counts: otherwise the scheduler would
 		// sleep for long, and each of many short leases in a row would have to wake it.
 		pause = max(min(k.soon.Sub(now), watchEvery, pause), 0)
 		k.soon = 0

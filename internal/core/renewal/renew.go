@@ -177,9 +177,9 @@ func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	case quorum.Won:
 		e.deadline = max(e.deadline, quorum.Deadline(r.sent, r.ttl, e.keeper.fan.Set().Window))
 		e.tries = nil
-		// The deadline's timer stays unchanged: when it fires, it finds the new deadline. The TTL alone does not decide
-		// when the next renewal is due. The TTL may have grown since this renewal was sent, and the deadline comes from
-		// the TTL of this renewal.
+		// The timer of the deadline is not changed: when it fires, it finds the new deadline. The TTL alone does not
+		// decide when the next renewal is due. The TTL may have grown since this renewal was sent, and the deadline
+		// comes from the TTL of this renewal.
 		e.keeper.arm(e, r.sent.Add(min(e.keeper.pace(e.ttl), e.deadline.Sub(r.sent)/3)))
 		r.decide(nil)
 		e.emit(events.Renewed, nil)

@@ -64,8 +64,8 @@ func (b *Inbox) Subscribe() {
 	}
 }
 
-// suffice ends the waiting of open. The bids also ask a node without a subscription, but do not join its queue. They
-// ask that node again when its subscription works.
+// suffice makes [Inbox.open] return. Subscriptions of some nodes may not work yet. Bids ask these nodes, too, but do not
+// join their queues. They ask a node again when its subscription works.
 func (b *Inbox) suffice() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +155,8 @@ func (b *Inbox) heard(node int, message string) {
 	b.decline(node, h)
 }
 
-// expect registers a bid for its hand-offs. It also answers the hand-offs to earlier bids of the same wait.
+// expect registers a bid, so that it gets its hand-offs. Hand-offs to earlier bids of the same wait may have come in the
+// meantime. expect declines their claims.
 func (b *Inbox) expect(t *bidder) {
 	b.mu.Lock()
 	b.bids[t.owner()] = t

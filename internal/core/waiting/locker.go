@@ -85,8 +85,8 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	// The order of the calls decides the places in this line, even if a later waiter of the process draws its ticket
 	// first.
 	p, first, share := l.lines.enter(want, b, l.Fan.Now())
-	// This must happen at every end of the wait. As soon as b was the first in line, the lock may have been passed to
-	// b, and b may have won before any goroutine looked.
+	// This must happen at every end of the wait. If b was the first in line, another goroutine may have passed the
+	// lock to b. So b may have won although this goroutine has not noticed it.
 	defer func() {
 		if b != nil {
 			b.giveUp()
@@ -100,9 +100,9 @@ func (l *Locker) WaitFor(ctx context.Context, want Want) (Grant, *Refusal) {
 	if b == nil {
 		met = l.Fan.Met()
 	}
-	// draw draws the ticket as soon as the client has met the nodes, even if this waiter is behind others in this line.
-	// If it drew the ticket only when it is first here, it would be behind all waiters that came to other processes
-	// since then.
+	// draw draws the ticket when the client has met the nodes, even if this waiter is behind others in this line. If
+	// it drew the ticket only as the first of this line, it would be behind all waiters that came to other processes
+	// in the meantime.
 	draw := func() {
 		if b, _ = l.waiter(want.Lock, want.TTL, &ticket); b != nil {
 			l.lines.gets(p, b)

@@ -89,9 +89,9 @@ func (n *away) queued() (list []string) {
 	return list
 }
 
-// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another bid. The nodes
-// must not also reserve the name for the bid that is over, for a second. The question of that bid may have been
-// answered before the outage, or its answer was lost.
+// A waiter that is cut off for longer than its TTL + W gives up its bid, and comes back with another bid. The old bid
+// must leave the queue of the node. Otherwise the node would reserve the name for it for a second. The test has two
+// cases: the answer to the question of the old bid came before the outage, or it was lost.
 func TestAnOutageLeavesNoPlaceInAQueue(t *testing.T) {
 	for _, unheard := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unheard=%t", unheard), func(t *testing.T) {

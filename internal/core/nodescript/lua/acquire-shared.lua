@@ -1,10 +1,10 @@
 -- acquire-shared: adds the owner to the readers of a name, unless a writer has the name or waits before it. One call may
--- run several: see each.lua. The fields of the record, such as seen and leased, belong to writers. For the fields of
--- readers see readers.lua.
+-- run several acquires: see each.lua. The record has the fields of writers, such as seen and leased. readers.lua
+-- describes the fields of readers.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 T and expiry; T is the stamp  2 ttl, ms
---       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the writer in the same
---         process that passes its lease on, or becomes this reader
+--       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: an owner of the same
+--         process. It is a writer. It passes its lease to this reader, or its lease becomes this reader's lease
 --       4 owner
 -- Returns as acquire
 local call, sub, evicted = redis.call, string.sub, nil
@@ -69,9 +69,10 @@ local function one(key, plain, mine, ttl, wants, owner)
     return 'Hf' .. left .. '------' .. sub(value, 1, 256)
   end
 
-  -- A writer before the caller comes first, if somebody listens for it. Otherwise its entry is removed. A lease that
-  -- waits for its repair is such a writer, unless a later lease may have been here. Readers before the caller do not
-  -- matter. A caller with its own claim or partial grant, or with a lease that is passed to it, needs no place.
+  -- If a writer is before the caller in the queue, the caller waits. But if nobody listens for that writer, the script
+  -- removes its entry. A lease that waits for its repair counts as such a writer, unless this node may have had a later
+  -- lease. Readers before the caller do not matter. A caller needs no place in the queue if it has a claim or a partial
+  -- grant, or if a lease is passed to it.
   if waits and not alive and not (passed and now < till) then
     local blocked, from = false, 0
     repeat

@@ -1,15 +1,15 @@
--- acquire: stores the owner under a free name, or answers the owner that holds the name. One call may run several
--- acquires: see each.lua.
--- A record whose flag has readers needs the hash of readers too: see readers.lua.
+-- acquire: stores the owner under a free name. If the name is taken, it returns the owner that holds it. One call may run
+-- several acquires: see each.lua. If the flag of the record says that there are readers, acquire also reads the hash of
+-- the readers: see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 the first fields of the new record: T, T, expiry and the flag 0; T is the stamp  2 ttl, ms
 --       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the owner in the same
 --         process that passes its lease on
 --       4 owner
 -- Returns G waiting: granted; waiting is 1 if others wait, else 0
---       | H kind left rank(6) owner: held for left us; kind is l (an owner), r (readers), c (a claim) or f (a foreign
---         key); of readers the owner is number(6) owners, see named.lua; rank is the number of waiters before the
---         caller, ------ if the caller is not in the queue
+--       | H kind left rank(6) owner: held for left us. kind is l (an owner), r (readers), c (a claim) or f (a foreign
+--         key). For readers the field owner is number(6) and their owners: see named.lua. rank is the number of waiters
+--         before the caller, or ------ if the caller is not in the queue
 --       | S seen: the stamp is not above seen | P seen: the same, and seen is more than W ahead of the node's clock
 --       | O time: the stamp is off the node's clock | N: the node does not vote | C: the record is corrupt
 local call, sub, evicted = redis.call, string.sub, nil
@@ -44,8 +44,8 @@ local function one(key, plain, mine, ttl, wants, owner)
       before, live = sub(old, 66), now < expiry
       -- A repeated command gets the same answer as the first one. A claim has T = 0, so it never matches.
       if live and before == owner and sub(old, 17, 32) == T then return 'G' .. waits end
-      -- This check comes before the tokens are compared. So a waiter whose stamp is a little behind can also join the
-      -- queue.
+      -- This check comes before the comparison of tokens. So a waiter can join the queue even if its stamp is a little
+      -- behind.
       if live and before ~= owner and before ~= wants then
         if string.find(expiry, '%D') then return 'C' end
         holder, T0 = before, sub(old, 17, 32)
@@ -134,9 +134,10 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
   end
   mine = mine .. leased .. owner
-  -- Most of the cost of a SET is its expiry (PX). SETRANGE is cheaper, because it keeps the expiry of the old record. It
-  -- can be used if two conditions hold. The new record is as long as the old one. And the tokens in seen and T have the
-  -- same first eight digits, so they are less than 100 s apart: each PX is longer than necessary by at least that time.
+  -- Most of the cost of a SET is its expiry (PX). SETRANGE is cheaper, because it keeps the expiry of the old record. The
+  -- script uses SETRANGE if two conditions hold. First, the new record is as long as the old one. Second, seen and T have
+  -- the same first eight digits, so they are less than 100 s apart. The old expiry is then long enough, because each PX
+  -- is at least 100 s longer than necessary.
   if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
     call('SETRANGE', key, '0', mine)
   else

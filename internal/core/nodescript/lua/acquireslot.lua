@@ -8,20 +8,20 @@
 -- Returns as acquire, but H kind left rank(6) slot(4) owner: slot is another slot that this node offers the caller,
 --         or ---- if it offers none
 --
--- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot
--- that another owner has a claim of, the two exchange their places. So a claim helps with any slot. Without this rule
--- releases that reach the nodes in different orders would give each waiter claims of different slots, and nobody a
--- majority of one. The other owner is told of its new slot: it may have a majority of that slot now, and it would
--- otherwise learn so only from its next regular question.
+-- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot,
+-- and another owner has a claim of that slot, the two exchange their places. So a claim of one slot is useful for every
+-- slot. Without this rule, releases could reach the nodes in different orders. Each waiter would then have claims of
+-- different slots, and no waiter would have claims of one slot on a majority. The node sends the other owner a message
+-- with its new slot, because that owner may have a majority of it now. Otherwise it would learn this only from its next
+-- regular question.
 local take = one
 
--- shared does the work of `one` in the rare cases: somebody waits or has a claim, or the slot is taken. If the slot is
--- taken, said is the answer of take. The functions of shared are defined inside it, so that they cost nothing in the
--- usual case.
+-- shared does the work of `one` in two rare cases: somebody waits or has a claim, or the slot is taken. If the slot is
+-- taken, said is the answer of take. shared defines its functions inside, so that they cost nothing in the usual case.
 local function shared(key, queue, mine, wants, owner, k, slot, from, said)
   @SLOTS@
-  -- placeof returns the other slot that the owner has on this node, and the record of that slot. A grant to the stamp T
-  -- or a higher one is no place: then this question comes late, and the grant may be the owner's lease.
+  -- placeof returns the other slot that the owner has on this node, and the record of that slot. It ignores a grant with
+  -- the stamp T or a higher stamp. In this case the question is late, and the grant may be the owner's lease.
   local function placeof(queue, slot, member, owner, from, T)
     local function has(n)
       local old = n ~= slot and call('GET', keyof(queue, n)) or ''
@@ -80,8 +80,8 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
         place = nil
       end
     elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then
-      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. A late question of an
-      -- attempt that was given up meets its tombstone (its stamp is not above seen), and does not join the queue.
+      -- The slot is free, but owners wait. A caller without a ticket comes after all waiters. If a question of a
+      -- finished attempt comes late, its stamp is not above seen, the tombstone. So it does not join the queue.
       if old == '' then
         @EVICTED@
         if evicted then return 'N' end

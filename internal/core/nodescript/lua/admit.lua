@@ -1,19 +1,19 @@
 -- admit: decides whether this incarnation of the node votes under this configuration. Clients send the whole text
 -- (EVAL), because admit is not loaded.
 --
--- Unless admit answers an error, the client then loads the scripts for the same incarnation and configuration, over the
--- same connection. So only the incarnation that answered gets them. Another incarnation must not get them: with a guard
--- that came back with older data they would vote. Scripts that are loaded although admit refused do no harm, because
--- they find no guard. The client uses no transaction: a server with full memory refuses transactions, and it must be
--- admitted too, because it may keep leases.
+-- If admit returns no error, the client then loads the scripts for the same incarnation and configuration, over the same
+-- connection. So only the incarnation that answered gets them. Another incarnation must not get them: a restart may bring
+-- an old guard back, and with this guard the scripts would vote. The client also loads them after a refusal. This does no
+-- harm, because they find no guard. The client uses no transaction, because a server with full memory refuses
+-- transactions. Such a server must be admitted, too, because it may keep leases.
 --
 -- Only a request that carries the node's challenge begins, ends or shortens a quarantine. The node writes a new
 -- challenge when it finds a loss of its memory. So the stamp of such a request was drawn after the loss. Without
--- challenges, a request from before the loss could arrive late, when the node's clock is back at the time of the
--- request's stamp. That request would begin the quarantine too early.
+-- challenges, a request from before the loss could arrive late, while the node's clock shows the time of its stamp
+-- again. That request would begin the quarantine too early.
 --
 -- ARGV  1 stamp - W  2 stamp + W; a majority of the nodes' clocks confirms the stamp
---       3 the challenge that the node answered last; '' if none  4 a nonce
+--       3 the last challenge that the client got from the node; '' if none  4 a nonce
 -- Returns R time: the node votes | C time challenge(40): ask again with a new stamp
 --       | Q time left challenge(40) cause: the node is in quarantine for left
 --       | O time: the stamp is off the node's clock

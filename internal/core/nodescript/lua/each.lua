@@ -6,8 +6,8 @@
 -- lengths of all answers, three digits each. The answers follow. The answer of a failed call is X and the error. A
 -- failed call does not stop the others.
 --
--- An answer may quote bytes that somebody else stored. The lengths come first, so stored bytes cannot forge them. An
--- answer above 999 bytes is cut, because three digits express its length.
+-- An answer may quote bytes that somebody else stored. The lengths come first, so stored bytes cannot forge them. A
+-- length has three digits, so the script cuts an answer above 999 bytes.
 local width = @WIDTH@
 local n = #ARGV / width
 if n == 1 then return one(KEYS[1], KEYS[2], unpack(ARGV)) end

@@ -1,14 +1,14 @@
--- handoff: a part of the scripts, in the place of @HANDOFF@. It gives a free name to the first waiter of its queue, as a
--- claim for a moment. Only an acquire of the claim's owner turns the claim into a lease. It skips a waiter whose
--- connection is gone, because nobody hears the message.
+-- handoff: a part of the scripts, in the place of @HANDOFF@. It reserves a free name for the first waiter of its queue by
+-- a claim. Only an acquire of the claim's owner turns the claim into a grant. handoff skips a waiter without a
+-- connection, because nobody hears the message.
 --
--- If the first waiter is a reader, the readers directly behind it get claims too, up to a bound. While readers have the
--- name (beside), only readers at the front get claims. So a batch beyond the bound never waits for an expiry: a reader
--- that takes its claim calls handoff again.
+-- If the first waiter is a reader, the readers directly behind it get claims, too, up to a bound. While readers have the
+-- name (beside), only readers at the front get claims. A reader that takes its claim calls handoff again. So readers
+-- beyond the bound need not wait until a claim expires.
 --
 -- The message begins with the highest token seen: the waiter's next stamp must exceed it. After the owner the message
 -- names the lock, so that a client that cannot use the claim can decline it. handoff skips any entry of the queue that
--- is no owner. With a line break such an entry could forge the name of the lock.
+-- is not an owner. Such an entry may contain a line break, and could then forge the name of the lock.
 --
 -- A lease that waits for its repair comes before all waiters. Its place in the queue is minus its token: see extend.
 -- handoff skips it if a later lease may have been on this node.

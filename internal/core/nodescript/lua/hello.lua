@@ -1,10 +1,10 @@
--- hello: answers the incarnation (run id) and the id of this server, and the time of its clock.
+-- hello: returns the incarnation (run id) and the id of this server, and the time of its clock.
 -- Returns time run_id \n version \n id
 -- The id belongs to the server and its data. It is '' before the first admission.
 --
--- Every script reads the guard before it reads a record. The reason: after a leap of the clock Redis deletes an expired
--- key when a script reads it. The guard expires before any record. So whenever a script finds that a record is gone,
--- the guard is gone, too.
+-- Every script reads the guard before it reads a record. After a leap of the clock Redis deletes an expired key when a
+-- script reads it. The guard expires before any record. So if a script does not find a record because of the leap, it
+-- does not find the guard, either.
 redis.pcall('EXISTS', 'holdfast:node') -- Redis Cluster refuses this; admit reports it
 local info = redis.call('INFO', 'server')
 local t = redis.call('TIME')

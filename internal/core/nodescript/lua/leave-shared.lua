@@ -1,6 +1,7 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- It needs no guard and no window, as release does not. T is the highest stamp that was sent under the old owner: other
--- readers do not keep a late extend out, so the tombstone must. The node may have an earlier stamp, of a downgrade.
+-- Like release, it needs no guard and no window. T is the highest stamp that was sent under the old owner. Other readers
+-- do not keep a late extend of the old owner out, so the tombstone must. During a downgrade the token of the entry may be
+-- below T, because the entry may be of an earlier request.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello

@@ -14,8 +14,8 @@ local old = call('GET', KEYS[1])
 if old and sub(old, 66) == ARGV[4] and sub(old, 17, 32) == T then return 'D' end -- repeated
 if not old or sub(old, 66) ~= owner or sub(old, 17, 32) ~= T then return 'L' end
 
--- This node's grant ends here. When the name is free again, a late acquire or renewal of the lease must not bring the
--- grant back. So seen and leased become higher than its token, as after a release.
+-- This node's grant of the lease ends now. When the name is free again, a late acquire or renewal of the lease must not
+-- make a new grant. So seen and leased become higher than the token of the lease, as after a release.
 local own = string.format('%016.0f', T + 1)
 local seen, leased = sub(old, 1, 16), sub(old, 50, 65)
 if own > seen then seen = own end

@@ -1,4 +1,4 @@
--- load: answers the value of a name's register. Only the holder of the lock may ask.
+-- load: returns the value of a name. Only the holder of the lock may ask.
 -- KEYS  1 record  2 value
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp
 -- Returns V memory version kind bytes; the version has 24 digits | L, O time, N or C: see holder.lua

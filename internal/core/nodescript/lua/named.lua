@@ -1,6 +1,6 @@
--- named: a part of acquire and acquire-shared, in the place of @NAMED@. It returns the readers that an answer names:
--- their number, and the owners of the first ones, one a line. Claims do not count. An owner that does not fit is left
--- out.
+-- named: a part of acquire and acquire-shared, in the place of @NAMED@. It returns the part of an answer that names the
+-- readers: the number of readers, and the owners of the first readers, one on each line. Claims do not count. named
+-- leaves out an owner for which there is no room.
 local function named(live)
   local n, list, size = 0, {}, 0
   while live[n + 1] and live[n + 1][2] ~= '0000000000000000' do

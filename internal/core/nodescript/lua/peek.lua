@@ -1,6 +1,6 @@
--- peek: answers the value of a name's register to anybody. It only reads. Clients send it as text.
+-- peek: returns the value of a name. The caller need not hold the lock. peek only reads. Clients send it as text.
 -- KEYS  1 value
--- Returns - none | V and the value as it is stored, cut after the length of the longest one
+-- Returns -: there is none | V and the stored value, cut after the largest length that a value may have
 local value = redis.pcall('GET', KEYS[1])
 if not value then return '-' end
 if type(value) == 'table' then value = '?' end

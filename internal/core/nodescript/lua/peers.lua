@@ -1,9 +1,9 @@
--- peers: stores a client's report of the servers that it meets, and answers the members and strangers of the node set.
+-- peers: stores a client's report of the servers that it meets, and returns the members and strangers of the node set.
 -- Clients send the whole text (EVAL), because peers is not loaded.
 --
--- The node keeps as many members as the set has nodes. A server that comes later gets a free place. If no place is
--- free, it may replace the member that nobody saw for the longest time, if that time is long enough. Otherwise it has
--- no place and is a stranger: clients do not count its vote.
+-- The node keeps as many members as the set has nodes. A new server gets a free place. If there is none, the new server
+-- replaces the member that was seen alive the longest time ago, if that time is long enough. Otherwise the new server
+-- has no place and is a stranger: clients do not count its vote.
 --
 -- The time at which a member was last seen never goes back. A time that is ahead of this node's clock counts as the
 -- time of this clock. So a report that comes late or twice, after the clock went back, takes no place from a member.

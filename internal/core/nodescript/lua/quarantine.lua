@@ -16,26 +16,26 @@ local function quarantine(us, why)
 end
 
 local age = r[4] and now - r[4] or 0 -- the time since the last refresh, us
--- votes admits the node again. If the clock has gone back by more than 2 W since the last refresh, this would set the
--- guard's end back. A guard that is lost later would then look like one that expired while nobody used the node. So
--- this case counts as a loss.
+-- votes admits the node again. This sets the end of the guard by the present clock. If the clock has gone back by more
+-- than 2 W since the last refresh, the end would be earlier than before. If the guard were then deleted, it would seem to
+-- have expired in an idle time. So votes treats a clock that went back as a loss.
 local function votes()
   if age < -2 * @WINDOW@ then return lost('clock-back') end
   return ready()
 end
 local idle = age >= @GUARDMS@ * 1000
 local known = r[1] == run
--- The replication id also changes without a copy of data: when the first replica of a master connects (redis-cli --rdb
--- connects as one), and one hour after its last replica has left. Both clear the second id. So if there is a second id,
--- this server was itself a replica after that, and its data came from another server.
+-- The replication id also changes without a copy of data: when the first replica of a master connects, and one hour after
+-- its last replica has left. (redis-cli --rdb connects as a replica, too.) Both events clear the second id. So if there is
+-- a second id, this server was itself a replica after the last such event, and its data came from another server.
 local promoted = string.find(field('master_replid2'), '[^0]') ~= nil
 local copied = r[5] ~= replid and promoted
 if known and r[2] == config and not copied and r[6] == evicted and there == config .. ' ' .. run then
   return votes()
 end
 -- The node has another configuration. It refuses the client also after a restart that kept the data, because leases of
--- the other configuration may still be valid. It refuses however long it was idle: a client that only looks at an idle
--- node, with other settings, must not shut out the clients to which the node belongs.
+-- the other configuration may still be valid. It also refuses the client after a long time without any use. Otherwise a
+-- client with other settings could take over an idle node by a look, and shut out the clients of that node.
 local voucher = call('GET', trust)
 if r[2] and r[2] ~= config then
   @MARK@
@@ -46,8 +46,8 @@ if not r[1] or not r[8] then return lost('new') end
 if known and r[6] ~= evicted then return lost('evicted') end
 if known and copied then return lost('copied') end
 -- If the operator declares the nodes Durable, every write is on disk before its answer. Then the node forgot nothing in
--- a restart that kept its data. A promoted replica may lack writes. It has the replication id of its old master as its
--- second id.
+-- a restart that kept its data. A promoted replica is an exception, because it may lack writes. Its second id is the
+-- replication id of its old master.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
 if not survived then return lost('restarted') end
 if r[3] == '0' then

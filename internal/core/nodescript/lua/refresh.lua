@@ -1,4 +1,4 @@
--- refresh: extends the life of the guard on a node that votes. A client at work sends it now and then.
+-- refresh: extends the life of the guard on a node that votes. A client at work sends it at intervals.
 -- ARGV  1 stamp - W  2 stamp + W. The node's clock must be between them: after a leap the guard must not live too long
 -- Returns R: refreshed | O time: the stamp is off the node's clock | N: the node does not vote
 local call = redis.call

@@ -37,8 +37,8 @@ local function one(key, plain, owner, highest, above, never)
     return 'F'
   end
   call('HDEL', hash, owner)
-  -- A lease ends all earlier leases of writers. Its T counts, and not its highest stamp: the token of a later writer may
-  -- be below that stamp.
+  -- A lease ends all earlier leases of writers. The script compares the token T of the lease, and not its highest stamp,
+  -- because the token of a later writer may be below that stamp.
   if never == '0' and has > rleased then call('HSET', hash, 'seen', rseen .. has) end
   if tomb > seen then call('SETRANGE', key, '0', tomb) end
   @READERS@

@@ -4,7 +4,7 @@
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 the highest stamp sent for this owner; 0 declines a claim and does nothing else  3 the same + 1
 --       4 '1': none of these stamps won a majority; else '0'
--- release has no stamp to check this node's clock with. So it never shortens the life of an existing record.
+-- release has no stamp that could confirm this node's clock. So it never shortens the life of an existing record.
 -- Returns D the owner had it here | F it did not | C the record is corrupt
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
@@ -32,8 +32,8 @@ local function one(key, plain, owner, highest, above, never)
     end
     waits = flag ~= '2'
   end
-  -- Only a grant to a stamp that the release covers counts. An owner may give back a partial grant and try again. A
-  -- late release of the first round must not free the later grant.
+  -- The release ends only a grant whose stamp it covers. An owner may give back a partial grant and try again. A late
+  -- release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
   -- This node must not grant or repair the lease again, whatever its clock shows. So the tombstone must be above the
@@ -43,8 +43,8 @@ local function one(key, plain, owner, highest, above, never)
   if not usual then
     if not now then clock() end
     -- A right node accepts a stamp only within W of its own clock, and that clock is within W of this node's. So a
-    -- stamp more than 2 W ahead of this clock comes from a client with a wrong clock. Its tombstone must not shut the
-    -- name until that time.
+    -- stamp more than 2 W ahead of this clock comes from a client with a wrong clock. Without a limit, its tombstone
+    -- would block the name until that time.
     if highest - now > 2 * @WINDOW@ then tomb = string.format('%016.0f', now + @WINDOW@) end
     if mine then
       if string.find(T, '%D') then return 'C' end
@@ -78,9 +78,9 @@ local function one(key, plain, owner, highest, above, never)
     end
     flag = (waits and 1 or 0) + (hash and 2 or 0)
     call('SET', key, tomb .. '00000000000000000000000000000000' .. flag .. leased, 'KEEPTTL')
-    -- If the lease seems to have ended long ago, this node's clock is ahead, and a claim by this clock would shut the
-    -- name until that time. So the name is not handed on. Waiters ask again anyway when a lease ends. The release of a
-    -- declined claim covers no stamp, so the claim's expiry is compared instead.
+    -- If the lease seems to have ended long ago, this node's clock is ahead. A claim by this clock would block the name
+    -- until that time, so the script makes no claim. Waiters ask again anyway when a lease ends. The release of a
+    -- declined claim covers no stamp, so the script compares the claim's expiry instead.
     local sane = now - above <= @QUARANTINE@ or now < sub(old, 33, 48)
     if waits and (not value or value == owner) and sane then
       @HANDOFF@

@@ -11,8 +11,8 @@ local function free(old) return old == '' or sound(old) and now >= sub(old, 33, 
 local function claimed(old) return sound(old) and sub(old, 17, 32) == ZERO and now < sub(old, 33, 48) end
 local function waiting(queue) return call('ZCOUNT', queue, '0', '+inf') > 0 end
 
--- reach returns the largest number of slots that a waiter can use, 0 if nobody waits. Behind many waiters it takes the
--- largest number that any caller may use.
+-- reach returns the largest k of all waiters, 0 if nobody waits. It reads only the first waiters of the queue. If there
+-- may be more, it returns the largest k that any caller may have.
 local function reach(queue)
   local most = 64
   local all, largest = redis.pcall('ZRANGEBYSCORE', queue, '0', '+inf', 'LIMIT', 0, most), 0
@@ -52,8 +52,8 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
--- tell sends a member of the queue the news that it has a claim of a slot, and reports whether anybody hears it. seen is
--- that of the slot's record.
+-- tell sends a member of the queue the message that it has a claim of a slot. It returns whether anybody hears the
+-- message. seen is the field of the slot's record.
 local function tell(queue, slot, seen, member)
   local owner = sub(member, 5)
   local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
