@@ -1,0 +1,2 @@
+// Package redisson (draft)
+package redisson
