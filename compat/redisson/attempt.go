@@ -26,11 +26,15 @@ type attempt struct {
 	sent   clock.Instant // before the first request was sent
 
 	mu      sync.Mutex
-	answers []answer // of acquire; silent without an error: none yet
+	answers []answer        // of acquire; silent without an error: none yet
+	arrived []chan struct{} // closed with the answer of each node
 }
 
 func (c *Client) newAttempt(name string) *attempt {
 	a := &attempt{client: c, name: name, keys: keysOf(c.config.MapName(name)), answers: make([]answer, len(c.config.Nodes))}
+	for range c.config.Nodes {
+		a.arrived = append(a.arrived, make(chan struct{}))
+	}
 	a.field = c.id + ":" + strconv.FormatInt(c.threads.Add(1), 10)
 	var id [16]byte // as generateId of Redisson's ServiceManager
 	_, _ = rand.Read(id[:])
@@ -74,7 +78,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 				c.background(func() { a.undo(answers) })
 				return nil, &UnavailableError{Name: name, Nodes: c.texts(a.said())}
 			}
-			c.background(func() { a.rest(answers, func(said) {}) })
+			c.background(func() { a.rest(answers) })
 			return h, nil
 		}
 		if no > len(c.config.Nodes)-c.quorum {
@@ -92,6 +96,7 @@ func (a *attempt) note(s said) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.answers[s.node] = s.answer
+	close(a.arrived[s.node])
 }
 
 // said returns a copy of the answers so far.
@@ -112,47 +117,46 @@ func (a *attempt) missing() (n int) {
 }
 
 // rest notes the answers that are still missing.
-func (a *attempt) rest(answers <-chan said, each func(said)) {
+func (a *attempt) rest(answers <-chan said) {
 	for range a.missing() {
-		s := <-answers
-		a.note(s)
-		each(s)
+		a.note(<-answers)
 	}
 }
 
 // undo takes back what the nodes have granted, and what they may have granted.
 func (a *attempt) undo(answers <-chan said) {
-	free := func(i int, s answer) {
-		if s.verdict == granted || a.doubtful(s) {
-			a.client.background(func() { a.freeNode(i, nil) })
-		}
+	for i := range a.answers {
+		a.client.background(func() {
+			if s := a.answered(i); s.verdict == granted || a.doubtful(s) {
+				a.freeNode(i, nil)
+			}
+		})
 	}
-	for i, s := range a.said() {
-		if s.verdict != silent || s.err != nil {
-			free(i, s)
-		}
-	}
-	a.rest(answers, func(s said) { free(s.node, s.answer) })
+	a.rest(answers)
+}
+
+// answered returns a node's answer to acquire. It waits for it, for NodeTimeout at most.
+func (a *attempt) answered(i int) answer {
+	<-a.arrived[i]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.answers[i]
 }
 
 // doubtful reports whether the acquire of this answer may have been executed, or may still come.
-func (a *attempt) doubtful(s answer) bool {
-	return s.verdict == silent && (s.err == nil || !node.Unsent(s.err))
-}
+func (a *attempt) doubtful(s answer) bool { return s.verdict == silent && !node.Unsent(s.err) }
 
 // freeNode releases the attempt on one node. It repeats the request until the node answers or the lock has expired. The
 // first answer goes to first. If a request of the attempt may still come, the release leaves a latch that refuses it.
 func (a *attempt) freeNode(i int, first chan<- said) {
 	c := a.client
+	latch := time.Duration(0)
+	if a.doubtful(a.answered(i)) {
+		latch = c.config.TTL
+	}
 	until := c.now().Add(c.config.TTL)
 	pause := 20 * time.Millisecond
 	for {
-		a.mu.Lock()
-		latch := time.Duration(0)
-		if a.doubtful(a.answers[i]) {
-			latch = c.config.TTL
-		}
-		a.mu.Unlock()
 		call := releaseScript.call([]string{a.keys.name, a.keys.channel, a.keys.latch}, a.field, c.publish(), millis(latch))
 		s := c.askOne(i, releaseScript, call)
 		if first != nil {

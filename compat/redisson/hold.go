@@ -80,7 +80,7 @@ func (h *hold) check() {
 
 // keep renews the hold after each third of the TTL, as Redisson's watchdog does. After a failure it tries sooner.
 func (h *hold) keep() {
-	next := h.ttl / 3
+	next := h.client.config.TTL / 3
 	for {
 		t := time.NewTimer(next)
 		select {

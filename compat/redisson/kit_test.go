@@ -170,10 +170,15 @@ func hash(t testing.TB, s *redistest.Server, key string) map[string]string {
 // empty fails the test unless the server has no key and no subscription, soon.
 func empty(t testing.TB, s *redistest.Server) {
 	t.Helper()
+	var left []any
+	defer func() {
+		if len(left) > 0 {
+			t.Errorf("on %s is left: %v", s.Addr(), left)
+		}
+	}()
 	redistest.Eventually(t, within, "no key and no subscription is left on "+s.Addr(), func() bool {
-		keys := s.MustDo(t, "KEYS", "*").([]any)
-		channels := s.MustDo(t, "PUBSUB", "CHANNELS").([]any)
-		return len(keys)+len(channels) == 0
+		left = append(s.MustDo(t, "KEYS", "*").([]any), s.MustDo(t, "PUBSUB", "CHANNELS").([]any)...)
+		return len(left) == 0
 	})
 }
 
