@@ -199,7 +199,11 @@ func handOffs(t *testing.T, m mode, rounds int) {
 				n++
 			}
 		}
-		others += n
+		if others += n; n > 0 && others < 20 {
+			for _, c := range watched.since(pos - 1)[:p-pos+1] {
+				t.Logf("DIAG %s %v %.90s", text, c.at, c.from+" "+c.text)
+			}
+		}
 		if text == `"HSET"` {
 			toGo = append(toGo, got.at-took.at)
 		} else {

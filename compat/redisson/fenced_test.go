@@ -72,11 +72,11 @@ func TestShardedChannels(t *testing.T) {
 			}
 			redistest.Eventually(t, within, "a sharded subscription", heard)
 			j.unlock()
-			l := <-got
+			l := take(t, got)
 			go func() { got <- mustLock(t, c, "orders") }()
 			redistest.Eventually(t, within, "a sharded subscription", heard)
 			mustUnlock(t, l)
-			mustUnlock(t, <-got)
+			mustUnlock(t, take(t, got))
 		})
 	}
 }

@@ -203,3 +203,15 @@ func subscribed(t testing.TB, s *redistest.Server, name string) {
 		return s.MustDo(t, "PUBSUB", "NUMSUB", "redisson_lock__channel:{"+name+"}").([]any)[1].(int64) > 0
 	})
 }
+
+// take returns the lease of a waiter on another goroutine.
+func take(t testing.TB, got <-chan *redisson.Lease) *redisson.Lease {
+	t.Helper()
+	select {
+	case l := <-got:
+		return l
+	case <-time.After(2 * within):
+		t.Fatal("the waiter has no lock yet")
+		return nil
+	}
+}

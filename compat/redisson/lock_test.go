@@ -105,7 +105,7 @@ func TestKeysFollowNameMapperAndBraces(t *testing.T) {
 	go func() { got <- mustLock(t, c, "orders") }()
 	subscribed(t, s, "app:orders")
 	j.unlock()
-	l := <-got
+	l := take(t, got)
 	if hash(t, s, "app:orders")[l.Owner()] != "1" || l.Name() != "orders" {
 		t.Errorf("the lease %v is not at app:orders", l)
 	}
@@ -118,7 +118,7 @@ func TestKeysFollowNameMapperAndBraces(t *testing.T) {
 		return s.MustDo(t, "PUBSUB", "NUMSUB", "redisson_lock__channel:app:{7}:x").([]any)[1].(int64) > 0
 	})
 	mustUnlock(t, first)
-	mustUnlock(t, <-done)
+	mustUnlock(t, take(t, done))
 }
 
 // A key of another kind is a clear error from TryLock and Lock, at once, and is not touched.
@@ -167,7 +167,7 @@ func TestAReadWriteLockKeepsUsOut(t *testing.T) {
 	go func() { got <- mustLock(t, c, "rw") }()
 	subscribed(t, s, "rw")
 	s.MustDo(t, "DEL", "rw") // its own channel is another one: the poll finds it
-	mustUnlock(t, <-got)
+	mustUnlock(t, take(t, got))
 }
 
 func TestBadInputGetsAClearError(t *testing.T) {
