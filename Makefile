@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters interop interop-deps
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -27,7 +27,7 @@ test: deps       ## a sample of every check on real redis-server processes (or S
 verify: deps     ## every check in full, one after the other, with one table; continues an interrupted run (4 hours; ONLY=regexp, FRESH=1)
 	@scripts/verify.sh
 
-lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest
+lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, which uses internal/check/chaos; vet in fence/sqltest and interop
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -35,6 +35,7 @@ lint:            ## formatting, vet, staticcheck; vet and quick tests in bench, 
 	@scripts/vet-bench.sh
 	@scripts/vet-fence.sh
 	@scripts/vet-adapters.sh
+	@scripts/vet-interop.sh
 
 deps:            ## installs redis-server and a C compiler (for -race) by apt if they are missing
 	@scripts/deps.sh
@@ -72,6 +73,12 @@ fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	cd adapters/check && go test -count=1 -v -timeout 30m ./...
+
+interop-deps: deps ## installs a JDK and Maven by apt if they are missing
+	@scripts/interop-deps.sh
+
+interop: interop-deps ## compat/redisson beside real Redisson processes: exclusion, 20,000 hand-offs, crowds with kills (5 minutes)
+	cd interop && go test -count=1 -v -timeout 30m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
 	cd fence/sqltest && go test -count=1 -v -timeout 30m ./...

@@ -105,15 +105,3 @@ func (m *monitor) await(from int, what string, is func(command) bool) (int, comm
 		m.cond.Wait()
 	}
 }
-
-// A script of a client, and the pttl of a script that refuses.
-func isScript(c command) bool {
-	return c.from != "lua" && (strings.HasPrefix(c.text, `"evalsha" `) || strings.HasPrefix(c.text, `"EVALSHA" `) ||
-		strings.HasPrefix(c.text, `"eval" `) || strings.HasPrefix(c.text, `"EVAL" `))
-}
-
-func insideScript(word string) func(command) bool {
-	return func(c command) bool {
-		return c.from == "lua" && strings.HasPrefix(strings.ToLower(c.text), `"`+strings.ToLower(word)+`" `)
-	}
-}

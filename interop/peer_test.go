@@ -30,9 +30,10 @@ var build = sync.OnceValue(func() error {
 
 // peer is a Java process with one RedissonClient, or one for each server.
 type peer struct {
-	t   testing.TB
-	cmd *exec.Cmd
-	in  io.WriteCloser
+	t       testing.TB
+	servers []*redistest.Server
+	cmd     *exec.Cmd
+	in      io.WriteCloser
 
 	mu      sync.Mutex
 	next    int
@@ -65,7 +66,7 @@ func newPeer(t testing.TB, m mode, servers []*redistest.Server, watchdog time.Du
 	if prefix == "" {
 		prefix = "-"
 	}
-	p := &peer{t: t, waiting: map[string]chan string{"0": make(chan string, 1)}}
+	p := &peer{t: t, servers: servers, waiting: map[string]chan string{"0": make(chan string, 1)}}
 	p.cmd = exec.Command("java", "-XX:+UseSerialGC", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", target+"/classes:"+target+"/lib/*",
 		"Peer", string(m), strings.Join(addrs, ","), fmt.Sprint(watchdog.Milliseconds()), prefix)
 	p.cmd.Stderr = os.Stderr
@@ -155,6 +156,12 @@ func (p *peer) must(want, thread, command, name string, args ...string) {
 // process that is killed at that moment leaves the latch for its time, some 20 s.
 func (p *peer) quit() {
 	p.t.Helper()
+	for _, s := range p.servers {
+		redistest.Eventually(p.t, within, "no latch is left", func() bool {
+			keys, err := s.Do("KEYS", "redisson_unlock_latch:*")
+			return err != nil || len(keys.([]any)) == 0 // an error: the test has killed the server
+		})
+	}
 	_ = p.in.Close() // an error says that it has ended
 	ended := make(chan struct{})
 	go func() { _ = p.cmd.Wait(); close(ended) }()

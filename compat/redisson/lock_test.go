@@ -170,6 +170,22 @@ func TestAReadWriteLockKeepsUsOut(t *testing.T) {
 	mustUnlock(t, take(t, got))
 }
 
+// A hash that is no lock keeps Redisson out, so it keeps this package out. The error names a field of it.
+func TestAHashOfSomebodyElseKeepsUsOut(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, []string{s.URL()}, nil)
+	s.MustDo(t, "HSET", "invoice", "total\nH1 1 -", "12 EUR")
+	_, err := c.Mutex("invoice").TryLock(t.Context())
+	var held *redisson.HeldError
+	if !errors.As(err, &held) || held.Holder != "total\nH1 1 -" || held.Count != 0 || held.ExpiresIn >= 0 {
+		t.Fatalf("%v", err)
+	}
+	if !strings.Contains(err.Error(), `total\nH1 1 -`) || !strings.Contains(err.Error(), "never expires") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q", err)
+	}
+}
+
 func TestBadInputGetsAClearError(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -29,7 +29,9 @@ local mode, field, count = '-', '', '0'
 if call('HLEN', KEYS[1]) <= 64 then -- a read-write lock may have thousands of readers
   local all = call('HGETALL', KEYS[1])
   for i = 1, #all, 2 do
-    if all[i] == 'mode' then mode = all[i + 1] else field, count = all[i], all[i + 1] end
+    -- The hash may be anybody's: nothing in it may be taken for another word of the answer.
+    if all[i] == 'mode' then mode = string.match(all[i + 1], '^%a+$') or '?'
+    else field, count = string.sub(all[i], 1, 256), string.match(all[i + 1], '^%d+$') or '0' end
   end
 end
 return 'H' .. left .. ' ' .. count .. ' ' .. mode .. '\n' .. field
