@@ -107,7 +107,7 @@ func empty(t testing.TB, servers ...*redistest.Server) {
 func TestBothSidesRefuseEachOther(t *testing.T) {
 	s := redistest.Start(t)
 	for _, prefix := range []string{"", "app:"} {
-		java := newPeer(t, single, []*redistest.Server{s}, 30*time.Second, prefix)
+		java := newPeer(t, single, []*redistest.Server{s}, 10*time.Second, prefix)
 		c := open(t, []*redistest.Server{s}, func(c *redisson.Config) { c.MapName = func(name string) string { return prefix + name } })
 
 		java.must("locked", "a", "lock", "orders")

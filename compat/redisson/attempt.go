@@ -56,16 +56,19 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 	a.sent = c.now()
 	call := acquireScript.call([]string{a.keys.name, a.keys.token, a.keys.latch}, a.field, millis(c.config.TTL), tokens)
 	answers := c.ask(acquireScript, func(int) node.Call { return call })
-	yes, no := 0, 0
+	yes, no, failed := 0, 0, 0
 	var token int64
 	for range c.config.Nodes {
 		select {
 		case s := <-answers:
 			a.note(s)
-			if s.verdict == granted {
+			switch s.verdict {
+			case granted:
 				yes++
 				token = s.token
-			} else {
+			case silent:
+				failed++
+			default:
 				no++
 			}
 		case <-ctx.Done():
@@ -81,7 +84,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 			c.background(func() { a.rest(answers) })
 			return h, nil
 		}
-		if no > len(c.config.Nodes)-c.quorum {
+		if spare := len(c.config.Nodes) - c.quorum; no > spare || failed > spare {
 			break
 		}
 	}
@@ -157,7 +160,7 @@ func (a *attempt) freeNode(i int, first chan<- said) {
 	until := c.now().Add(c.config.TTL)
 	pause := 20 * time.Millisecond
 	for {
-		call := releaseScript.call([]string{a.keys.name, a.keys.channel, a.keys.latch}, a.field, c.publish(), millis(latch))
+		call := releaseScript.call([]string{a.keys.name, a.keys.latch}, a.field, c.publish(), a.keys.channel, millis(latch))
 		s := c.askOne(i, releaseScript, call)
 		if first != nil {
 			first <- said{i, s}
@@ -185,7 +188,7 @@ func (a *attempt) refusal() error {
 	never := false                                 // a node has a key without expiry
 	holders := map[string]int{}
 	var top, kind *answer
-	open := 0
+	open, failed := 0, 0
 	for i := range answers {
 		s := &answers[i]
 		switch s.verdict {
@@ -205,10 +208,14 @@ func (a *attempt) refusal() error {
 		case silent:
 			if s.err == nil {
 				open++
+			} else {
+				failed++
 			}
 		}
 	}
 	switch {
+	case failed > len(answers)-c.quorum: // the others may say what they like
+		return &UnavailableError{Name: a.name, Nodes: c.texts(answers)}
 	case top != nil:
 	case kind != nil:
 		return &KindError{Name: a.name, Key: a.keys.name, Type: kind.kind, Value: kind.value, ExpiresIn: kind.left}

@@ -3,6 +3,7 @@ package redisson_test
 import (
 	"context"
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -183,6 +184,39 @@ func TestAHashOfSomebodyElseKeepsUsOut(t *testing.T) {
 	}
 	if !strings.Contains(err.Error(), `total\nH1 1 -`) || !strings.Contains(err.Error(), "never expires") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%q", err)
+	}
+}
+
+// The rights of the package comment are enough, also for waiting and for handles.
+func TestTheDocumentedRightsAreEnough(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rights, found := strings.Cut(string(text), "// # Rights")
+	rule := []any{"ACL", "SETUSER", "app", "on", ">pw", "~orders", "~redisson_lock_token:{orders}", "~redisson_unlock_latch:{orders}:*",
+		"&redisson_lock__channel:{orders}", "+auth", "+hello", "+ping", "+select", "+client|setname"}
+	for _, word := range strings.FieldsFunc(rights, func(r rune) bool { return strings.ContainsRune(" \n(),:/", r) }) {
+		if strings.HasPrefix(word, "+") {
+			rule = append(rule, word)
+		}
+	}
+	if !found || len(rule) < 25 {
+		t.Fatalf("the package comment names no rights: %v", rule)
+	}
+	s.MustDo(t, rule...)
+	c := open(t, []string{"redis://app:pw@" + s.Addr()}, func(c *redisson.Config) { c.Fenced, c.Poll = true, time.Hour })
+	l := mustLock(t, c, "orders")
+	mustUnlock(t, mustLockIn(t, c, l))
+	got := make(chan *redisson.Lease)
+	go func() { got <- mustLock(t, c, "orders") }()
+	subscribed(t, s, "orders")
+	mustUnlock(t, l)
+	mustUnlock(t, take(t, got))
+	if denied := s.MustDo(t, "ACL", "LOG").([]any); len(denied) > 0 {
+		t.Errorf("denied: %v", denied)
 	}
 }
 

@@ -27,7 +27,7 @@ var ofRedisson = []mutant{{
 	pkg: redissonPkg, check: "TestAForceUnlockOnAMajorityIsALoss", says: "renewal gave the lock back",
 }, {
 	name: "a release wakes nobody", promise: javas, file: redissonLua + "release.lua",
-	old: "call(ARGV[2], KEYS[2], '0')", new: "local _ = ARGV[2]",
+	old: "call(ARGV[2], ARGV[3], '0')", new: "local _ = ARGV[2]",
 	pkg: redissonPkg, check: "TestUnlockPublishesRedissonsMessage", says: "no message",
 }, {
 	name: "a renewal moves the deadline back", promise: javas, file: "compat/redisson/hold.go",
