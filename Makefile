@@ -77,7 +77,7 @@ adapters: deps   ## adapters for gocron and robfig/cron: three processes with cl
 interop-deps: deps ## installs a JDK and Maven by apt if they are missing
 	@scripts/interop-deps.sh
 
-interop: interop-deps ## compat/redisson beside real Redisson processes: exclusion, 20,000 hand-offs, crowds with kills (5 minutes)
+interop: interop-deps ## compat/redisson beside real Redisson processes: exclusion, 20,000 hand-offs, crowds with kills (2 to 5 minutes)
 	cd interop && go test -count=1 -v -timeout 30m ./...
 
 fence-test: fence-deps ## package fence on real PostgreSQL, MariaDB and SQLite, with 1,000 paused holders on each (2 minutes)
