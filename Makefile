@@ -1,5 +1,5 @@
 # The two main targets are `make demo` (no server needed) and `make test` (installs the programs that it needs).
-.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters interop interop-deps
+.PHONY: help demo test verify lint deps build bin sim sim-mutants models mutants chaos chaos-rivals minority scale fuzz bench fence-deps fence-test adapters fleet interop interop-deps
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 FUZZTIME ?= 30s
@@ -9,8 +9,9 @@ T ?= 10m
 EVERY ?= 5s
 SERVER ?= redis-server
 export ONLY SERVER FRESH
-# These are a few of the mutants: of a node's scripts, of the majority, of the renewal and of the waiting.
-SAMPLE = ^(no tombstone|a quorum of N/2|a minority moves the deadline|a hand-off to a bid that is over is not declined)$$
+# These are a few of the mutants: of a node's scripts, of the votes, of the renewal and of the waiting. Their checks do not
+# depend on the load of the machine, and their packages are built quickly.
+SAMPLE = ^(a reader.s release leaves no tombstone|grants of different stamps counted together|a renewal counts after the old deadline|what is handed over between two bids is never answered)$$
 
 help:            ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -73,6 +74,10 @@ fence-deps:      ## installs PostgreSQL and MariaDB by apt if they are missing
 
 adapters: deps   ## adapters for gocron and robfig/cron: three processes with clocks 200 ms apart, 1,000 ticks for each (5 minutes)
 	cd adapters/check && go test -count=1 -v -timeout 30m ./...
+
+fleet: deps      ## jobs: 20 processes with clocks 30 s off, kills and empty restarts, holdfast cron on 3 machines, gocron beside them (20 minutes)
+	go test -count=1 -v -timeout 1h ./internal/check/fleet -fleet.ticks 300 -fleet.for 5m -fleet.cron 10m
+	cd adapters/check && go test -count=1 -v -timeout 1h -run TestAFleetWhoseClocksAreOff . -fleet.ticks 300
 
 interop-deps: deps ## installs a JDK and Maven by apt if they are missing
 	@scripts/interop-deps.sh

@@ -133,8 +133,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// enter begins a call that may make a lease. taking.Done ends the call. enter reports false if the client is closed.
-// Otherwise nobody would release the lease, because Close does not see it.
+// enter begins a call that may make a lease. It reports false if the client is closed: Close would not see the new
+// lease, so nobody would release it. If enter reports true, taking.Done ends the call.
 func (c *Client) enter() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

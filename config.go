@@ -68,7 +68,7 @@ type Config struct {
 
 	// Private omits the plain key, which other Redlock libraries see and respect. Each lock then needs fewer commands.
 	// Clients of Holdfast still exclude each other. Give all clients of a name the same value. Otherwise a client that
-	// sets the key may hand the name to a private one. The first client then takes its own key for a foreign lock, for
+	// sets the key may hand the name to a private one. The first client then treats its own key as a foreign lock, for
 	// up to a second. Defaults to false.
 	Private bool
 
@@ -99,8 +99,8 @@ type Config struct {
 	Logger *slog.Logger
 
 	// RetryDelay is the mean pause of a waiting Lock while nothing can wake it: while a foreign client has the lock, or
-	// no quorum answers. Each pause is drawn between half and one and a half of it, as Redlock demands. A pause
-	// that is drawn longer than a second lasts a second. From 1 ms to 30 min. Defaults to 100 ms.
+	// no quorum answers. Each pause has a random length from half of RetryDelay to one and a half times RetryDelay, as
+	// Redlock demands, but at most a second. From 1 ms to 30 min. Defaults to 100 ms.
 	RetryDelay time.Duration
 }
 

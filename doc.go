@@ -56,8 +56,8 @@
 //
 // Any minority of the nodes may be slow, hung or dead: acquire and release take no longer. There are two exceptions,
 // beside a hung node. The first lock of a client that begins, or that was idle for a minute, takes up to two Windows or
-// [Config.NodeTimeout] longer. With far nodes it takes twice as much longer. [Client.Close] waits for about
-// NodeTimeout. The end of each holdfast run therefore waits, too.
+// [Config.NodeTimeout] longer. With far nodes the delay is twice as long. [Client.Close] waits for about NodeTimeout.
+// The end of each holdfast run therefore waits, too.
 //
 // An attempt that fails or is cancelled leaves no lock behind, even if its commands arrive late. Other Redlock clients
 // that use the name as their key exclude Holdfast, and Holdfast excludes them.
@@ -93,7 +93,7 @@
 //
 // # Elections
 //
-// [Client.Election] elects one leader among any number of candidates. [Election.Run] leads a term after the other, and a
+// [Client.Election] elects one leader among any number of candidates. [Election.Run] leads one term after the other. A
 // leader that resigns has stopped before the next term begins. [Election.Observe] shows the leader, the value that it
 // published, and each vacancy.
 //

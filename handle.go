@@ -33,8 +33,8 @@ type handle struct {
 	*rest
 }
 
-// rest has the fields that a lease needs only for a handle, a Context, an UnlockAt or a value. Most leases have none of these.
-// The lock of first guards these fields too.
+// rest has the fields that a lease needs only for a handle, a Context, an UnlockAt or a value. Most leases have none of
+// these. The lock of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait until below is free, in the order in which they came
 	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
@@ -212,8 +212,8 @@ func (l *Lease) leaves(t *turn) {
 	}
 }
 
-// next wakes the first call in line if it can take a handle. After the end of l it wakes all, and also after a
-// downgrade: exclusive calls then fail. The lock of first is held.
+// next wakes the first call in line if it can take a handle. After the end of l it wakes all calls. It also wakes all
+// calls after a downgrade, because exclusive calls then fail. The lock of first is held.
 func (l *handle) next() {
 	for i, t := range l.line {
 		if !l.ended && !l.shared && (i > 0 || !l.free(t.shared)) {

@@ -27,7 +27,7 @@ func (e *UnavailableError) Hint() string {
 	return ""
 }
 
-// any returns the first node for which is reports true.
+// any returns the first answer that the function is accepts.
 func (e *UnavailableError) any(is func(NodeAnswer) bool) (n NodeAnswer, ok bool) {
 	i := slices.IndexFunc(e.Nodes, is)
 	if i < 0 {

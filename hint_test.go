@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// What is wrong with an address has a hint.
+// An error about a node's address has a hint that says what may be wrong.
 func TestAWrongAddressHasAHint(t *testing.T) {
 	for want, err := range map[string]error{
 		"no such host":                   fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}),

@@ -31,7 +31,7 @@ func (l Leader) String() string {
 	return Holder{Owner: l.Owner}.String()
 }
 
-// same reports whether two looks saw the same.
+// same reports whether two looks found the same leader, term and value.
 func (l Leader) same(other Leader) bool {
 	return l.Owner == other.Owner && l.Term == other.Term && bytes.Equal(l.Value, other.Value) && (l.Value == nil) == (other.Value == nil)
 }
@@ -52,8 +52,8 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return l, err
 }
 
-// errSplit means that the nodes have grants of several rounds of one candidate, which count for nothing together. It is
-// about to win or to give up. Or it leads, and nodes that came back do not have its term yet.
+// errSplit means that the nodes have grants of several rounds of one candidate. Such grants do not count together.
+// Either the candidate is about to win or to give up, or it leads and some restarted nodes do not have its term yet.
 var errSplit = errors.New("the nodes do not name the same term: try again")
 
 // look returns the leader, or the zero Leader if nobody leads.

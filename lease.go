@@ -18,8 +18,8 @@ import (
 // for too long. It is safe for concurrent use.
 //
 // A Lease that was taken under another Lease of the same lock is a handle of that lease: see [Mutex.Lock]. So are the
-// leases of readers that share one: see [Mutex.RLock]. All handles share owner, token, renewal and deadline. Each has its own Context and its own Unlock. The lock is released with the
-// last handle.
+// leases of readers that share one: see [Mutex.RLock]. All handles share owner, token, renewal and deadline. Each has
+// its own Context and its own Unlock. The lock is released with the last handle.
 //
 // If a lease becomes garbage without Unlock, [Config.Logger] receives a warning. The lease stays held, because the work
 // that it protects may still be running.
@@ -202,8 +202,8 @@ func (c *Client) unlockAt(names string, at time.Time, release func(at time.Time)
 	return far
 }
 
-// release ends the handle. The last handle also ends the lease, and keeps the name until at or a later instant that
-// another handle asked for.
+// release ends the handle. The last handle also ends the lease. The nodes then keep the name taken until the instant at.
+// If another handle asked for a later instant, they keep it until that instant.
 func (l *Lease) release(ctx context.Context, at time.Time) error {
 	last, keep, err := l.endHandle(at)
 	if l.share != nil && (last || l.held.End() != nil) {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// above returns the name of a lock that ctx holds and that forbids to wait for m, or "".
+// above returns the name of a lock of ctx under which the caller must not wait for m. It returns "" if there is none.
 //
-// Such a lock has a name that sorts above m's. Its holder must not wait for m: another caller may hold m and wait for
-// that lock, and then neither caller would ever get its lock. If ctx belongs to a lease of m, the call waits for a
-// handle of that lease. Then it waits only for other callers under that lease. All of them share the leases outside it
-// and the leases of its set, so those leases do not count.
+// The name of such a lock sorts above m's name. Its holder must not wait for m: another caller may hold m and wait for
+// that lock, and then neither caller would ever get its lock. If ctx belongs to a lease of m, the call waits only for
+// other callers under that lease. All these callers have the same leases outside it and in its set, so those leases do
+// not count.
 func (m *Mutex) above(ctx context.Context) string {
 	own := m.mine(ctx)
 	for l, ok := FromContext(ctx); ok && l != own; l, ok = FromContext(l.outer()) {

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
-// No lock of a client can have this TTL. The error names the lock and the bounds, and matches a fact.
+// A TTL that no lock of a client can have is an error. The error names the lock and the bounds, and matches ErrBadTTL.
 func TestABadTTLIsAFactAndNamesItsLock(t *testing.T) {
 	t.Parallel()
 	c, err := holdfast.New(holdfast.Config{Nodes: nowhere(t, 1)})

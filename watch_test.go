@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What the looks find, and what the observers hear of it.
+// TestNewsOfAnElection checks the news that observers get from several looks at an election.
 func TestNewsOfAnElection(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")

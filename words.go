@@ -256,7 +256,7 @@ func (e *HeldError) Said() string {
 	return held + " without expiry; it stays until somebody deletes it"
 }
 
-// more returns the words for so many readers more.
+// more returns the words for a number of further readers.
 func more(n int) string {
 	switch {
 	case n < 1:

@@ -53,8 +53,9 @@ const stuck = 2 * time.Second
 func gather(l locker, s slice) outcome {
 	from := s.Begin.Add(s.Warm)
 	until := from.Add(s.For)
-	// The waits of a hot crowd are cancelled at the end. A goroutine with its own name has no reason to wait: one that
-	// does not return within stuck has missed its lock.
+	// If all goroutines want one name (Hot), their waits are cancelled at the end. A goroutine with its own name waits
+	// for nobody. So its call returns soon after the end. If that takes longer than the constant stuck, the call waits
+	// for a message that was lost.
 	end := until
 	if !s.Hot {
 		end = until.Add(stuck)

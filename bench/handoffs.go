@@ -21,8 +21,8 @@ type handed struct {
 
 	Gap, Gap99 float64 // µs, between processes
 	WithinGap  float64 // µs, p50
-	// The median time of a bare PING in µs: during the slice; the same, only PINGs during a gap; before the slice at the
-	// same pace; before the slice without pauses.
+	// These are medians of the time of a bare PING, in µs. Ping: during the slice. Meeting: during a gap of the slice.
+	// Idle: before the slice, at the same pace. Tight: before the slice, without pauses.
 	Ping, Meeting, Idle, Tight float64
 }
 

@@ -29,7 +29,8 @@ type locker interface {
 	close()
 }
 
-// driven is a locker that runs its slices itself, because a limit has no goroutines that wait.
+// driven is a locker that runs its slices itself. The physical limits are of this kind: see limit. They have no
+// goroutines that wait.
 type driven interface {
 	locker
 	drive(s slice) (outcome, error)

@@ -116,8 +116,8 @@ func (f File) value() ([]byte, error) {
 	return value, err
 }
 
-// replace gives a file a new content by the rename of another one. The caller has the lock, so one name for that is
-// enough, and a crash leaves one file of that name at most.
+// replace writes a new file and renames it to the name of the old file. The new file always has the same temporary name,
+// because only the owner of the lock calls replace. So a crash leaves at most one such file.
 func (f File) replace(path, through string, content []byte) error {
 	if err := os.Remove(through); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, perhaps with another mode
 		return err
@@ -136,7 +136,8 @@ func (f File) replace(path, through string, content []byte) error {
 		err = next.Sync()
 	}
 	if err = errors.Join(err, next.Close()); err != nil {
-		return err
+		// On a full disk half a value would take the space that the marks of the next access need.
+		return errors.Join(err, os.Remove(through))
 	}
 	if err := os.Rename(next.Name(), path); err != nil || f.NoSync {
 		return err

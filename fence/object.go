@@ -32,9 +32,9 @@ type Objects interface {
 
 // Object is an object in an object store that refuses old tokens. It is a [Register].
 //
-// The body begins with one line that has the marks, and the value follows ([ParseObject]). Marks in the metadata would
-// not do: the ETag of S3 comes from the body alone, so a change of the marks alone would leave it, and a conditional
-// write of an old holder would succeed.
+// The body begins with one line that has the marks, and the value follows ([ParseObject]). The marks are not in the
+// metadata, because the ETag of S3 depends on the body alone. If only the marks changed, the ETag would stay the same,
+// and a conditional write of an old holder would succeed.
 type Object struct {
 	Store Objects
 	Key   string

@@ -12,7 +12,8 @@ import (
 // ProbeObjects checks that an object store honours its conditions. It returns an error that names the first one it
 // ignores. A program can call it when it starts. It makes about twenty calls.
 //
-// It writes the object key and leaves it there. Nothing else may use that key, and no second probe at the same time.
+// It writes the object key and leaves it there. Nothing else may use that key, and two probes must not run at the same
+// time.
 func ProbeObjects(ctx context.Context, store Objects, key string) error {
 	if err := checkName(key); err != nil {
 		return wrap("probe", key, err)

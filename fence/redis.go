@@ -28,7 +28,8 @@ type Evaler interface {
 // an eviction or an expiry cannot take the marks and leave the value. Give the key no expiry.
 //
 // The server may be any: it need not be a node of the locks. It must not forget. A server that loses its last writes,
-// such as a replica that becomes the master, may also lose the last marks. It then accepts the tokens between.
+// such as a replica that becomes the master, may also lose the last marks. It then accepts tokens that it had refused
+// before.
 type Redis struct {
 	Server Evaler
 	Key    string

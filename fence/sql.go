@@ -40,12 +40,12 @@ func (d Dialect) String() string { return cmp.Or(d.name, "no dialect") }
 // Check compares t with the marks of a resource, and raises them. It returns nil if the caller may go on. The marks are
 // kept if the caller commits.
 //
-// Call Check before the transaction reads the resource. Otherwise the transaction may have read what was there before a
-// earlier holder wrote.
+// Call Check before the transaction reads the resource. Otherwise the transaction may have read a state that an earlier
+// holder has changed since.
 //
-// The error matches [ErrStale] if the token is old; then nothing was changed. It matches [ErrBadToken] and [ErrBadName]
-// for a token or name that cannot be. Other errors are the driver's. After every error roll back. After a deadlock, a
-// serialization failure or a locked SQLite database, repeat the transaction.
+// The error matches [ErrStale] if the token is old; then nothing was changed. It matches [ErrBadToken] or [ErrBadName]
+// for a token or a name that is not allowed. Other errors are the driver's. After every error roll back. After a
+// deadlock, a serialization failure or a locked SQLite database, repeat the transaction.
 //
 // Other transactions that check the same resource wait until this one ends. So do slow work outside. A shared lease has
 // [Reader] as the mode of its token; with such a token only read.

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// Once looks at the clock after it has waited for the lock. A tick that was taken in that time is not in the future, and
-// the outcome of its own run has the time at which that began.
+// Once looks at the clock after it has waited for the lock. A tick that another process took in that time is not in the
+// future. The outcome of its own run has the time at which that run began.
 func TestOnceLooksAtTheClockAfterItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)

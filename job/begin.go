@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -59,13 +60,14 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 	tick = tick.UTC()
 	t := &Turn{ended: make(chan error, 1), done: make(chan struct{})}
 	began := make(chan struct{})
+	var locked atomic.Bool
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	go func() { // until End, or until Once refuses
 		defer close(t.done)
 		defer cancel(nil)
 		defer stop()
-		t.ran, t.err = s.Once(waiting, client, tick, func(ctx context.Context, tick Tick) error {
+		t.ran, t.err = s.once(waiting, client, tick, func() { locked.Store(true) }, func(ctx context.Context, tick Tick) error {
 			stop()
 			t.ctx, t.tick = ctx, tick
 			close(began)
@@ -89,13 +91,25 @@ func (s Spec) Begin(ctx context.Context, client *holdfast.Client, tick time.Time
 			return nil, taken
 		case <-look.C:
 			last, err := Last(waiting, client, s.Name)
-			if err == nil && last != nil && !last.Tick.Before(tick) && (last.over() || s.OnCrash != CrashRetry) {
+			// With the lock the outcome may be the claim of this turn itself. Then its load decides.
+			if err == nil && last != nil && !last.Tick.Before(tick) && (last.over() || s.OnCrash != CrashRetry) && !locked.Load() {
 				taken.Last = last
 				cancel(taken)
-				<-t.done
+				return nil, t.refused(began, taken)
 			}
 		}
 	}
+}
+
+// refused waits for the end of a turn whose tick another process took. If that process could not store its claim, and this
+// one has begun meanwhile, the turn ends here.
+func (t *Turn) refused(began <-chan struct{}, taken error) error {
+	select {
+	case <-t.done:
+	case <-began:
+		_ = t.End(taken)
+	}
+	return taken
 }
 
 // Context returns the context of the run. It ends when the lock is lost, before another process can get it, and after

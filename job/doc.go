@@ -45,10 +45,12 @@
 //
 // # Changing a job
 //
-// Change the Spec of all processes in any order. While two versions run, both take ticks, and no tick that one of them
-// has taken is run for an earlier one. Each process that finds the other version reports it once in the log. The same
-// report appears if two machines have different time zone data. To change a schedule without a mixture, stop the fleet
-// or give the job a new name.
+// Change the Spec of all processes in any order. While two versions run, both take ticks. When one version has taken a
+// tick, neither version runs an earlier tick. Each process that finds the other version reports it once in the log. The
+// same report appears if two machines have different time zone data. To change a schedule without a mixture, stop the
+// fleet or give the job a new name.
+//
+// A process that changes or ends a job closes [Spec.Drain]: the run that goes on ends by itself, and no other one begins.
 //
 // # A program that a scheduler starts
 //

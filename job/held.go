@@ -69,7 +69,8 @@ func (h *held) begin(d decision, now, next time.Time) *Outcome {
 }
 
 // claim stores that the tick is taken, and reports whether the run may begin. With CrashSkip it may begin only if a
-// majority of the nodes knows that the tick is taken. With CrashRetry a run that nobody knows may only run again.
+// majority of the nodes knows that the tick is taken. With CrashRetry it may begin although the store failed: then the
+// tick may run a second time.
 func (h *held) claim(ctx context.Context, o *Outcome) bool {
 	err := h.store(ctx, o)
 	if err == nil {

@@ -29,6 +29,11 @@ func Once(ctx context.Context, client *holdfast.Client, name string, tick time.T
 //
 // The error matches [ErrBadSpec], [ErrNoJob] or [ErrFuture], or is one of [holdfast.Mutex.Lock] and [holdfast.Lease.Load].
 func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time, fn Func) (ran bool, err error) {
+	return s.once(ctx, client, tick, func() {}, fn)
+}
+
+// once does the work of Once. It calls locked when it has the lock, before it stores anything.
+func (s Spec) once(ctx context.Context, client *holdfast.Client, tick time.Time, locked func(), fn Func) (ran bool, err error) {
 	t, err := s.prepare(false)
 	if err != nil {
 		return false, err
@@ -56,6 +61,7 @@ func (s Spec) Once(ctx context.Context, client *holdfast.Client, tick time.Time,
 	if err != nil {
 		return false, fmt.Errorf("job %q: %w", s.Name, err)
 	}
+	locked()
 	h := &held{runner: r, lease: l}
 	defer h.release()
 	last, err := h.load(ctx)
@@ -116,7 +122,8 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 // life of a value, and a tick may last longer than that.
 const keepAfter = 10 * 24 * time.Hour
 
-// keep has the nodes keep the outcome for another 30 days, if nobody has the lock: a holder does that itself.
+// keep makes the nodes store the outcome for another 30 days. If somebody has the lock, keep does nothing, because the
+// holder does that itself.
 func (r *runner) keep(ctx context.Context) {
 	l, err := r.client.Mutex(r.Name).TryLock(ctx)
 	if err == nil {
@@ -129,7 +136,8 @@ func (r *runner) keep(ctx context.Context) {
 	}
 }
 
-// nearTick is how far a machine's clock may be ahead of the nodes' clocks so that a call at a tick is one for that tick.
+// nearTick is the longest time by which a call may come before the tick that it means, because the machine's clock is
+// ahead of the nodes' clocks.
 const nearTick = 5 * time.Second
 
 // TickAt returns the last tick of a schedule by the nodes' clocks. All machines of a fleet get the same tick, whatever
@@ -156,9 +164,9 @@ type Ticks interface{ Next(t time.Time) time.Time }
 // mostLead is how early a run of another scheduler may be for [TickNear].
 const mostLead = farAhead / 2
 
-// TickNear returns the tick to which a run belongs that another scheduler starts now. It is the last tick by the nodes'
-// clocks. The next tick is taken instead if it comes in less than half of the interval, and in less than 30 s: the clock
-// of the scheduler is then ahead. It is an error if no tick has come in eight years.
+// TickNear returns the tick of a run that another scheduler starts now. It is the last tick by the nodes' clocks. The
+// next tick is taken instead if it comes in less than half of the interval, and in less than 30 s: the clock of the
+// scheduler is then ahead. It is an error if no tick has come in eight years.
 func TickNear(ctx context.Context, client *holdfast.Client, ticks Ticks) (time.Time, error) {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -182,7 +190,8 @@ func near(ticks Ticks, now time.Time) time.Time {
 
 // lastTick returns the last tick that is not after t, or the zero Time if there is none in the eight years before.
 func lastTick(ticks Ticks, t time.Time) time.Time {
-	for back := time.Minute; back < 8*longest; back *= 4 {
+	for back := time.Minute; back < 4*8*longest; back *= 4 {
+		back = min(back, 8*longest) // the last look: from one 29 February to the next it may be eight years
 		last := ticks.Next(t.Add(-back - time.Nanosecond))
 		if last.IsZero() || last.After(t) {
 			continue

@@ -21,7 +21,7 @@ type Tick struct {
 type Func func(ctx context.Context, tick Tick) error
 
 // Run runs a job at its ticks, on whichever process of the fleet is first, until ctx ends. Every process of the fleet
-// calls Run with the same Spec.
+// calls Run with the same Spec. It returns nil after [Spec.Drain] is closed.
 //
 // Errors of fn are outcomes, and do not end Run. Outages of the nodes do not end it either: ticks in that time are
 // missed, see [Spec.Missed]. Run returns the cause of ctx's end. It returns early only if it can never work: the error
@@ -33,7 +33,29 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 	if err != nil {
 		return err
 	}
-	r := &runner{task: t, client: client, fn: fn}
+	r := &runner{task: t, client: client, fn: fn, hard: ctx}
+	waits, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if t.Drain != nil {
+		go func() {
+			select {
+			case <-t.Drain:
+				cancel(errDrained)
+			case <-waits.Done():
+			}
+		}()
+	}
+	if err = r.serve(waits); errors.Is(err, errDrained) {
+		return nil
+	}
+	return err
+}
+
+// errDrained is the cause of the end of a wait after [Spec.Drain] was closed.
+var errDrained = errors.New("the job was asked to begin no tick")
+
+// serve runs the ticks until ctx ends. Waits end with ctx. A run ends with r.hard.
+func (r *runner) serve(ctx context.Context) (err error) {
 	if r.since, err = r.now(ctx); err != nil {
 		return err
 	}
@@ -46,8 +68,8 @@ func Run(ctx context.Context, client *holdfast.Client, spec Spec, fn Func) error
 			return err
 		}
 		wake := now.Add(lookEvery)
-		if next := t.schedule.Next(now); !next.IsZero() && next.Add(t.delay(next)).Before(wake) {
-			wake = next.Add(t.delay(next))
+		if next := r.schedule.Next(now); !next.IsZero() && next.Add(r.delay(next)).Before(wake) {
+			wake = next.Add(r.delay(next))
 		}
 		if err := r.sleep(ctx, wake); err != nil {
 			return err
@@ -60,6 +82,7 @@ type runner struct {
 	*task
 	client *holdfast.Client
 	fn     Func
+	hard   context.Context // ends the run that goes on; set by Run
 	since  time.Time
 	warned string // hash of another version of the job that was reported
 	ahead  bool   // a tick in the future was reported
@@ -145,8 +168,11 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	lost := func() bool { return r.OnCrash == CrashRetry && h.lease.Context().Err() != nil }
 	last, err := h.load(ctx)
 	if err != nil {
-		if errors.Is(err, ErrNoJob) {
+		switch {
+		case errors.Is(err, ErrNoJob):
 			return false, err
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
 		}
 		if r.OnCrash == CrashSkip {
 			r.Logger.Error("job not run: its last outcome is unknown, so the tick counts as taken", "job", r.Name, "error", err)
@@ -160,6 +186,9 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 	r.compare(last)
 	for {
 		now, err := r.now(ctx)
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		if err != nil {
 			return false, err
 		}
@@ -182,10 +211,11 @@ func (r *runner) round(ctx context.Context) (again bool, err error) {
 			return false, nil
 		}
 		o := h.begin(d, now, r.schedule.Next(d.tick))
-		if !h.claim(ctx, o) {
+		// A drain does not end this: a tick that was taken also runs.
+		if !h.claim(r.hard, o) {
 			return lost(), nil
 		}
-		if last = o; !h.work(ctx, o) {
+		if last = o; !h.work(r.hard, o) {
 			return lost(), nil
 		}
 	}

@@ -28,8 +28,14 @@ const (
 
 const parts = cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 
+// leapYears is how many years a parser looks ahead. From 2096 to 2104 there is no 29 February.
+const leapYears = 9
+
 // These parsers differ in days: in the first both day fields must fit, in the second one of them is enough.
-var fields, eitherDay = cron.MustNewParser(parts), cron.MustNewParser(parts | cron.DowOrDom)
+var (
+	fields    = cron.MustNewParser(parts).WithMaxSearchYears(leapYears)
+	eitherDay = cron.MustNewParser(parts | cron.DowOrDom).WithMaxSearchYears(leapYears)
+)
 
 // ParseSchedule reads a schedule:
 //
@@ -125,10 +131,10 @@ func (s *Schedule) Next(t time.Time) time.Time {
 	return s.nextByClock(t)
 }
 
-// nextByClock returns the first tick of a cron expression after t. The expression speaks about the clock on the wall. The
-// library finds the next time of that clock, as if the clock never changed, and this function finds its instant. So the
-// ticks do not depend on t. Close to a change the order of wall times and of instants differ, so all of them are looked
-// at.
+// nextByClock returns the first tick of a cron expression after t. The expression means times of the local clock. The
+// library finds the next local time, as if that clock never changed, and this function finds the instant of that time.
+// So the ticks do not depend on t. Near a change of the clock, local times and instants may be in different orders.
+// There the function compares the instants of all local times.
 func (s *Schedule) nextByClock(t time.Time) time.Time {
 	here := t.In(s.zone)
 	_, offset := here.Zone()

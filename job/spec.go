@@ -62,6 +62,12 @@ type Spec struct {
 	// Defaults to the TTL of the client.
 	TTL time.Duration
 
+	// Drain, when it is closed, makes [Run] begin no further tick. A run that goes on keeps its context and its lock, its
+	// outcome is stored as usual, and then Run returns nil. Close it before a process ends or changes the job, and end the
+	// context of Run if the run must end soon. [Spec.Once] ignores it.
+	// Defaults to nil: only the context ends Run.
+	Drain <-chan struct{}
+
 	// Logger receives one record for each run, and warnings.
 	// Defaults to slog.Default().
 	Logger *slog.Logger

@@ -1,40 +1,46 @@
 #!/bin/sh
 # A sample of every check, in two lines of work at once. $1 selects the mutants.
 #
-# The first line runs with the race detector and on real servers. Most of its tests wait, and some measure time. It
-# starts with the end-to-end tests. The second line only computes. It has no race detector: simulations under
-# it are ten times slower, and its scheduler draws lots. The second line and all builds have a lower priority, so they
-# use the time for which the first line waits, and hardly delay it.
+# The first line runs with the race detector and on real servers. Most of its tests wait, so several packages run at a
+# time, and several tests of each. It begins with the packages that take longest. The second line only computes. It has
+# no race detector: simulations under it are ten times slower, and its scheduler draws lots. The second line and all
+# builds have a lower priority, so they use the time for which the first line waits, and hardly delay it.
 set -eu
 cd "$(dirname "$0")/.."
 mutants=$1
 low="nice -n 19"
 
-e2e=./internal/check/e2e
-# The tests of e2e that run in virtual time only compute, and so does a test of chaos. The first line skips them by
-# name, so no other test may have such a name.
-virtual=$(awk '/^func Test/ { name = $2; sub(/\(.*/, "", name) } /^}/ { name = "" } /synctest\.Test\(/ && name { print name }' $e2e/*_test.go | sort -u | tr '\n' '|')
+check=./internal/check
+# The tests of e2e that run in virtual time only compute, and so do one of chaos and the long ones of job. The first
+# line skips them by name, so no other test may have such a name.
+virtual=$(awk '/^func Test/ { name = $2; sub(/\(.*/, "", name) } /^}/ { name = "" } /synctest\.Test\(/ && name { print name }' $check/e2e/*_test.go | sort -u | tr '\n' '|')
 virtual="${virtual}TestABadLeaseInALongHistoryIsFoundInItsWindow"
+virtual="$virtual|TestEveryTickRunsOnce|TestNodesThatForgetRepeatNoTick|TestOnceLooksAtTheClockAfterItsWait|TestACallOfOnceKeepsTheOutcome"
 if git grep -hoE "^func ($virtual)\(" -- '*_test.go' | sort | uniq -d | grep . >&2; then
 	echo "make test: two packages have tests of these names" >&2
 	exit 1
 fi
+for name in $(echo "$virtual" | tr '|' ' '); do
+	git grep -q "^func $name(" -- '*_test.go' || { echo "make test: there is no $name" >&2; exit 1; }
+done
 virtual="^($virtual)\$"
 computing='/internal/check/(sim|bids|models|models/.*|mutants|nodemodel|values)$'
 worlds='^TestPromisesHoldInSimulatedWorlds$' # scripts/sim.sh runs it, on all processors
 all=$(go list ./...)
+long="$check/e2e $check/chaos ./internal/command/cli"
 # shellcheck disable=SC2086 # lists of packages
-first="./internal/check/chaos ./internal/command/cli $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
+first="$long $(printf '%s\n' $all | grep -Ev "$computing|/internal/check/(e2e|chaos)\$|/internal/command/cli\$")"
 second=$(printf '%s\n' "$all" | grep -E "$computing")
 
 log=$(mktemp)
-trap 'rm -f "$log" "$log.mutants"' EXIT
+trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086
 compute() {
 	status=0
 	$low go build -o /dev/null ./cmd/holdfast || status=1 # once: several tests of the first line build it
+	$low go run $check/mutants -run "$mutants" || status=1
 	$low go test -vet=off -short -timeout 30m -skip "$worlds" $second || status=1
-	$low go test -vet=off -short -timeout 30m -run "$virtual" $e2e ./internal/check/chaos || status=1
+	$low go test -vet=off -short -timeout 30m -run "$virtual" $check/e2e $check/chaos ./job || status=1
 	$low scripts/sim.sh 60000 || status=1
 	return $status
 }
@@ -43,11 +49,8 @@ computing=$!
 trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 
 failed=0
-# The end-to-end tests run alone: they start many processes, and some measure time.
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -parallel 4 -skip "$virtual" $e2e || failed=1
 # shellcheck disable=SC2086
 go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 4 -skip "$virtual" $first || failed=1
 wait $computing || failed=1
 cat "$log"
-go run ./internal/check/mutants -run "$mutants" || failed=1
 exit $failed

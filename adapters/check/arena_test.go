@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 // line is one line of the file.
@@ -38,10 +40,11 @@ func (p *process) cut(on bool) {
 	}
 }
 
-// arena is servers, and a fleet of three processes that use them.
+// arena is servers, and a fleet of processes that use them.
 type arena struct {
 	t       *testing.T
 	kind    string
+	every   time.Duration // the interval of each job
 	servers []*redistest.Server
 	file    string
 	procs   map[string]*process // by label
@@ -49,7 +52,7 @@ type arena struct {
 
 func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 	t.Helper()
-	a := &arena{t: t, kind: kind, servers: servers, file: filepath.Join(t.TempDir(), "runs"), procs: map[string]*process{}}
+	a := &arena{t: t, kind: kind, every: 2 * time.Second, servers: servers, file: filepath.Join(t.TempDir(), "runs"), procs: map[string]*process{}}
 	if err := os.WriteFile(a.file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +68,11 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	t.Cleanup(func() {
+		if t.Failed() {
+			a.explain(urls)
+		}
+	})
 	c.Admin().Trust(t.Context())
 	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool {
 		n := 0
@@ -78,12 +86,37 @@ func newArena(t *testing.T, kind string, servers []*redistest.Server) *arena {
 	return a
 }
 
-// start starts the three processes, p1 to p3. Their clocks are apart from each other.
-func (a *arena) start(apart, takes time.Duration, jobs int) {
+// explain logs what the nodes know about the first job, after a failure.
+func (a *arena) explain(urls []string) {
+	c, err := open("test", urls)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	ctx := context.Background()
+	now, err := c.Now(ctx)
+	a.t.Logf("the nodes' time is %s, %v", now, err)
+	last, err := job.Last(ctx, c, "job0")
+	a.t.Logf("the last outcome is %+v, %v", last, err)
+	status, err := c.Status(ctx, "job0")
+	a.t.Logf("the status is %+v, %v", status, err)
+	for _, n := range c.Admin().Nodes(ctx) {
+		a.t.Logf("node %s", n)
+	}
+	for _, l := range a.lines() {
+		a.t.Logf("%+v", l)
+	}
+}
+
+// threeApart returns how far the clocks of three processes are ahead, if each is apart from the next.
+func threeApart(apart time.Duration) []time.Duration { return []time.Duration{-apart, 0, apart} }
+
+// start starts processes, p1 and so on. Their clocks are ahead by these times.
+func (a *arena) start(clocks []time.Duration, takes time.Duration, jobs int) {
 	a.t.Helper()
-	for i := range 3 {
+	for i, ahead := range clocks {
 		label, p := fmt.Sprint("p", i+1), &process{}
-		args := []string{"worker", a.kind, a.file, label, (time.Duration(i-1) * apart).String(), takes.String(), strconv.Itoa(jobs)}
+		args := []string{"worker", a.kind, a.file, label, ahead.String(), takes.String(), a.every.String(), strconv.Itoa(jobs)}
 		for _, s := range a.servers {
 			x := redistest.NewProxy(a.t, s.Addr())
 			p.proxies = append(p.proxies, x)
@@ -159,7 +192,7 @@ func (a *arena) awaits(n int, what string, is func(line) bool) (last line) {
 // awaitTicks waits until the first job had n ticks.
 func (a *arena) awaitTicks(n int) {
 	a.t.Helper()
-	within := time.Duration(n)*interval*2 + time.Minute
+	within := time.Duration(n)*a.every*2 + time.Minute
 	redistest.Eventually(a.t, within, fmt.Sprint(n, " ticks"), func() bool {
 		seen := map[int64]bool{}
 		for _, l := range a.lines() {
@@ -200,14 +233,14 @@ func (r runs) ticks() (n int) {
 }
 
 // judge returns how many runs were too many, and how many ticks between the first and the last of a job had none.
-func (r runs) judge() (doubles, missing int) {
+func (r runs) judge(every time.Duration) (doubles, missing int) {
 	for _, ticks := range r.byJob {
 		first, last := int64(1<<62), int64(0)
 		for tick, n := range ticks {
 			doubles += n - 1
 			first, last = min(first, tick), max(last, tick)
 		}
-		missing += int((last-first)/int64(interval/time.Second)) + 1 - len(ticks)
+		missing += int((last-first)/int64(every/time.Second)) + 1 - len(ticks)
 	}
 	return doubles, missing
 }

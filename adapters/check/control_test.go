@@ -37,10 +37,10 @@ func (w *worker) control(ctx context.Context) error {
 	defer client.Close()
 	l := lockOnly{redsync.New(goredis.NewPool(client))}
 	return w.scheduler(ctx, gocron.WithDistributedLocker(l), func(s gocron.Scheduler, name string) error {
-		_, err := s.NewJob(gocron.DurationJob(interval), gocron.NewTask(func() error {
-			tick := time.Now().Add(w.ahead).Round(interval) // by the clock of the machine: the locker knows none
+		_, err := s.NewJob(gocron.DurationJob(w.every), gocron.NewTask(func() error {
+			tick := time.Now().Add(w.ahead).Round(w.every) // by the clock of the machine: the locker knows none
 			return w.run(context.Background(), name, job.Tick{Time: tick})
-		}), gocron.WithName(name), gocron.WithStartAt(gocron.WithStartDateTimePast(time.Now().Truncate(interval).Add(-interval))))
+		}), gocron.WithName(name), gocron.WithStartAt(gocron.WithStartDateTimePast(time.Now().Add(w.ahead).Truncate(w.every).Add(-w.every))))
 		return err
 	})
 }
@@ -50,10 +50,10 @@ func TestALockWithoutTicksRunsTicksAgain(t *testing.T) {
 	for _, apart := range []time.Duration{0, 200 * time.Millisecond} {
 		t.Run(apart.String(), func(t *testing.T) {
 			a := newArena(t, "control", redistest.StartN(t, 1))
-			a.start(apart, short, jobs)
+			a.start(threeApart(apart), short, jobs)
 			a.awaitTicks(ticksEach())
 			ran := countRuns(a.finish())
-			doubles, missing := ran.judge()
+			doubles, missing := ran.judge(a.every)
 			t.Logf("clocks %s apart: %d ticks, %d runs, %d runs too many, %d ticks missing", apart, ran.ticks(), ran.runs, doubles, missing)
 			if apart > 0 && doubles < ran.ticks() {
 				t.Errorf("%d runs too many of %d ticks; the control found less than one each", doubles, ran.ticks())

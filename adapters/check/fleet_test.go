@@ -27,11 +27,11 @@ func TestEachTickRunsOnce(t *testing.T) {
 	for _, kind := range []string{"locker", "robfig"} {
 		t.Run(kind, func(t *testing.T) {
 			a := newArena(t, kind, redistest.StartN(t, 3))
-			a.start(200*time.Millisecond, short, jobs)
+			a.start(threeApart(200*time.Millisecond), short, jobs)
 			a.awaitTicks(ticksEach())
 			all := a.finish()
 			ran := countRuns(all)
-			doubles, missing := ran.judge()
+			doubles, missing := ran.judge(a.every)
 			t.Logf("%d ticks, %d runs, %d runs too many, %d ticks missing", ran.ticks(), ran.runs, doubles, missing)
 			if doubles > 0 || missing > 0 || len(ran.byJob) != jobs {
 				t.Errorf("%d runs too many, %d ticks missing, %d jobs", doubles, missing, len(ran.byJob))
@@ -58,7 +58,7 @@ func TestARunEndsBeforeTheNextBegins(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			a := newArena(t, kind, redistest.StartN(t, 3))
-			a.start(200*time.Millisecond, hold, 1)
+			a.start(threeApart(200*time.Millisecond), hold, 1)
 			begins := func(l line) bool { return l.what == "begin" }
 			const rounds = 3
 			for round := range rounds {
@@ -97,7 +97,7 @@ func TestARunEndsBeforeTheNextBegins(t *testing.T) {
 // Only the scheduler of the leader works. When it is killed, another one leads.
 func TestTheLeaderWorksUntilItIsKilled(t *testing.T) {
 	a := newArena(t, "elector", redistest.StartN(t, 3))
-	a.start(200*time.Millisecond, short, 3)
+	a.start(threeApart(200*time.Millisecond), short, 3)
 	leader := a.awaits(20, "begin", func(l line) bool { return l.what == "begin" }).label
 	a.kill(leader)
 	next := a.awaits(20, "begin by another", func(l line) bool { return l.what == "begin" && l.label != leader }).label

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 8 && os.Args[1] == "worker" {
+	if len(os.Args) > 9 && os.Args[1] == "worker" {
 		if err := work(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "worker:", err)
 			os.Exit(1)
@@ -48,15 +49,13 @@ func open(label string, urls []string) (*holdfast.Client, error) {
 	})
 }
 
-// interval is the time between two ticks of a job.
-const interval = 2 * time.Second
-
 // worker is a process of the fleet.
 type worker struct {
 	kind   string // locker, elector, robfig or control
 	label  string
 	ahead  time.Duration // how far the clock of its machine is ahead
 	takes  time.Duration // the time of a run; negative: until its context ends
+	every  time.Duration // the time between two ticks of a job: whole seconds
 	jobs   int
 	urls   []string
 	file   *os.File
@@ -65,17 +64,18 @@ type worker struct {
 }
 
 // work is the main function of a worker. It ends when TERM comes. Its arguments are the kind, the file, the label, ahead,
-// takes, the number of jobs, and the nodes.
+// takes, every, the number of jobs, and the nodes.
 func work(args []string) error {
 	file, err := os.OpenFile(args[1], os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	w := &worker{kind: args[0], label: args[2], file: file, urls: args[6:]}
-	var errs [3]error
+	w := &worker{kind: args[0], label: args[2], file: file, urls: args[7:]}
+	var errs [4]error
 	w.ahead, errs[0] = time.ParseDuration(args[3])
 	w.takes, errs[1] = time.ParseDuration(args[4])
-	w.jobs, errs[2] = strconv.Atoi(args[5])
+	w.every, errs[2] = time.ParseDuration(args[5])
+	w.jobs, errs[3] = strconv.Atoi(args[6])
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -113,9 +113,15 @@ func (w *worker) run(ctx context.Context, name string, tick job.Tick) error {
 	return nil
 }
 
-// refused is called by gocron if a locker refuses a run.
+// refused is called by gocron if a locker refuses a run. On a busy machine too few nodes may answer in time. Such an error
+// names no process.
 func (w *worker) refused(_ uuid.UUID, name string, err error) {
-	w.write("refused", name, time.Time{}, 0, err.Error())
+	what := "failed"
+	var taken *job.TakenError
+	if errors.As(err, &taken) && taken.Last != nil || errors.Is(err, holdfast.ErrHeld) && strings.Contains(err.Error(), "held by") {
+		what = "refused"
+	}
+	w.write(what, name, time.Time{}, 0, err.Error())
 }
 
 func (w *worker) names() (all []string) {
@@ -152,7 +158,7 @@ func (w *worker) scheduler(ctx context.Context, option gocron.SchedulerOption, a
 func (w *worker) locker(ctx context.Context) error {
 	var specs []job.Spec
 	for _, name := range w.names() {
-		specs = append(specs, job.Spec{Name: name, Schedule: "every " + interval.String(), Logger: quiet})
+		specs = append(specs, job.Spec{Name: name, Schedule: "every " + w.every.String(), Logger: quiet})
 	}
 	l, err := holdfastgocron.NewLocker(w.client, specs...)
 	if err != nil {
@@ -169,7 +175,7 @@ func (w *worker) elector(ctx context.Context) error {
 	e := holdfastgocron.NewElector(w.client, "leader")
 	defer e.Close()
 	return w.scheduler(ctx, gocron.WithDistributedElector(e), func(s gocron.Scheduler, name string) error {
-		_, err := s.NewJob(gocron.DurationJob(interval/4), e.Task(func(ctx context.Context) error {
+		_, err := s.NewJob(gocron.DurationJob(w.every/4), e.Task(func(ctx context.Context) error {
 			lease, _ := holdfast.FromContext(ctx)
 			return w.run(ctx, name, job.Tick{Fence: lease.Fence()})
 		}), gocron.WithSingletonMode(gocron.LimitModeReschedule))
@@ -186,7 +192,7 @@ type early struct {
 func (e early) Next(t time.Time) time.Time { return e.Schedule.Next(t.Add(e.ahead)).Add(-e.ahead) }
 
 func (w *worker) robfig(ctx context.Context) error {
-	schedule, err := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse("*/2 * * * * *")
+	schedule, err := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(fmt.Sprintf("*/%d * * * * *", w.every/time.Second))
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@
 // by then, and the lock is free again. So a Locker also knows the schedules. It stores the last tick under the lock: see
 // package job. It compares by the clocks of the Redis nodes, so the clocks of the machines do not decide.
 //
-// A run belongs to the tick that [job.TickNear] finds: the last one, or the next one if it comes soon. So a machine whose
-// clock is ahead by less than half the interval, and less than 30 s, runs a job for the right tick. A clock that is
-// further off can only cause that a run bears the tick before or after. No tick runs twice.
+// A run belongs to the tick that [job.TickNear] finds: the last one, or the next one if it comes soon. So a machine
+// whose clock is ahead by less than half the interval, and less than 30 s, runs a job for the right tick. If the clock
+// is further off, a run may get the tick before or after the right one. No tick runs twice.
 //
 // # What is guaranteed
 //

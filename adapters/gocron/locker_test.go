@@ -154,6 +154,39 @@ func TestATaskEndsWithItsLock(t *testing.T) {
 	}
 }
 
+// One task runs under a lock. A second scheduler without a Locker, in the same process, cannot use it.
+func TestOneTaskRunsUnderALock(t *testing.T) {
+	nodes := holdfasttest.Start(t, 1)
+	l := newLocker(t, nodes.Client(t, holdfast.Config{}), job.Spec{Name: "report", Schedule: "@yearly"})
+	began, finish, failed := make(chan struct{}, 9), make(chan struct{}), make(chan error, 9)
+	defer close(finish)
+	work := func(context.Context, job.Tick) error {
+		began <- struct{}{}
+		<-finish
+		return nil
+	}
+	j, err := l.NewJob(begin(t, gocron.WithDistributedLocker(l)), "report", work)
+	if err == nil {
+		err = j.RunNow()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	receive(t, began, "run")
+	other, err := l.NewJob(begin(t), "report", func(context.Context, job.Tick) error { return nil },
+		gocron.WithEventListeners(gocron.AfterJobRunsWithError(func(_ uuid.UUID, _ string, err error) { failed <- err }),
+			gocron.AfterJobRuns(func(uuid.UUID, string) { failed <- nil })))
+	if err == nil {
+		err = other.RunNow()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := receive(t, failed, "end of the second task"); !errors.Is(err, holdfastgocron.ErrNotLocked) {
+		t.Errorf("a second task under the lock of another: %v", err)
+	}
+}
+
 // gocron's end ends the context of a run, and a panic is a result.
 func TestATaskEndsWithItsScheduler(t *testing.T) {
 	nodes := holdfasttest.Start(t, 1)

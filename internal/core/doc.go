@@ -10,7 +10,7 @@
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
 //	quorum       several nodes: what their answers mean together. No I/O
 //	bid          one attempt to get a name: what it asks, what answers mean, what it gives back. No I/O
-//	kind         the calls of a kind of lock: what the machinery below asks for. The kinds: exclusive, slot
+//	kind         the calls of a kind of lock, for the packages below. The kinds: exclusive, shared, slot
 //	fanout       carries calls to all nodes: transport, admission, clocks
 //	waiting      gets a lock: carries out bids; lines, hand-offs, passes
 //	renewal      keeps a lock: renewals, deadlines, releases

@@ -17,7 +17,7 @@ import (
 
 const (
 	poolSize = 2 * node.MaxCalls // half of the pool is for calls that were given up: see within
-	// The limit of a call whose context has no deadline, and of a subscription's handshake.
+	// ioTimeout limits a call whose context has no deadline, and the handshake of a subscription.
 	ioTimeout      = 5 * time.Second
 	connectTimeout = 2 * time.Second
 	lateAnswer     = 2 * time.Second // the time for which a connection waits for the answer to a call that was given up

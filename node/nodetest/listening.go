@@ -152,8 +152,8 @@ func (s suite) listenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A server accepts connections and sends nothing, as a stopped server does. After Listen has ended, its connection must
-// be gone. Otherwise each try of a caller would leave a connection behind.
+// listenLeavesNoConnection uses a server that accepts connections and sends nothing, as a stopped server does. After
+// Listen has ended, its connection must be gone. Otherwise each try of a caller would leave a connection behind.
 func (s suite) listenLeavesNoConnection(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -112,7 +112,8 @@ func (s suite) frozenWhileMuchIsWritten(t *testing.T) {
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// Calls that wait or were given up must not occupy resources that other calls need to return in time.
+// frozenUnderManyCalls checks that calls which wait or were given up keep no resources that other calls need to return
+// in time.
 func (s suite) frozenUnderManyCalls(t *testing.T) {
 	server, n := s.start(t)
 	load(t, n, echo)
@@ -149,7 +150,7 @@ func (s suite) frozenUnderManyCalls(t *testing.T) {
 	recovers(t, n, call(echo, "b"), "")
 }
 
-// No call waits for the answer to another call, as long as there are at most MaxCalls.
+// maxCallsAreSentAtOnce checks that no call waits for the answer to another call, as long as there are at most MaxCalls.
 func (s suite) maxCallsAreSentAtOnce(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
@@ -184,8 +185,8 @@ func (s suite) blackHoleFromTheFirstCall(t *testing.T) {
 	recovers(t, n, call(echo, "b"), node.NoScript)
 }
 
-// The network drops the packets of existing connections and lets new connections through, as after an address moved to
-// another machine. Nothing closes the old connections.
+// hungConnectionIsReplaced uses a network that drops the packets of existing connections and lets new connections
+// through. This happens after an address moved to another machine. Nothing closes the old connections.
 func (s suite) hungConnectionIsReplaced(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())

@@ -103,7 +103,8 @@ func (s suite) evalLoadsOthers(t *testing.T) {
 	wantCode(t, "failing script", r.Err, "MINE")
 }
 
-// A server whose memory is full refuses every command of a transaction, even a command that needs no memory.
+// evalLoadsWhereMemoryIsFull checks that Eval uses no transaction: a server whose memory is full refuses every command
+// of a transaction, even a command that needs no memory.
 func (s suite) evalLoadsWhereMemoryIsFull(t *testing.T) {
 	server, n := s.start(t)
 	server.MustDo(t, "CONFIG", "SET", "maxmemory", "1")

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// keptIdle links stay, no matter how long no call comes. Each further link is dropped after surplusAfter rounds
-	// without a use. There is one round every pingAfter.
+	// keptIdle is the number of idle links that stay, however long no call comes. Each further link is dropped after
+	// surplusAfter rounds without a use. There is one round every pingAfter.
 	keptIdle     = 2
 	surplusAfter = 30
 )

@@ -25,8 +25,9 @@ func (w *World) breaks(format string, args ...any) {
 	}
 }
 
-// holds notes a lease. A writer relies on the lock beside nobody. Its token is greater than all before it, and a
-// reader's is greater than those of all writers before it. For each slot of a semaphore, the same holds of its writers.
+// holds notes a lease, and checks it. While a writer relies on the lock, nobody else does. A writer's token is greater
+// than all earlier tokens. A reader's token is greater than those of all earlier writers. For each slot of a semaphore
+// the rules of writers apply.
 func (w *World) holds(b *bidding, l bid.Lease) *holding {
 	reader, beside := nodescript.IsReader(l.Owner), false
 	w.holders[l.Slot] = slices.DeleteFunc(w.holders[l.Slot], func(h *holding) bool { return w.now >= h.over })

@@ -17,9 +17,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// short returns a run for the usual tests: few clients, frequent faults. Such runs come one after the other, and `make
-// test` runs no other package beside them. If a dozen processes under the race detector get too little processor time,
-// a node answers after its timeout. Then no client can get a lock.
+// turns are the two turns of short runs. If dozens of processes under the race detector get too little processor time, a
+// node answers after its timeout. Then no client can get a lock.
+var turns = make(chan struct{}, 2)
+
+// turn waits until fewer than two runs are under way. Long runs come one after the other.
+func turn(t *testing.T) {
+	if *flags.For > 0 || *flags.Outside > 0 {
+		return
+	}
+	t.Parallel()
+	turns <- struct{}{}
+	t.Cleanup(func() { <-turns })
+}
+
+// short returns a run for the usual tests: few clients, frequent faults.
 func short(d time.Duration) Plan {
 	return Plan{For: d, Clients: 8, Names: 3, Every: 700 * time.Millisecond}
 }
@@ -27,7 +39,9 @@ func short(d time.Duration) Plan {
 // The lock runs under every fault that it promises to survive. Then it runs under faults outside of the assumptions. In
 // that run the test only counts overlaps, but the data behind a token must be right.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	t.Run("within", func(t *testing.T) {
+		turn(t)
 		p := short(9 * time.Second)
 		if *flags.For > 0 {
 			p = Plan{}
@@ -37,6 +51,7 @@ func TestChaos(t *testing.T) {
 		r.Demand(t)
 	})
 	t.Run("kinds", func(t *testing.T) { // every kind of lock, for half of the time
+		turn(t)
 		p := short(8 * time.Second)
 		if *flags.For > 0 {
 			p = Plan{}
@@ -51,6 +66,7 @@ func TestChaos(t *testing.T) {
 		r.Demand(t)
 	})
 	t.Run("outside", func(t *testing.T) {
+		turn(t)
 		p := short(8 * time.Second)
 		if *flags.For > 0 || *flags.Outside > 0 {
 			p = Plan{}
@@ -77,6 +93,7 @@ func TestChaos(t *testing.T) {
 
 // The judges must find out an unsafe lock. Otherwise the runs above prove nothing.
 func TestAnUnsafeLockIsFoundOut(t *testing.T) {
+	t.Parallel()
 	overlapping := func(r *Report) bool { return r.Overlaps > 0 }
 	for name, c := range map[string]struct {
 		plan  Plan
@@ -88,6 +105,7 @@ func TestAnUnsafeLockIsFoundOut(t *testing.T) {
 		"tokens backwards": {Plan{Locker: "backwards", Kinds: []string{"client killed"}}, func(r *Report) bool { return r.Inversions > 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			turn(t)
 			p, usual := c.plan, short(7*time.Second)
 			p.For, p.Clients, p.Names, p.Every, p.Most, p.Keep = usual.For, usual.Clients, usual.Names, 300*time.Millisecond, true, t.TempDir()
 			var r *Report

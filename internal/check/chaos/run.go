@@ -100,7 +100,7 @@ func Run(t testing.TB, p Plan) *Report {
 	for i := range a.slots {
 		a.startClient(i)
 	}
-	redistest.Eventually(t, patience, "a first lease of each name", func() bool { return a.leasedSince(0) })
+	redistest.Eventually(t, 4*patience, "a first lease of each name", func() bool { return a.leasedSince(0) })
 
 	a.torment(time.Now().Add(p.For))
 

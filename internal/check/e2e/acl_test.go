@@ -130,8 +130,9 @@ func TestTheDocumentedRightsAreNotMore(t *testing.T) {
 	}
 }
 
-// The library has no call for readers yet. Their scripts need these commands besides.
+// The scripts of readers need these commands, in addition to those of other locks.
 func TestTheDocumentedRightsAreEnoughForReaders(t *testing.T) {
+	t.Parallel()
 	s := newSet(t, 1)
 	s.servers[0].MustDo(t, documentedRights(t)...)
 	for _, command := range [][]any{{"HGETALL", "x"}, {"HDEL", "x", "y"}, {"PUBSUB", "NUMSUB", "holdfast:inbox:c"}} {

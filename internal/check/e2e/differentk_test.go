@@ -40,7 +40,7 @@ func TestASlotPassesOnlyToAWaiterWhoseSlotItIs(t *testing.T) {
 		}
 		high := slotAbove(t, c, "x", 50)
 		got := make(chan *holdfast.Lease, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*window)
 		defer cancel()
 		go func() {
 			l, _ := c.Semaphore("x", 1).Acquire(ctx)

@@ -116,9 +116,9 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 		t.Run(behind.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newSet(t, 3, redistest.Durable(), redistest.WithClock())
-			declare := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Durable = 10*time.Second, 10*time.Second, true }
+			declare := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Durable = 6*time.Second, 6*time.Second, true }
 			a := s.ready(s.client(declare))
-			time.Sleep(11 * time.Second) // during this time clients see the set's servers at work
+			time.Sleep(7 * time.Second) // during this time clients see the set's servers at work
 			lock(t, a, "x").Unlock(t.Context())
 			s.each(all(3), func(srv *redistest.Server) { srv.Kill(); srv.Step(-behind); srv.Restart(); srv.Step(0) })
 			began := time.Now()
@@ -133,7 +133,7 @@ func TestADurableSetAfterAPowerCut(t *testing.T) {
 				}
 				time.Sleep(50 * time.Millisecond)
 			}
-			if took := time.Since(began); took > 5*time.Second { // the quarantine would take 10.2 s
+			if took := time.Since(began); took > 5*time.Second { // the quarantine would take 6.2 s
 				t.Errorf("clocks %s behind at boot: no lock for %s after the restart of a durable set", behind, took)
 			} else {
 				t.Logf("clocks %s behind at boot: a lock after %s", behind, took)

@@ -15,7 +15,7 @@ import (
 var removals = flag.Int("holdfast.elections", 24, "how many leaders of elections are killed or resign, on each node set")
 
 // Five processes are candidates in six elections. Leaders are killed with their process, which is started again, and
-// others resign. With five nodes there is one fault at a time besides: a node is frozen, or loses its memory.
+// others resign. With five nodes there are also faults of nodes, one at a time: a node is frozen, or loses its memory.
 func TestLeadersAreKilledAndResign(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 5} {

@@ -37,8 +37,8 @@ func (c counting) count(calls ...node.Call) {
 	}
 }
 
-// Leader and Observe show the leader and its value, and the value of an earlier term never. All observers of a client
-// together ask once a second.
+// Leader and Observe show the leader and its value. They never show the value of an earlier term. All observers of a
+// client together ask once a second.
 func TestObserversSeeTheLeader(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)

@@ -55,7 +55,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 5} {
 		s := newSet(t, n)
-		c, other := s.ready(s.client()), s.ready(s.client())
+		c, other := s.ready(s.client(patient)), s.ready(s.client(patient))
 		for _, how := range []string{"ctx ends", "Resign", "Resign inside", "an error", "nil", "a panic"} {
 			t.Run(fmt.Sprint(n, " nodes, ", how), func(t *testing.T) {
 				t.Parallel()
@@ -64,7 +64,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var returned atomic.Int64
-				leads, result := make(chan int64, 1), make(chan error, 1)
+				leads, result, queued := make(chan int64, 1), make(chan error, 1), make(chan struct{})
 				failed := errors.New("failed")
 				go func() {
 					defer func() {
@@ -74,6 +74,11 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 					}()
 					result <- e.Run(ctx, func(ctx context.Context, term holdfast.Term) error {
 						leads <- term.Fence
+						select {
+						case <-queued: // the next leader waits
+						case <-ctx.Done():
+							t.Errorf("term %d ended early: %v", term.Fence, context.Cause(ctx))
+						}
 						switch how {
 						case "ctx ends", "Resign":
 							<-ctx.Done()
@@ -96,6 +101,7 @@ func TestACallbackIsOverBeforeTheNextTerm(t *testing.T) {
 				first := next(t, leads)
 				terms := followed(t, other.Election(name))
 				s.inLine(name, 1)
+				close(queued)
 				switch how {
 				case "ctx ends":
 					cancel()

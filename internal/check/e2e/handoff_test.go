@@ -101,9 +101,9 @@ func later(a, b time.Time) time.Time {
 // test fails: a wanted name was then free for up to 9.8 s of a TTL of 10 s. Each mechanism alone is enough for the
 // test. With only the second the name is free for milliseconds, and with only the first for up to 1.04 s.
 //
-// The test is not parallel, because it measures for how long waiters sleep.
+// The test runs without other tests, because it measures for how long waiters sleep.
 func TestNobodySleepsWhileTheLockIsFree(t *testing.T) {
-	inTurn(t, func(t *testing.T, s *set) {
+	sets(t, func(t *testing.T, s *set) {
 		// The slack beside the second is a quarter of a second and five times the longest stall of this process,
 		// because a hand-off takes several steps. The stalls are measured without the lock, so no defect can widen its
 		// own limit.

@@ -13,10 +13,12 @@ import (
 func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3, redistest.WithClock())
-	a := s.ready(s.client())
+	// The windows are long, so that answers come in time on a busy machine.
+	slow := func(c *holdfast.Config) { c.MaxTTL, c.Window, c.NodeTimeout = 5*time.Second, 500*time.Millisecond, 3*time.Second }
+	a := s.ready(s.client(slow))
 	lock(t, a, "nightly").Unlock(t.Context())
 	a.Close()
-	other := func(c *holdfast.Config) { c.Window = 210 * time.Millisecond }
+	other := func(c *holdfast.Config) { slow(c); c.Window = 510 * time.Millisecond }
 	for _, idle := range []time.Duration{61 * time.Minute, 3 * time.Hour} {
 		s.each(all(3), func(srv *redistest.Server) { srv.Step(idle) })
 		look := s.client(other)
@@ -26,9 +28,9 @@ func TestALookAtAnIdleSetShutsNobodyOut(t *testing.T) {
 			}
 		}
 		_, err := look.Mutex("nightly").TryLock(t.Context())
-		wantHint(t, err, "holdfast nodes trust --max-ttl ", "--window 210ms", "(with the same nodes)")
+		wantHint(t, err, "holdfast nodes trust --max-ttl ", "--window 510ms", "(with the same nodes)")
 		look.Close()
-		again := s.client()
+		again := s.client(slow)
 		l, err := again.Mutex("nightly").TryLock(t.Context())
 		if err != nil {
 			t.Fatalf("%s later, after a look by another: %v", idle, err)

@@ -97,6 +97,14 @@ func (s *set) kill(srv *redistest.Server) {
 	srv.Kill()
 }
 
+// flush deletes all keys of a server, and vouches for it. The server keeps its id, as in [set.kill].
+func (s *set) flush(srv *redistest.Server) {
+	s.t.Helper()
+	s.ids.Store(srv, srv.MustDo(s.t, "HGET", nodescript.AdmissionKey, "id"))
+	srv.MustDo(s.t, "FLUSHALL")
+	s.vouch(srv)
+}
+
 // client opens a client on the set. change may alter the settings of the client.
 func (s *set) client(change ...func(*holdfast.Config)) *holdfast.Client {
 	s.t.Helper()

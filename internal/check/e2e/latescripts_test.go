@@ -12,6 +12,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
+// slowly is the window of these tests. A client waits for the clocks of two nodes, which come after four fifths of it.
+// Meanwhile a third node restarts, which takes a tenth of it on an idle machine.
+const slowly = 500 * time.Millisecond
+
 // A client greets a node, and the node restarts with the data of a moment ago. The client's request for the ended
 // incarnation comes to the new incarnation. The new incarnation refuses the request, and the scripts of the request
 // must not follow. With the guard of the snapshot, these scripts would vote. Another client, whose idle connection was
@@ -66,7 +70,7 @@ func requestAfterARestart(t *testing.T) bool {
 		}
 		return ps
 	}
-	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 4*time.Second, 4*time.Second }
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Window = 10*time.Second, 10*time.Second, slowly }
 
 	idle := s.ready(s.client(long))
 	holders := through()
@@ -77,8 +81,8 @@ func requestAfterARestart(t *testing.T) bool {
 
 	// The third client waits for the clocks of the other nodes after it has greeted node 2.
 	lookers := through()
-	lookers[0].DelayRequests(90 * time.Millisecond)
-	lookers[1].DelayRequests(90 * time.Millisecond)
+	lookers[0].DelayRequests(slowly * 4 / 5)
+	lookers[1].DelayRequests(slowly * 4 / 5)
 	greeted, crossed := make(chan bool, 100), newCrossing(t, s.servers[2])
 	lookers[2].Treat(func(c []string) redistest.Treatment {
 		crossed.sees(c)
@@ -138,7 +142,7 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 		}
 		return ps
 	}
-	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 6*time.Second, 6*time.Second }
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.Window = 10*time.Second, 10*time.Second, slowly }
 
 	s.servers[2].MustDo(t, "EVAL", "for i = 1, 4000 do redis.call('SET', 'filler' .. i, string.rep('x', 100)) end", 0)
 	b := s.ready(s.client(long)) // this client will want the lock, and is idle now
@@ -150,8 +154,8 @@ func TestScriptsOfTheIncarnationBeforeAreNotLoadedWhereANodeLoads(t *testing.T) 
 	l := lock(t, a, "x") // nodes 0 and 2 grant the lease
 
 	wayOfC := through()
-	wayOfC[0].DelayRequests(90 * time.Millisecond)
-	wayOfC[1].DelayRequests(90 * time.Millisecond)
+	wayOfC[0].DelayRequests(slowly * 4 / 5)
+	wayOfC[1].DelayRequests(slowly * 4 / 5)
 	greeted, loaded, crossed := make(chan bool, 100), atomic.Int32{}, newCrossing(t, s.servers[2])
 	wayOfC[2].Treat(func(c []string) redistest.Treatment {
 		crossed.sees(c)

@@ -73,38 +73,49 @@ func TestALeaseDroppedWithoutUnlockIsReported(t *testing.T) {
 	}
 }
 
-// The test is not parallel, because it counts goroutines.
+// The test is not parallel, because it counts goroutines. All clients close before it counts, because each wait for the
+// last goroutine takes seconds.
 func TestAClosedClientLeavesNoGoroutines(t *testing.T) {
 	s := newSet(t, 3)
-	net := s.network()
-	for name, mischief := range map[string]func(*holdfast.Client){
-		"never used": func(*holdfast.Client) {},
-		"used":       func(c *holdfast.Client) { lock(t, c, "x").Unlock(t.Context()) },
-		"holding":    func(c *holdfast.Client) { lock(t, c, "x") },
-		"with nodes that hang": func(c *holdfast.Client) {
-			lock(t, c, "x")
-			net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
-			c.Mutex("y").TryLock(t.Context())
-		},
-		"with nodes that are gone": func(c *holdfast.Client) {
-			lock(t, c, "x")
-			net.all(func(p *redistest.Proxy) { p.Cut(true) })
-			c.Mutex("y").TryLock(t.Context())
-		},
-		"with a wait cut short": func(c *holdfast.Client) {
-			lock(t, c, "x")
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			c.Mutex("x").Lock(ctx)
-		},
-	} {
-		for _, d := range drivers {
-			c := s.client(calm, net.via(t, d))
-			mischief(c)
-			c.Close()
-			net.all(func(p *redistest.Proxy) { p.BlackHole(false); p.Cut(false) })
-			// The drivers' own goroutines end at the time limit of their last call.
-			redistest.Eventually(t, 15*time.Second, name+", "+d.name+": the client's goroutines to end", func() bool { return goroutines() == "" })
+	t.Run("clients", func(t *testing.T) {
+		for name, mischief := range map[string]func(*testing.T, *holdfast.Client, network, string){
+			"never used": func(*testing.T, *holdfast.Client, network, string) {},
+			"used":       func(t *testing.T, c *holdfast.Client, _ network, x string) { lock(t, c, x).Unlock(t.Context()) },
+			"holding":    func(t *testing.T, c *holdfast.Client, _ network, x string) { lock(t, c, x) },
+			"with nodes that hang": func(t *testing.T, c *holdfast.Client, net network, x string) {
+				lock(t, c, x)
+				net.all(func(p *redistest.Proxy) { p.BlackHole(true) })
+				c.Mutex("y").TryLock(t.Context())
+			},
+			"with nodes that are gone": func(t *testing.T, c *holdfast.Client, net network, x string) {
+				lock(t, c, x)
+				net.all(func(p *redistest.Proxy) { p.Cut(true) })
+				c.Mutex("y").TryLock(t.Context())
+			},
+			"with a wait cut short": func(t *testing.T, c *holdfast.Client, _ network, x string) {
+				lock(t, c, x)
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+				defer cancel()
+				c.Mutex(x).Lock(ctx)
+			},
+		} {
+			for _, d := range drivers {
+				t.Run(name+", "+d.name, func(t *testing.T) {
+					t.Parallel()
+					s := &set{t: t, servers: s.servers, urls: s.urls}
+					net := s.network()
+					c := s.client(calm, net.via(t, d))
+					mischief(t, c, net, t.Name())
+					c.Close()
+					net.all(func(p *redistest.Proxy) { p.BlackHole(false); p.Cut(false) })
+				})
+			}
+		}
+	})
+	// The drivers' own goroutines end at the time limit of their last call.
+	for until := time.Now().Add(15 * time.Second); goroutines() != ""; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("goroutines of closed clients:\n%s", goroutines())
 		}
 	}
 }

@@ -276,7 +276,7 @@ func TestOneOfSeveralTriesForTheSameSetGetsIt(t *testing.T) {
 	s := newSet(t, 5)
 	var clients []*holdfast.Client
 	for range 10 {
-		clients = append(clients, s.ready(s.client(longLived, func(c *holdfast.Config) { c.NodeTimeout = 3 * time.Second })))
+		clients = append(clients, s.ready(s.client(longLived, func(c *holdfast.Config) { c.NodeTimeout = 5 * time.Second })))
 	}
 	s.kill(s.servers[4])
 	none := 0 // rounds without a winner: on a busy machine the repetitions of all may collide

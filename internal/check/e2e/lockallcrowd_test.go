@@ -47,9 +47,9 @@ func (u *use) end() { u.holders.Add(-1) }
 // wait for one are killed. All other callers are served, so no callers wait in a circle. At the end no node has a
 // trace.
 //
-// The test is not parallel, because sixteen callers would disturb other tests.
+// The test runs without other tests, because its callers would disturb them.
 func TestRandomSetsOfLocksNeitherDeadlockNorOverlap(t *testing.T) {
-	inTurn(t, func(t *testing.T, s *set) {
+	sets(t, func(t *testing.T, s *set) {
 		const clients, callers, names = 4, 16, 8
 		var all [names]*use
 		for i := range all {

@@ -51,19 +51,20 @@ func TestALoggerThatBlocksDoesNotKeepALeaseFromItsRenewals(t *testing.T) {
 	s := newSet(t, 3)
 	b := newBlocking()
 	defer close(b.goOn)
-	c := s.ready(s.client(b.logger))
+	const ttl = 4 * time.Second
+	c := s.ready(s.client(b.logger, func(c *holdfast.Config) { c.MaxTTL, c.TTL = ttl, ttl }))
 	l := lock(t, c, "x")
 	over := l.Context()
 	s.servers[0].Kill()
 	b.awaitBlocked(t)
 	// The test asks the node, because the lease itself may hang.
 	before, _ := s.record(1, "x")
-	redistest.Eventually(t, 10*time.Second, "two more TTLs of the lease", func() bool {
+	redistest.Eventually(t, 20*time.Second, "two more TTLs of the lease", func() bool {
 		if over.Err() != nil {
 			t.Fatalf("the lease ended: %v", context.Cause(over))
 		}
 		now, ok := s.record(1, "x")
-		return ok && now.Expiry-before.Expiry > (2*time.Second).Microseconds()
+		return ok && now.Expiry-before.Expiry > ttl.Microseconds()
 	})
 	if other := lock(t, c, "y"); other.Unlock(t.Context()) != nil {
 		t.Error("another lock was not given back")

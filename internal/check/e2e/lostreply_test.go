@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +18,9 @@ func TestALockThatComesDuringACarriedQuestionIsTakenAtOnce(t *testing.T) {
 	s := newSet(t, 1)
 	p := redistest.NewProxy(t, s.servers[0].Addr())
 	s.urls[0] = p.URL()
-	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 8*time.Second, 4*time.Second, 6*time.Second }))
+	c := s.ready(s.client(func(c *holdfast.Config) {
+		c.MaxTTL, c.TTL, c.NodeTimeout = 16*time.Second, 4*time.Second, 12*time.Second
+	}))
 	held := warm(t, c, "x")
 	other := lock(t, c, "y")
 	got := make(chan error, 1)
@@ -28,7 +32,7 @@ func TestALockThatComesDuringACarriedQuestionIsTakenAtOnce(t *testing.T) {
 		got <- err
 	}
 	go waits("y") // opens the inbox
-	time.Sleep(window)
+	s.inLine("y", 1)
 	other.Unlock(t.Context())
 	if err := <-got; err != nil {
 		t.Fatal(err)
@@ -36,13 +40,28 @@ func TestALockThatComesDuringACarriedQuestionIsTakenAtOnce(t *testing.T) {
 	for range 8 {
 		lock(t, c, "y").Unlock(t.Context())
 	}
-	p.StallExisting()
-	defer p.Release()
+	// The question is the first command with the name that is no renewal. It gets stuck, and its connection with it.
+	owner, asked := held.Owner(), make(chan struct{})
+	var once sync.Once
+	p.Treat(func(command []string) (treat redistest.Treatment) {
+		if slices.Contains(command, "x") && !slices.Contains(command, owner) {
+			once.Do(func() {
+				treat.Delay = time.Minute
+				close(asked)
+			})
+		}
+		return treat
+	})
 	go waits("x")
-	time.Sleep(window) // the question is under way
+	select {
+	case <-asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the waiter does not ask")
+	}
 	began := time.Now()
 	held.Unlock(t.Context())
-	if err, took := <-got, time.Since(began); err != nil || took > 2*time.Second {
+	// The question would time out after 12 s.
+	if err, took := <-got, time.Since(began); err != nil || took > 6*time.Second {
 		t.Errorf("%s after the Unlock the waiter's Lock and Unlock are over: %v", took, err)
 	}
 }

@@ -55,6 +55,9 @@ func (s *set) behind(which ...int) (*holdfast.Client, network) {
 	return s.client(net.via(s.t, viaRueidis)), net
 }
 
+// betweenTries is the pause of tests that try again and again. Without a pause they take a processor for seconds.
+const betweenTries = 5 * time.Millisecond
+
 // exclude makes both clients try the name. Client a cannot reach the second node of its list, and client b cannot reach
 // the first. So with their third nodes the clients have disjoint majorities.
 func exclude(t *testing.T, a, b *holdfast.Client, ofA, ofB network) {
@@ -76,6 +79,7 @@ func exclude(t *testing.T, a, b *holdfast.Client, ofA, ofB network) {
 		if other, err := b.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
 			t.Fatalf("two holders: %s and %s", held.Owner(), other.Owner())
 		}
+		<-time.After(betweenTries)
 	}
 	_ = held.Unlock(t.Context())
 }
@@ -156,7 +160,7 @@ func TestListsThatShareAMinorityAreToldOfEachOther(t *testing.T) {
 func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	long := func(c *holdfast.Config) { c.MaxTTL = 4 * time.Second }
+	long := func(c *holdfast.Config) { c.MaxTTL = 3 * time.Second }
 	proxied := func(which ...*redistest.Server) (*holdfast.Client, network) {
 		var net network
 		for _, srv := range which {
@@ -173,10 +177,11 @@ func TestANewServerHasThePlaceOfADeadOneOnly(t *testing.T) {
 	redistest.Eventually(t, 8*time.Second, "the new server is a stranger", func() bool { return refused().Cause == holdfast.CauseStranger })
 	ofA[1].Cut(true)
 	ofB[0].Cut(true)
-	for until := time.Now().Add(6 * time.Second); time.Now().Before(until) && held.Context().Err() == nil; {
+	for until := time.Now().Add(4500 * time.Millisecond); time.Now().Before(until) && held.Context().Err() == nil; {
 		if other, err := b.Mutex("x").TryLock(t.Context()); err == nil && held.Context().Err() == nil {
 			t.Fatalf("two holders: %s and %s", held.Owner(), other.Owner())
 		}
+		<-time.After(betweenTries)
 	}
 	if err := held.Context().Err(); err != nil {
 		t.Errorf("the client that was there first lost its lock: %v", context.Cause(held.Context()))
@@ -213,7 +218,7 @@ func TestARestartIsNoOtherList(t *testing.T) {
 	}
 	s.ready(a)
 	kept := nodescript.Config{MaxTTL: settings().MaxTTL, Window: window}.MemberKept()
-	for i := range s.servers {
+	for i := range inShort(len(s.servers), 1) {
 		s.servers[i].Kill()
 		s.servers[i].Restart()
 		s.vouch(s.servers[i])
@@ -240,6 +245,7 @@ func TestAVouchedNewServerTakesNoPlaceOfALiveOne(t *testing.T) {
 		if n, why := standing(t, b); n > 2 {
 			t.Fatalf("%d nodes vote for the newcomer: %s", n, why)
 		}
+		<-time.After(betweenTries)
 	}
 	exclude(t, a, b, ofA, ofB)
 }
@@ -281,7 +287,7 @@ func TestANewcomersVoteWaitsForTheObjectionOfAFarNode(t *testing.T) {
 func TestAServerThatStandsByWaitsForTheLeasesOfTheDeadOne(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 4)
-	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 10*time.Second, 10*time.Second }
+	long := func(c *holdfast.Config) { c.MaxTTL, c.TTL = 6*time.Second, 6*time.Second }
 	open := func(which ...int) (*holdfast.Client, network) {
 		var net network
 		for _, i := range which {

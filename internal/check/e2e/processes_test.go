@@ -277,7 +277,8 @@ var spoils = []struct {
 // Fifty processes come one after the other and are served in that order. A third of them is spoilt during the wait. A
 // process does not wait longer than the holders before it hold, plus one claim for each frozen waiter.
 func TestProcessesAreServedInTheOrderTheyCame(t *testing.T) {
-	waiters := inShort(50, 24)
+	t.Parallel()
+	waiters := inShort(50, 15)
 	// The slack is for the machine: 50 processes and 5 servers run on two cores, which other tests also use. A hand-off
 	// takes a few milliseconds. The end of a claim that no waiter takes is found up to 15 ms late.
 	const slackEach = 100 * time.Millisecond

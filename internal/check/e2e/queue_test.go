@@ -92,7 +92,7 @@ func TestWaitersAreServedInTheOrderTheyCame(t *testing.T) {
 // connections exist, but nothing reads them).
 func TestSpoiltWaitersAreSkipped(t *testing.T) {
 	t.Parallel()
-	const waiters = 21
+	waiters := inShort(21, 12)
 	spoil := map[string]func(cancel context.CancelFunc, n network){
 		"cancelled": func(cancel context.CancelFunc, _ network) { cancel() },
 		"dead": func(_ context.CancelFunc, n network) {

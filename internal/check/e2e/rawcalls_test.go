@@ -24,10 +24,27 @@ type bareNode struct {
 // bare makes node i vote. It uses only package nodescript.
 func (s *set) bare(t *testing.T, i int) *bareNode {
 	t.Helper()
-	b := &bareNode{t: t, node: s.dial(i), set: s.config()}
+	return s.bareWith(t, i, s.config())
+}
+
+// wide is [set.bare] with wideWindow.
+func (s *set) wide(t *testing.T, i int) *bareNode {
+	t.Helper()
+	set := s.config()
+	set.MaxTTL, set.Window = 8*wideWindow, wideWindow
+	return s.bareWith(t, i, set)
+}
+
+func (s *set) bareWith(t *testing.T, i int, set nodescript.Config) *bareNode {
+	t.Helper()
+	b := &bareNode{t: t, node: s.dial(i), set: set}
 	redistest.Eventually(t, 10*time.Second, "the node to vote", func() bool { return b.admit().Verdict == nodescript.Done })
 	return b
 }
+
+// wideWindow is the window of bare nodes without clients. A call that follows [bareNode.now] must arrive within it, even
+// if the machine is busy.
+const wideWindow = time.Second
 
 // now returns the time of the node's clock.
 func (b *bareNode) now() int64 {
@@ -77,11 +94,11 @@ const second = int64(time.Second / time.Microsecond)
 func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.bare(t, 0)
+	b := s.wide(t, 0)
 	T := b.now()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "a", T, time.Second), "an acquire of a free name")
 	b.says(nodescript.Done, nodescript.ReleaseCall(bareLock, "a", T+1), "its release")
-	b.says(nodescript.Lost, nodescript.ExtendCall(bareLock, "a", T, T+1, T+second, time.Second, window), "a renewal that the release covers")
+	b.says(nodescript.Lost, nodescript.ExtendCall(bareLock, "a", T, T+1, T+second, time.Second, wideWindow), "a renewal that the release covers")
 	if left := s.ours("x"); left != "" {
 		t.Errorf("a name that was given back: %s", left)
 	}
@@ -93,7 +110,7 @@ func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.bare(t, 0)
+	b := s.wide(t, 0)
 	holder, next := nodescript.NewOwner("a", "client", 1, []byte("random")), nodescript.NewOwner("b", "client", 2, []byte("random"))
 	T := b.now()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "stranger", T, time.Second), "an acquire of a free name")
@@ -108,8 +125,8 @@ func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 func TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.bare(t, 0)
-	ahead := b.now() + (window - 10*time.Millisecond).Microseconds()
+	b := s.wide(t, 0)
+	ahead := b.now() + (wideWindow - 10*time.Millisecond).Microseconds()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "a", ahead, b.set.MaxTTL), "an acquire with a stamp that is ahead")
 	r, _ := s.record(0, "x")
 	s.servers[0].MustDo(t, "FLUSHALL")

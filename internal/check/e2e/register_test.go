@@ -183,10 +183,10 @@ func TestAValueNeedsAMajority(t *testing.T) {
 func TestARenewalBringsTheValueToANodeThatForgotIt(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 3)
-	l := lock(t, s.ready(s.client()), "x")
+	l := lock(t, s.ready(s.client(calm)), "x")
 	store(t, l, "v")
 	key := nodescript.ValueKey(nodescript.RecordKey("x"))
-	s.servers[0].MustDo(t, "FLUSHALL")
+	s.flush(s.servers[0])
 	redistest.Eventually(t, 20*time.Second, "the value on the node that lost its memory", func() bool {
 		v, err := s.servers[0].Do("GET", key)
 		text, _ := v.(string)

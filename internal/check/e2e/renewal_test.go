@@ -11,48 +11,6 @@ import (
 	"github.com/holdfast-go/holdfast/internal/check/redistest"
 )
 
-// A node that restarted without its memory joins the lease at a renewal after its quarantine. After that the next node
-// may restart.
-func TestALeaseOutlivesEveryNode(t *testing.T) {
-	t.Parallel()
-	s := newSet(t, 5)
-	c := s.ready(s.client(func(c *holdfast.Config) { c.MaxTTL, c.Window = 2*time.Second, 250*time.Millisecond }))
-	start := time.Now()
-	l := lock(t, c, "x")
-	down, restarts := 0, 0
-	s.servers[down].Kill()
-	lasts := time.Duration(inShort(30, 10)) * time.Second
-	for time.Since(start) < lasts || restarts < 5 {
-		next := (down + 1) % 5
-		s.servers[next].Kill()
-		s.servers[next].Restart() // it is empty, so now three nodes of five have the lease
-		joins(t, s, next, l)
-		s.servers[down].Restart() // this node also joins before the next node goes down
-		joins(t, s, down, l)
-		s.servers[next].Kill()
-		down = next
-		restarts++
-	}
-	if err := context.Cause(l.Context()); err != nil {
-		t.Fatalf("lost after %s and %d restarts: %v", time.Since(start), restarts, err)
-	}
-	t.Logf("held %s over %d restarts", time.Since(start).Round(time.Second), 2*restarts)
-	if err := l.Unlock(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func joins(t *testing.T, s *set, i int, l *holdfast.Lease) {
-	t.Helper()
-	redistest.Eventually(t, 30*time.Second, "the restarted node to join the lease", func() bool {
-		if err := context.Cause(l.Context()); err != nil {
-			t.Fatalf("the lease was lost: %v", err)
-		}
-		r, ok := s.record(i, l.Name())
-		return ok && r.Owner == l.Owner()
-	})
-}
-
 func TestALeaseIsRenewedUntilUnlock(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 5)

@@ -41,8 +41,8 @@ func (s *retransmitted) Eval(ctx context.Context, text string, c node.Call, load
 }
 
 // Node 0 is in both lists. It knows B's list, and a round trip to it takes less than half a window. A's first report
-// reaches node 0 too late, so node 0 answers O, within two windows. A must not take this answer for silence. Otherwise
-// A counts the votes of two strangers, and relies on them for ten minutes.
+// reaches node 0 too late. So node 0 answers, within two windows, that the stamp is off its clock (O). A must not take
+// this answer for silence. Otherwise A counts the votes of two strangers, and relies on them for ten minutes.
 func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestALateReportBringsTheObjectionsOfASharedNode(t *testing.T) {
 	})
 }
 
-// Node 0 is in both lists, works, and knows B's list. A round trip to it takes 1.3 windows, most of it in one
-// direction. So it refuses A's reports (O), and A must not take that for silence.
+// Node 0 is in both lists, works, and knows B's list. A round trip to it takes 1.3 windows, most of it in one direction.
+// So it refuses A's reports, because their stamps are off its clock (O). A must not take this answer for silence.
 func TestASharedNodeThatIsFarInOneDirectionObjects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func (b *once) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for _, ttl := range []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second} {
+	for _, ttl := range []time.Duration{2 * time.Second, 5 * time.Second} {
 		for _, trip := range []time.Duration{2, 50} {
 			for mode := range 4 {
 				hung, stranger := mode&1 != 0, mode&2 != 0
@@ -187,13 +187,13 @@ func TestATrustedVoteDoesNotWaitForReportsOfOthers(t *testing.T) {
 					var held []*holdfast.Lease
 					lost := 0
 					var why error
-					for i := range 20 {
+					for i := range 2 { // all leases share the client's voters, so two show what twenty would
 						held = append(held, lock(t, c, fmt.Sprint("held", i)))
 					}
 					if hung {
 						ways[3].way.Store(int64(time.Hour))
 					}
-					for i := range 60 {
+					for i := range 30 {
 						time.Sleep(3*time.Second + 37*time.Millisecond)
 						ways[i%3].breaks.Store(true)
 						for k, l := range held {

@@ -47,7 +47,7 @@ func forgetful(t *testing.T, opts ...redistest.Option) (s *set, competitor *hold
 // nobodyBefore fails the test if c gets the lock before the time quarantine has passed since start.
 func nobodyBefore(t *testing.T, c *holdfast.Client, start time.Time, quarantine time.Duration) {
 	t.Helper()
-	lock(t, c, "x").Unlock(t.Context())
+	lock(t, c, "x", holdfast.WaitThroughOutages()).Unlock(t.Context())
 	if waited := time.Since(start); waited < quarantine {
 		t.Errorf("acquired %s after a majority forgot the lock; want at least MaxTTL + W = %s", waited, quarantine)
 	} else {
@@ -296,7 +296,7 @@ func TestClientsThatMeetARestartedNodeAtOnceAgree(t *testing.T) {
 func TestAFreshScriptVersionIsAdmittedWithoutQuarantine(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	c := s.ready(s.client())
+	c := s.ready(s.client(func(c *holdfast.Config) { c.NodeTimeout = 2 * time.Second }))
 	lock(t, c, "x").Unlock(t.Context())
 
 	n := s.dial(0)

@@ -69,7 +69,7 @@ func TestAnAddressThatLaterLeadsToAnotherNodesServerLosesItsVote(t *testing.T) {
 	if n := twins(t, c); n != 1 {
 		t.Errorf("%d nodes are refused as twins; want one: %v", n, c.Admin().Nodes(t.Context()))
 	}
-	s.servers[1].Kill()
+	s.kill(s.servers[1])
 	if l, err := c.Mutex("y").TryLock(t.Context()); err == nil {
 		t.Errorf("acquired by two addresses of one server: %s", l.Owner())
 	}

@@ -138,7 +138,7 @@ func TestDowngradeWithoutAQuorum(t *testing.T) {
 			t.Parallel()
 			s := newSet(t, 3)
 			c := s.ready(s.client(patient))
-			l := lock(t, c, "x")
+			l := lock(t, c, "x", holdfast.WithTTL(4*time.Second))
 			s.each([]int{1, 2}, (*redistest.Server).Freeze)
 			short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-go/holdfast"
@@ -56,15 +57,21 @@ func TestASecondDowngradeWaitsForTheFirst(t *testing.T) {
 // make the answers to the last one void before they can come.
 func TestADowngradeOfAShortLeaseOnFarNodes(t *testing.T) {
 	t.Parallel()
-	s := newSet(t, 3)
-	net := s.network()
-	c := s.ready(s.client(patient, net.via(t, viaRueidis)))
-	net.all(func(p *redistest.Proxy) { p.DelayRequests(window / 2); p.DelayReplies(window / 2) })
-	l := lock(t, c, "x", holdfast.WithTTL(8*window))
-	if err := l.Extend(t.Context(), 8*window); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Downgrade(t.Context()); err != nil {
-		t.Errorf("downgrade, after a renewal: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newFarSet(t, 10*time.Second)
+		c, ways := s.client(time.Second)
+		defer c.Close()
+		c.Admin().Nodes(t.Context())
+		for _, w := range ways {
+			w.there.Store(int64(s.span(0.5)))
+			w.back.Store(int64(s.span(0.5)))
+		}
+		l := lock(t, c, "x", holdfast.WithTTL(s.span(8)))
+		if err := l.Extend(t.Context(), s.span(8)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Downgrade(t.Context()); err != nil {
+			t.Errorf("downgrade, after a renewal: %v", err)
+		}
+	})
 }

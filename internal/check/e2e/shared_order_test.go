@@ -13,11 +13,11 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// A writer comes to its turn although readers of several clients overlap all the time. Readers come to theirs although
+// A writer gets its turn although readers of several clients overlap all the time. Readers get their turns although
 // writers wait all the time.
 func TestNobodyStarves(t *testing.T) {
 	t.Parallel()
-	const turns = 20
+	turns := inShort(20, 10)
 	for _, many := range []string{"readers", "writers"} {
 		t.Run("among "+many, func(t *testing.T) {
 			t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// The error of a lock that readers have names their number and the first ten. Status names all, also those of which a
-// minority of the nodes knows nothing.
+// If readers have a lock, the error of another call gives their number and names the first ten. Status names all
+// readers, even a reader that a minority of the nodes does not know.
 func TestReadersAreListed(t *testing.T) {
 	t.Parallel()
 	const readers = 12

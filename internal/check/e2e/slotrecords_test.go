@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -78,4 +79,42 @@ func TestACorruptSlotDoesNotHideTheHoldersOfOthers(t *testing.T) {
 	if st, err := c.Semaphore("x", 4).Status(t.Context()); len(st.Holders) != 1 {
 		t.Errorf("%v is held on all nodes, and the status shows %+v, %v", l, st.Holders, err)
 	}
+}
+
+// Two waiters have a claim of one slot each. If one of them asks for the slot of the other, they exchange the slots. The
+// node tells the other one, because nothing else would wake it.
+func TestAnExchangeOfSlotsIsToldToTheOther(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 1)
+	b := s.bare(t, 0)
+	x := nodescript.NewSlots("x", 2)
+	owner := func(client string) string { return nodescript.NewOwner("a", client, 1, []byte("random")) }
+	ticket := func(n int64) string { return nodescript.Micros(n) }
+	inbox := s.hears(t, 0, "second")
+	s.hears(t, 0, "first")
+	T := b.now()
+	for slot := range 2 {
+		b.says(nodescript.Granted, x.AcquireCall(slot, -1, owner("holder"+nodescript.Micros(int64(slot))), T, 10*time.Second, ""), "a free slot")
+	}
+	b.says(nodescript.Held, x.AcquireCall(0, -1, owner("first"), T+1, 10*time.Second, ticket(T+1)), "a taken slot")
+	b.says(nodescript.Held, x.AcquireCall(1, -1, owner("second"), T+2, 10*time.Second, ticket(T+2)), "a taken slot")
+	for slot := range 2 {
+		b.says(nodescript.Done, x.ReleaseCall(slot, owner("holder"+nodescript.Micros(int64(slot))), T, true), "a release")
+	}
+	told := func(slot int) {
+		t.Helper()
+		for {
+			select {
+			case m := <-inbox:
+				if strings.HasSuffix(m, nodescript.SlotKey("x", slot)) {
+					return
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("the second waiter did not hear of slot %d", slot)
+			}
+		}
+	}
+	told(1)
+	b.says(nodescript.Granted, x.AcquireCall(1, -1, owner("first"), b.now(), 10*time.Second, ticket(T+1)), "the slot of the other")
+	told(0)
 }

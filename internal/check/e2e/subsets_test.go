@@ -73,10 +73,13 @@ func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
 					c.Window, c.MaxTTL, c.NodeTimeout = k.window, slowTTL, k.answer
 				}))
 				var names []string
-				for mask := g; mask < 1<<5; mask += k.groups {
+				for i, mask := range k.masks() {
+					if i%k.groups != g {
+						continue
+					}
 					name := fmt.Sprintf("mask %05b", mask)
 					names = append(names, name)
-					k.try(s, c, name, uint(mask))
+					k.try(s, c, name, mask)
 				}
 				// This second check comes after every late command has arrived.
 				for _, name := range names {
@@ -87,6 +90,24 @@ func TestAcquiredExactlyWhenAMajorityIsFree(t *testing.T) {
 			})
 		}
 	}
+}
+
+// masks returns all subsets of five nodes. Servers that die or freeze take seconds, so a sample of the tests has only
+// some subsets of them: no node, all nodes, and two or three neighbours, which just leave and just prevent a majority.
+func (k spoiling) masks() (list []uint) {
+	for mask := range uint(1 << 5) {
+		if !testing.Short() || k.groups == 1 || mask == 0 || mask == 1<<5-1 {
+			list = append(list, mask)
+		}
+	}
+	if testing.Short() && k.groups > 1 {
+		for _, neighbours := range []uint{0b11, 0b111} {
+			for i := range 5 {
+				list = append(list, (neighbours<<i|neighbours<<i>>5)&(1<<5-1))
+			}
+		}
+	}
+	return list
 }
 
 func (k spoiling) try(s *set, c *holdfast.Client, name string, mask uint) {

@@ -52,7 +52,7 @@ type role struct {
 // These are the settings of the locks. The lease of a stopped holder expires after 500 ms.
 func config() holdfast.Config {
 	return holdfast.Config{
-		TTL: 500 * time.Millisecond, MaxTTL: 500 * time.Millisecond, Window: 60 * time.Millisecond,
+		TTL: time.Second, MaxTTL: time.Second, Window: 125 * time.Millisecond, NodeTimeout: time.Second,
 		Cluster: "fencing", Private: true, Logger: slog.New(slog.DiscardHandler),
 	}
 }

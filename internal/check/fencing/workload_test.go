@@ -45,14 +45,17 @@ func rounds() int {
 }
 
 func TestPausedHoldersWriteNothingIntoAFile(t *testing.T) {
+	t.Parallel()
 	Judge(t, Workload{Open: open, Store: "file:" + t.TempDir(), Rounds: rounds()})
 }
 
 func TestPausedHoldersWriteNothingIntoRedis(t *testing.T) {
+	t.Parallel()
 	Judge(t, Workload{Open: open, Store: "redis://" + redistest.Start(t).Addr(), Rounds: rounds()})
 }
 
 func TestPausedHoldersWriteNothingIntoAnObject(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(Serve(&fencetest.Objects{}))
 	t.Cleanup(s.Close)
 	Judge(t, Workload{Open: open, Store: s.URL, Rounds: rounds()})

@@ -57,7 +57,7 @@ func weaken(ctx context.Context, which string, names []string, how func(*bench, 
 
 func namesOf(sim bool) (names []string) {
 	if sim {
-		for _, s := range append(inSimulation, kindsInSimulation...) {
+		for _, s := range allInSimulation() {
 			names = append(names, s.name)
 		}
 		return names

@@ -58,7 +58,7 @@ func TestEverySimulatedWeakeningFitsTheCode(t *testing.T) {
 		t.Errorf("./%s has no %s", simPkg, simTest)
 	}
 	names := map[string]bool{}
-	for _, s := range append(inSimulation, kindsInSimulation...) {
+	for _, s := range allInSimulation() {
 		if names[s.name] {
 			t.Errorf("two weakenings are called %q", s.name)
 		}

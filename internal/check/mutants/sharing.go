@@ -62,6 +62,10 @@ var inSharing = []mutant{{
 	old: "		r.ttl = max(e.ttl, e.over.Sub(sent))", new: "",
 	pkg: e2ePkg, check: "TestADowngradeDoesNotShortenTheLease", says: "two holders",
 }, {
+	name: "a late renewal brings back a reader that UnlockAt ended", promise: nothing, file: "internal/core/renewal/giveback.go",
+	old: "			last = e.highest // other", new: "			last = e.Token() // other",
+	pkg: "internal/core/renewal", check: "TestALateRenewalBringsBackNoReaderThatLeft", says: "a renewal that came after Leave",
+}, {
 	name: "a second downgrade does not wait for the first", promise: exclusion, file: "downgrade.go",
 	old: "		err = l.held.AwaitDowngrade(ctx)", new: "",
 	pkg: e2ePkg, check: "TestASecondDowngradeWaitsForTheFirst", says: "downgrade 1 without a quorum: <nil>",

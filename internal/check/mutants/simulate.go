@@ -22,7 +22,7 @@ func simulate(ctx context.Context, b *bench, which *regexp.Regexp, attempts, fir
 	}
 	start, found, missed := time.Now(), 0, 0
 	fmt.Printf(simRow, "WEAKENED", "FILE", "FOUND AFTER", "WHAT BROKE")
-	for _, s := range append(inSimulation, kindsInSimulation...) {
+	for _, s := range allInSimulation() {
 		if !which.MatchString(s.name) || ctx.Err() != nil {
 			continue
 		}

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // simulated is a weakening that the simulation must find by itself, without a named check. The nodes of the simulation
 // are those of internal/check/nodemodel. So weakenings of scripts are made there.
 type simulated struct {
@@ -11,7 +13,12 @@ type simulated struct {
 	attempts int
 }
 
-// inSimulation is the whole list.
+// allInSimulation returns the whole list.
+func allInSimulation() []simulated {
+	return slices.Concat(inSimulation, kindsInSimulation, electionsInSimulation)
+}
+
+// inSimulation is the list of weakenings of locks, also of readers.
 var inSimulation = []simulated{{
 	name: "belief without the 4 W", file: "internal/core/quorum/validity.go",
 	old: "return ttl - 4*window - ttl/100 - 2*time.Millisecond", new: "return ttl - ttl/100 - 2*time.Millisecond",
@@ -214,4 +221,16 @@ var inSimulation = []simulated{{
 	name: "a downgrade leaves the writer's lease on other nodes", file: "internal/core/renewal/downgrade.go",
 	old: "	e.tell(f.releaseCall(), func(i int) bool { return yes>>i&1 == 0 })", new: "	_ = yes",
 	unseen: "a node rarely misses a downgrade after all faults; TestANodeThatMissedADowngradeIsFreed",
+}, {
+	name: "a downgrade shortens the lease on the nodes", file: "internal/core/renewal/renew.go",
+	old: "		r.ttl = max(e.ttl, e.over.Sub(sent))", new: "",
+}, {
+	name: "a late renewal brings back a reader that UnlockAt ended", file: "internal/core/renewal/giveback.go",
+	old: "			last = e.highest // other", new: "			last = e.Token() // other",
+}, {
+	name: "what UnlockAt of a reader leaves is free at once", file: "internal/check/nodemodel/shared.go",
+	old: "n.setEntry(c, left, old.has.token, until)", new: "n.setEntry(c, left, old.has.token, n.now())",
+}, {
+	name: "UnlockAt of a handle is forgotten when another one ends later", file: "handle.go",
+	old: "keep = min(time.Until(f.until), l.client.config.MaxTTL)", new: "keep = min(time.Until(at), l.client.config.MaxTTL)",
 }}

@@ -10,6 +10,10 @@ var ofSlots = []mutant{{
 	old: "claim(queue, place, theirs, owner, other, sub(old, 33, 48))", new: "",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfSlots", args: slotSeed, says: `differs after \d+ operations`,
 }, {
+	name: "an exchange of slots is not told to the other", promise: order, file: lua + "acquireslot.lua",
+	old: "tell(queue, place, (rest(theirs, owner)), other)", new: "",
+	pkg: e2ePkg, check: "TestAnExchangeOfSlotsIsToldToTheOther", says: "did not hear of slot 0",
+}, {
 	name: "who asks for a free slot overtakes the waiters", promise: order, file: lua + "acquireslot.lua",
 	old: "elseif not place and free(old) and sub(mine, 1, 16) > sub(old, 1, 16) then", new: "elseif false then",
 	pkg: modelPkg, check: "TestServerDoesWhatTheModelSaysOfSlots", args: slotSeed, says: `differs after \d+ operations`,

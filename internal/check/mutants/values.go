@@ -64,7 +64,7 @@ var ofJobs = []mutant{{
 	pkg: "job", check: "TestKilledRunners", says: "was never done",
 }, {
 	name: "the outcome is stored only after the run", promise: onceATick, file: "job/run.go",
-	old: "if !h.claim(ctx, o) {", new: "if false {",
+	old: "if !h.claim(r.hard, o) {", new: "if false {",
 	pkg: "job", check: "TestKilledRunners", says: "began 2 times",
 }, {
 	name: "a tick in a repeated hour comes twice", promise: onceATick, file: "job/schedule.go",
@@ -82,6 +82,18 @@ var ofJobs = []mutant{{
 	name: "a run that is early belongs to the tick before", promise: onceATick, file: "job/once.go",
 	old: "ahead < mostLead && (last.IsZero() || ahead < now.Sub(last))", new: "ahead < 0",
 	pkg: "job", check: "TestTheTickNearARun", says: "want 12:00:02",
+}, {
+	name: "a drain interrupts the run", promise: onceATick, file: "job/run.go",
+	old: "if last = o; !h.work(r.hard, o) {", new: "if last = o; !h.work(ctx, o) {",
+	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "the outcome of the run is interrupted",
+}, {
+	name: "a drained job takes the next tick", promise: onceATick, file: "job/run.go",
+	old: "if err == nil && ctx.Err() != nil {", new: "if false {",
+	pkg: "job", check: "TestADrainLetsTheRunEnd", says: "runs after the drain",
+}, {
+	name: "a look takes the claim of its own turn for another one", promise: onceATick, file: "job/begin.go",
+	old: "(last.over() || s.OnCrash != CrashRetry) && !locked.Load() {", new: "(last.over() || s.OnCrash != CrashRetry) {",
+	pkg: "job", check: "TestALookFindsItsOwnClaim", says: "Begin returns",
 }}
 
 // onceATick is the promise of a job.

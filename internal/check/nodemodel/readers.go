@@ -31,7 +31,7 @@ type readers struct {
 	corrupt      bool
 }
 
-// noted is the field of a hash of readers that is no owner.
+// noted is the field of a hash of readers that has the two highest tokens. Every other field is an owner.
 const noted = "seen"
 
 // readers reads the hash of readers.

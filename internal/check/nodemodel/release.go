@@ -22,8 +22,8 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if old.Waiting {
 		_ = n.quit(queueKey(c.Keys[0]), owner) // whatever the key holds, the name is released
 	}
-	// This is the tombstone. A stamp that right nodes accept is at most 2 W ahead of the clock. A node does not follow
-	// a stamp further ahead, but covers its own grant.
+	// tomb is the tombstone. A stamp that right nodes accept is at most 2 W ahead of this clock. For a stamp further
+	// ahead the tombstone is limited, but it is always above the node's own grant.
 	above, W := number(c.Args[2]), s.config.Window.Microseconds()
 	tomb, leased := above, old.Leased
 	if number(c.Args[1]) > now+2*W {

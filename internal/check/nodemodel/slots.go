@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/node"
 )
 
-// slots are the keys of a semaphore. A member of its queue is k(4) owner. Its score is its ticket while it waits, and
-// -1 - slot while it has a claim of that slot.
+// slots are the keys of a semaphore. A member of its queue is a text: k in four digits, and then an owner. The member's
+// score is the owner's ticket while the owner waits, and -1 - slot while the owner has a claim of that slot.
 type slots struct {
 	n     *Node
 	s     script
@@ -116,6 +116,13 @@ func usable(member string) int {
 	return k
 }
 
+// tell tells a member that it has a claim of a slot, and reports whether anybody hears it.
+func (q slots) tell(slot int, seen int64, member string) bool {
+	owner := member[4:]
+	return handable(owner) && q.n.publish(nodescript.Inbox(client(owner)),
+		news(seen, owner, node.Call{Keys: []string{q.key(slot)}}, false)) > 0
+}
+
 // next gives a free slot to the first waiter that can use it and hears of it. It returns that member, "" if there is
 // none. If that member is me, next makes no claim.
 func (q slots) next(slot int, old stored, me string) string {
@@ -126,9 +133,7 @@ func (q slots) next(slot int, old stored, me string) string {
 		if usable(w.owner) <= slot {
 			continue
 		}
-		owner := w.owner[4:]
-		if !handable(owner) || q.n.publish(nodescript.Inbox(client(owner)),
-			news(old.rest("").Seen, owner, node.Call{Keys: []string{q.key(slot)}}, false)) == 0 {
+		if !q.tell(slot, old.rest("").Seen, w.owner) {
 			_ = q.n.quit(q.queue, w.owner)
 			continue
 		}
@@ -138,7 +143,8 @@ func (q slots) next(slot int, old stored, me string) string {
 	return ""
 }
 
-// reach returns the largest number of slots that a waiter can use, 0 if nobody waits. It does not count many waiters.
+// reach returns the largest number of slots that a waiter can use, 0 if nobody waits. If many wait, it returns the
+// largest number that any caller may use, and does not look at each waiter.
 func (q slots) reach() (largest int) {
 	all := q.waiters()
 	if len(all) >= 64 {
@@ -225,6 +231,7 @@ func (n *Node) acquireSlot(s script, c node.Call) (string, error) {
 			if other := q.holdsClaim(slot); other != "" && other[4:] == old.Owner && usable(other) > place {
 				mine, _ := n.record(q.key(place))
 				q.claim(place, mine, owner, other, old.Expiry)
+				q.tell(place, mine.rest(owner).Seen, other)
 				q.claim(slot, old, "", member, q.soon())
 				place = -1
 			}

@@ -59,8 +59,8 @@ func (s *Server) clockEnv() []string {
 // clock that [Server.SetClock] stopped runs again. The setting survives restarts.
 func (s *Server) Step(d time.Duration) {
 	s.t.Helper()
-	// The offset comes first, because the clock runs on: it must never show a time that belongs to neither the old nor
-	// the new setting.
+	// The server may read its clock between these writes. The offset is written first, so that the clock never shows a
+	// time that belongs to neither the old nor the new setting.
 	s.setWord(0, d.Microseconds())
 	s.setWord(1, 0)
 	s.setWord(2, 0)

@@ -11,6 +11,10 @@ import (
 
 // act runs the locks of one goroutine of a client.
 func (w *world) act(a *Actor) {
+	if a.Watch {
+		w.watches(a)
+		return
+	}
 	for _, op := range a.Ops {
 		time.Sleep(max(op.Pause, op.At-w.now()))
 		if op.Rush > 0 {
@@ -81,6 +85,9 @@ func (w *world) lock(h *host, a *Actor, op Op, wanted time.Duration) bool {
 		opts = append(opts, holdfast.WithTTL(ttl))
 	}
 	asked := w.asks(h, a, op, wanted)
+	if op.Terms > 0 {
+		return w.elects(ctx, asked, ttl, opts)
+	}
 	if len(op.Also) > 0 {
 		return w.lockAll(ctx, asked, ttl, opts)
 	}
@@ -144,6 +151,9 @@ func (w *world) keep(l *held, lease holding, op Op) bool {
 		return false
 	}
 	before := lease.Deadline()
+	if one, ok := lease.(*holdfast.Lease); ok && op.Values > 0 {
+		w.usesValue(l, one, op.Values)
+	}
 	if op.Extend != 0 {
 		if !pause(op.Hold / 2) {
 			return false

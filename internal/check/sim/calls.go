@@ -12,8 +12,12 @@ import (
 // distinguishes operations by their arguments: see package nodescript.
 func opOf(c node.Call) (op nodescript.Op, width int) {
 	switch n := len(c.Args); {
+	case n == 3:
+		return nodescript.LoadValue, n
 	case n < 4:
 		return nodescript.Quit, n
+	case n == 5 && len(c.Args[3]) == sequenceDigits:
+		return nodescript.StoreValue, n
 	case len(c.Args[0]) == 49 && len(c.Args[3]) == slotDigits:
 		return nodescript.AcquireSlot, 6
 	case len(c.Args[0]) == 49, len(c.Args[0]) == 32:
@@ -28,9 +32,12 @@ func opOf(c node.Call) (op nodescript.Op, width int) {
 	return nodescript.Leave, 4
 }
 
-const slotDigits = 4
+const (
+	slotDigits     = 4
+	sequenceDigits = 8 // of the write of a value
+)
 
-// acquires, releases, extends and lefts tell calls by their operation.
+// acquires, releases, extends and lefts report whether a call is of this operation.
 func acquires(c node.Call) bool {
 	op, _ := opOf(c)
 	return op == nodescript.Acquire || op == nodescript.AcquireSlot
@@ -42,6 +49,8 @@ func releases(c node.Call) bool {
 }
 
 func extends(c node.Call) bool { op, _ := opOf(c); return op == nodescript.Extend }
+func loads(c node.Call) bool   { op, _ := opOf(c); return op == nodescript.LoadValue }
+func stores(c node.Call) bool  { op, _ := opOf(c); return op == nodescript.StoreValue }
 
 func lefts(c node.Call) bool {
 	return len(c.Args) == 4 && c.Args[3] == nodescript.LeftOwner(c.Args[0])
@@ -255,6 +264,10 @@ func (w *world) traced(l *link, p parcel, replies []node.Reply) {
 			what = "release"
 		case lefts(c):
 			what = "leave"
+		case loads(c):
+			what = "load value"
+		case stores(c):
+			what = "store value"
 		case len(c.Args) == 1:
 			what = "quit"
 		}

@@ -22,6 +22,10 @@
 //	hiccup.go    plans of worlds in which an Extend is lost
 //	kinds.go     plans of worlds with semaphores and sets of names
 //	crowd.go     plans of worlds in which many wait for a lease that must be repaired
+//	demotion.go  plans of worlds in which a writer with a shortened TTL becomes a reader and is cut off
+//	scramble.go  plans of worlds in which bids move between slots, and their questions come twice
+//	baton.go     plans of worlds in which goroutines pass a lock on, and answers and releases come late
+//	vault.go     plans of worlds in which holders use a value all the time
 //	strangers.go plans of worlds in which a client meets a server that is no member
 //	fault.go     kinds of faults, and their schedule
 //	world.go     runs a plan
@@ -40,6 +44,9 @@
 //	slots.go     semaphores and their slots
 //	sets.go      several names locked together
 //	readers.go   readers that have a name together, and writers that become readers
+//	values.go    values under a lock
+//	elections.go candidates of an election
+//	observers.go observers of an election
 //	rarely.go    calls that most programs never make
 //	voucher.go   an operator who vouches that no lock is alive
 //	foreign.go   a foreign Redlock client

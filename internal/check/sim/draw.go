@@ -39,6 +39,18 @@ func Draw(seed uint64) *Plan {
 	if hasStrangers(seed) {
 		return drawStrangers(seed)
 	}
+	if isDemotion(seed) {
+		return drawDemotion(seed)
+	}
+	if isScramble(seed) {
+		return drawScramble(seed)
+	}
+	if isBaton(seed) {
+		return drawBaton(seed)
+	}
+	if isVault(seed) {
+		return drawVault(seed)
+	}
 	d := dice(luck(seed, 'p'))
 	p := &Plan{Seed: seed, N: pick(&d, 1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 5, 7)}
 	p.Window = pick[time.Duration](&d, 20, 20, 50, 100, 250) * time.Millisecond
@@ -92,6 +104,8 @@ func Draw(seed uint64) *Plan {
 	p.drawOutage()
 	p.drawGaps()
 	p.drawReaders()
+	p.drawElections()
+	p.drawValues()
 	return p
 }
 
@@ -269,8 +283,8 @@ func (p *Plan) drawSpare() {
 	}
 }
 
-// drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first.
-// When that server starts, the clients that list it are at work, and nothing speaks against it.
+// drawFar puts node 0 far from some clients of the two lists. Usually one server of a list is unreachable at first. When
+// that server starts, the clients that list it are at work, and no node near them objects to it.
 func (p *Plan) drawFar() {
 	d := dice(luck(p.Seed, 's', 'f'))
 	if p.Far = d.hit(0.4); !p.Far {

@@ -31,6 +31,8 @@ func (w *world) fate(l *link, s *server, sent uint32, now time.Duration, d *dice
 	case hit == nil:
 	case hit.Control:
 		f.again, f.by = w.longLate(d), append(f.by, Duplicate)
+	case hit.By > 0:
+		f.again, f.by = 1+d.below(hit.By), append(f.by, Duplicate)
 	default:
 		f.again, f.by = 1+w.long(d), append(f.by, Duplicate)
 	}

@@ -74,7 +74,7 @@ type Fault struct {
 	Control bool          // for messages: the fault hits only control messages, with long delays
 	Only    uint32        // with Control: the fault hits only these kinds of messages, as bits; 0: all kinds
 	Stays   bool          // for a clock step: the clock was wrong before and is right afterwards
-	By      time.Duration // the distance by which a clock moves, or the delay of a message; 0: drawn
+	By      time.Duration // the distance by which a clock moves, the delay of a message, or the longest delay of its copy; 0: drawn
 }
 
 func (f Fault) String() string {

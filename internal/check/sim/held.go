@@ -30,21 +30,22 @@ var _ lease = (*holdfast.Lease)(nil)
 // held is a lease on which its holder relies. The holder relies on it from Lock's return until the lease's context ends
 // or the holder releases it.
 type held struct {
-	h     *host
-	actor int
-	name  int
-	lease lease
-	ctx   context.Context
-	ttl   time.Duration
-	first time.Duration // the TTL that the grant had
-	since time.Duration
-	given time.Duration // when the holder released the lease
-	over  bool          // the lease was released, or its process is dead
-	read  bool          // the holder is a reader
-	close bool          // Close released the lease
-	cap   time.Duration // the latest end of the lease, as known when its host fell asleep
-	look  *time.Timer   // the timer of the check that its loss was announced
-	also  []*held       // the other leases of its set
+	h          *host
+	actor      int
+	name       int
+	lease      lease
+	ctx        context.Context
+	ttl        time.Duration
+	first      time.Duration // the TTL that the grant had
+	since      time.Duration
+	given      time.Duration // when the holder released the lease
+	over       bool          // the lease was released, or its process is dead
+	read       bool          // the holder is a reader
+	downgraded bool          // the reader was a writer
+	close      bool          // Close released the lease
+	cap        time.Duration // the latest end of the lease, as known when its host fell asleep
+	look       *time.Timer   // the timer of the check that its loss was announced
+	also       []*held       // the other leases of its set
 }
 
 // lost ends the holder's belief after a loss that the lock announced.
@@ -56,6 +57,7 @@ func (w *world) lost(l *held, cause error) {
 	}
 	for _, o := range l.set() {
 		w.ended(o, true)
+		w.readerLeaves(o, 0, cause)
 		w.leaves(o.h, o.name, w.now())
 	}
 	if l.also != nil && errors.Is(cause, holdfast.ErrLost) {
@@ -131,11 +133,12 @@ func (w *world) gave(l *held, op Op, err error) {
 // gaveOne notes the result of the release of one lease. The caller holds w.mu.
 func (w *world) gaveOne(l *held, op Op, err error) {
 	o := Unlocked
+	w.readerLeaves(l, op.Left, err)
 	switch {
 	case err == nil && op.Left > 0:
 		o = LeftTaken
 		n := w.names[l.name]
-		if l.read { // other readers may get it
+		if l.read { // see readerLeaves
 			break
 		}
 		// The subtraction allows for the errors of both clients when they read the nodes' clocks.

@@ -46,6 +46,10 @@ type bid struct {
 	ended    bool          // the client sent a release or quit of the owner, or passed its lease on
 	won      time.Duration // when the owner got the lock; 0: not yet
 	first    time.Duration // the TTL that the grant had
+	readers  int           // handles of the reader's lease that have not ended
+	shared   bool          // the lease had several handles
+	failed   bool          // a handle of the lease ended with an error
+	left     time.Duration // UnlockAt of a handle keeps the name until this time
 
 	renewals map[int64]*try // the owner's renewals, by stamp
 	until    int64          // the end of the lease that the last successful renewal asked for, as a stamp

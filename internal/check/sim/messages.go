@@ -28,13 +28,15 @@ const (
 	Acquire
 	Extend
 	Release
+	LoadValue
+	StoreValue
 	Listen  // a request for a subscription
 	Handoff // a message that a node publishes to an inbox
 	messages
 )
 
 var messageNames = [messages]string{
-	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "subscribe", "hand-off",
+	"hello", "admit", "load", "trust", "inspect", "refresh", "peers", "leave", "quit", "acquire", "extend", "release", "load value", "store value", "subscribe", "hand-off",
 }
 
 // Treatment says what happened to a message.
@@ -62,7 +64,10 @@ var notDrawn = map[Message]map[Treatment]bool{
 	Leave:   {Elsewhere: true}, // the answer is NOSCRIPT, as for an acquire; clients send too few leaves
 	Quit:    {Elsewhere: true},
 	Extend:  {Elsewhere: true},
-	Listen:  {Repeated: true, Reordered: true, Elsewhere: true}, // a subscription begins its own connection
+	// Few holders use a value.
+	LoadValue:  {Elsewhere: true},
+	StoreValue: {Elsewhere: true},
+	Listen:     {Repeated: true, Reordered: true, Elsewhere: true}, // a subscription begins its own connection
 	// A connection keeps the order of hand-offs; a hand-off names its owner.
 	Handoff: {Reordered: true, Elsewhere: true},
 }
@@ -72,7 +77,7 @@ func kind(text string, c node.Call) Message {
 	switch {
 	case text == nodescript.HelloText():
 		return Hello
-	case text == nodescript.InspectText():
+	case text == nodescript.InspectText(), text == nodescript.PeekText():
 		return Inspect
 	case text == nodescript.TrustText():
 		return Vouch
@@ -86,6 +91,10 @@ func kind(text string, c node.Call) Message {
 		return Extend
 	case lefts(c):
 		return Leave
+	case loads(c):
+		return LoadValue
+	case stores(c):
+		return StoreValue
 	case releases(c):
 		return Release
 	case len(c.Args) == 1:

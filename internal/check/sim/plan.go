@@ -24,6 +24,7 @@ type Plan struct {
 	Names   []string
 	Slots   []int           // by name: the slots of the semaphore of this name; nil: no semaphores
 	Sets    bool            // some calls lock several names together
+	Elected int             // the name with this index, minus one, has an election; 0: none has
 	Clocks  []time.Duration // the error of each node's clock; nil: drawn
 	Clients []ClientPlan
 
@@ -54,6 +55,7 @@ type Actor struct {
 	Foreign bool
 	Ops     []Op
 	Once    bool  // the actor ends after one lock
+	Watch   bool  // the actor only observes the election
 	Wish    []int // the names that the actor locks once more after all faults
 }
 
@@ -76,6 +78,10 @@ type Op struct {
 	Left     time.Duration // keep the name taken for this time after the hold; 0: Unlock
 	Shared   bool          // take the name as a reader
 	Down     bool          // become a reader after half of Hold
+	Values   int           // load or store the value of the name so many times
+	Terms    int           // campaign in the election of this name, for up to so many terms; 0: lock
+	Rest     time.Duration // with Terms: the pause after a term
+	Resign   bool          // with Terms: call Resign after half of Hold
 
 	// These are rare calls: see [Rare].
 	Dead   bool // the context is dead before the call

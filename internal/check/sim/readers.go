@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/check/nodemodel"
@@ -14,33 +15,43 @@ import (
 // Some worlds have readers. No writer may have a name beside anybody, and tokens grow with each writer. A reader that
 // does not bid joins a lease of its client: only for a window after the grant, and not past a call that waits.
 
-// drawReaders has some calls of some worlds take their names shared. All readers of a client ask for its TTL, because
+// drawReaders makes some calls in some worlds take their names shared. All readers of a client ask for its TTL, because
 // they share leases.
 func (p *Plan) drawReaders() {
 	d := dice(luck(p.Seed, 'r', 'w'))
-	if !d.hit(0.25) {
+	if !d.hit(0.25) && !(p.Sets && d.hit(0.5)) {
 		return
 	}
-	often := pick(&d, 0.2, 0.5, 0.8)
+	often, left := pick(&d, 0.2, 0.5, 0.8), dice(luck(p.Seed, 'r', 'l'))
 	for i := range p.Actors {
 		a := &p.Actors[i]
 		for j := range a.Ops {
 			o := &a.Ops[j]
 			switch {
-			case a.Foreign, o.Slot, o.Also != nil:
+			case a.Foreign, o.Slot:
+			case o.Also != nil:
+				o.Nest = d.hit(0.3)
 			case d.hit(often):
-				o.Shared, o.TTL, o.Left = true, 0, 0
+				o.Shared, o.TTL, o.Left = true, 0, p.readerLeft(&left, o)
 				if o.Extend > 0 {
 					o.Extend = p.Clients[a.Client].TTL
 				}
 			case d.hit(0.2) && !o.Do && !o.Nest:
-				o.Down, o.Left = true, 0
+				o.Down, o.Left = true, p.readerLeft(&left, o)
 				if d.hit(0.3) { // an Extend with a shorter TTL leaves the earlier deadline
 					o.Extend = 8 * p.Window
 				}
 			}
 		}
 	}
+}
+
+// readerLeft draws the time for which a reader keeps its name taken.
+func (p *Plan) readerLeft(d *dice, o *Op) time.Duration {
+	if o.Do || !d.hit(0.1) {
+		return 0
+	}
+	return 1 + d.below(pick(d, 4*p.Window, 6*p.Window, p.MaxTTL)) // a promise begins after 4 W
 }
 
 // takes returns the call of an op.
@@ -64,10 +75,13 @@ func (w *world) reads(l *held, x *wait) (joined bool) {
 	if l.read = nodescript.IsReader(owner); !l.read || b == nil {
 		return false
 	}
+	b.readers++
+	delete(w.names[l.name].shuts, owner) // another handle of the lease: the name is kept when the last one ends
 	if b.won == 0 {
 		w.result.Tally.Outcomes[GrantedShared]++
 		return false
 	}
+	b.shared = true
 	w.result.Tally.Outcomes[JoinedShare]++
 	l.first = b.first
 	if x.since <= b.won {
@@ -98,8 +112,8 @@ func (w *world) beside(n *name, l *held) bool {
 	return true
 }
 
-// downgrades makes a writer a reader. The writer believes that from before the call. It reports whether it still has the
-// name.
+// downgrades makes a writer a reader. The writer counts itself as a reader from the moment before the call. It reports
+// whether it still has the name.
 func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	w.mu.Lock()
 	l.read = true
@@ -121,12 +135,14 @@ func (w *world) downgrades(l *held, lease *holdfast.Lease) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	l.downgraded = true
 	w.result.Tally.Outcomes[Downgraded]++
 	if lease.Fence() <= before {
 		w.violated(tokenNotAbove, l.name, "client%d/%d became a reader with token %d, which is not above %d", l.h.slot, l.actor, lease.Fence(), before)
 	}
 	if b := l.h.owners[lease.Owner()]; b != nil {
 		b.won = w.now()
+		b.readers++
 	}
 	w.newToken(w.names[l.name], l)
 	return true
@@ -154,6 +170,43 @@ func (w *world) nestReader(l *held, lease *holdfast.Lease, op Op) {
 		w.nestedWrong(l, "handles took %s, so a node was asked", now-began)
 	}
 	w.rare(Nested)
+}
+
+// readerLeaves notes the end of a reader's handle. UnlockAt of a reader keeps writers out, and no readers. It begins when
+// the last handle of the lease ends, until the latest instant that a handle asked for. The caller holds w.mu.
+func (w *world) readerLeaves(l *held, left time.Duration, err error) {
+	n, owner := w.names[l.name], l.lease.Owner()
+	b := l.h.owners[owner]
+	if !l.read || b == nil {
+		return
+	}
+	b.readers--
+	if b.failed = b.failed || err != nil; left > 0 && err == nil {
+		switch {
+		case l.downgraded:
+			w.result.Tally.Rare[WriterLeft]++
+		case b.shared:
+			w.result.Tally.Rare[LeftByShare]++
+		}
+		w.result.Tally.Rare[ReaderLeft]++
+		// The subtraction allows for the errors of both clients when they read the nodes' clocks.
+		b.left = max(b.left, l.given+left-4*w.plan.Window)
+	}
+	if b.left == 0 || b.readers > 0 || b.failed {
+		return
+	}
+	if n.shuts == nil {
+		n.shuts = map[string]time.Duration{}
+	}
+	n.shuts[owner] = b.left
+}
+
+// shut returns the time until which UnlockAt of a reader keeps writers out of a name. The caller holds w.mu.
+func (n *name) shut() (until time.Duration) {
+	for _, at := range n.shuts {
+		until = max(until, at)
+	}
+	return until
 }
 
 // readers returns the entries of a hash of readers, by owner.

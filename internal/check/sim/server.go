@@ -202,7 +202,10 @@ func (s *server) deliver(p parcel) {
 	case left > 0:
 		time.AfterFunc(left+time.Duration(s.w.serial()), func() { s.deliver(p) })
 	default:
-		s.take(p)
+		replies := s.take(p)
+		if s.w.trace != nil && p.from != nil {
+			s.w.traced(p.from, p, replies)
+		}
 	}
 }
 

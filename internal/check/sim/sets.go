@@ -61,6 +61,7 @@ func (w *world) lockAll(ctx context.Context, x *wait, ttl time.Duration, opts []
 	}
 	w.rare(SetTaken)
 	l := w.grantedAll(x, set, names, ttl)
+	w.nestInSet(l, set, op)
 	if w.keep(l, set, op) {
 		w.giveBack(l, set, op)
 		return true
@@ -73,6 +74,23 @@ func (w *world) lockAll(ctx context.Context, x *wait, ttl time.Duration, opts []
 	}
 	return true
 }
+
+// meets counts calls for a set beside readers of its names, and calls of readers beside a set. The caller holds w.mu.
+func (w *world) meets(x *wait, n *name) {
+	if !w.plan.Sets {
+		return
+	}
+	switch o := n.believer(); {
+	case o == nil:
+	case x.op.Also != nil && o.read:
+		w.result.Tally.Rare[SetMetReader]++
+	case x.op.Shared && o.inSet():
+		w.result.Tally.Rare[ReaderMetSet]++
+	}
+}
+
+// inSet reports whether a lease is one of a set.
+func (l *held) inSet() bool { _, is := l.lease.(member); return is }
 
 // lostEarly ends a call that lost a lease while it waited for another name.
 func (w *world) lostEarly(x *wait) {
@@ -97,6 +115,9 @@ func (w *world) grantedAll(x *wait, set *holdfast.LeaseSet, names []string, ttl 
 	defer w.mu.Unlock()
 	var first *held
 	for i, name := range x.all() {
+		if n := w.names[name]; n.topBy != nil && n.topBy.read {
+			w.result.Tally.Rare[SetAfterReader]++
+		}
 		l, _ := w.believe(x, name, member{set, names[i]}, ttl)
 		if first == nil {
 			first = l
@@ -108,6 +129,30 @@ func (w *world) grantedAll(x *wait, set *holdfast.LeaseSet, names []string, ttl 
 	w.result.Tally.Outcomes[Granted]++
 	w.returned(x)
 	return first
+}
+
+// nestInSet locks the names of a set again as a reader, under the set. Each call returns a handle, and asks no node.
+func (w *world) nestInSet(l *held, set *holdfast.LeaseSet, op Op) {
+	if !op.Nest {
+		return
+	}
+	began := w.now()
+	for _, o := range l.set() {
+		inner, err := l.h.client.Mutex(o.lease.(member).name).RLock(set.Context())
+		if err == nil {
+			if inner.Owner() != o.lease.Owner() || !inner.Shared() {
+				w.nestedWrong(o, "%s is no reader's handle under %s", inner, set)
+			}
+			err = inner.Unlock(context.Background())
+		}
+		if err != nil && set.Context().Err() == nil && !errors.Is(err, holdfast.ErrClosed) {
+			w.nestedWrong(o, "RLock under its set, or its Unlock, returned %v", err)
+		}
+	}
+	if now := w.now(); now != began {
+		w.nestedWrong(l, "handles took %s, so a node was asked", now-began)
+	}
+	w.rare(ReaderInSet)
 }
 
 // lostOf returns the lease of a set that was lost first.

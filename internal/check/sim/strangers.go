@@ -72,9 +72,9 @@ func drawStrangers(seed uint64) *Plan {
 	has := Actor{ID: holder, Client: holder, Ops: []Op{{At: locks / 4, Name: 1, Hold: 1}, {At: locks, Wait: true}}}
 	wants := Actor{ID: rival, Client: rival, Ops: []Op{{At: locks / 2, Name: 1, Hold: 1}}}
 	at := begins
-	// Except in story far, no node hears both the holder and the rival. Node 1 keeps the place of node 2 only for a
-	// time after the last sight of node 2 in the holder's reports. The last report may be old, and the sight in it
-	// older still. So the place counts as safe only until this time.
+	// Except in the story "far", no node hears both the holder and the rival. Node 1 keeps the place of node 2 only for
+	// a time after the holder last saw node 2 alive, by the holder's reports. The last report may be old, and the time
+	// in it is older still. So the place counts as safe only until ends.
 	ends := locks + p.MaxTTL
 	switch s {
 	case moved:

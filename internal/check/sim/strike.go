@@ -262,6 +262,9 @@ func (w *world) forgets(s *server) {
 	clear(s.back)
 	clear(s.gave)
 	w.unplaced(s)
+	for _, n := range w.names {
+		n.value.forgets(s.index, w.plan.N)
+	}
 }
 
 // forget deletes the keys of a running node, except those for which keeps returns true.

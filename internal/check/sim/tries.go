@@ -85,8 +85,8 @@ func (w *world) hadTime(l *held) {
 		return
 	}
 	w.result.Tally.Reaches++
-	// The span begins when the client sent the renewal that moved the deadline last, or when a fault ended that
-	// separated the holder from a node.
+	// A span of x begins at one of two events: the client sent the renewal that moved the deadline last, or a fault
+	// between the holder and a node ended.
 	begins := []time.Duration{over - valid}
 	for i := range p.Faults {
 		if f := &p.Faults[i]; f.At+f.For > over-valid && f.At+f.For+x <= over {

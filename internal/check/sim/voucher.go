@@ -50,7 +50,7 @@ func (w *world) shut() (open func(), ok bool) {
 // alive reports whether a lock may be alive: a call runs, or UnlockAt keeps a name. The caller holds w.mu.
 func (w *world) alive() bool {
 	for _, n := range w.names {
-		if n.foreigners > 0 || n.taken+4*w.plan.Window > w.now() || n.believer() != nil {
+		if n.foreigners > 0 || max(n.taken, n.shut())+4*w.plan.Window > w.now() || n.believer() != nil {
 			return true
 		}
 	}

@@ -11,39 +11,59 @@ type Rare uint8
 
 // Rare settings come first. One world in eight is wide and has some of these settings. Rare calls follow.
 const (
-	EvenNodes    Rare = iota // an even number of nodes
-	ManyNodes                // more than 7 nodes
-	ShortW                   // a window from 1 ms
-	LongTTL                  // a MaxTTL of up to 500 W
-	LongWait                 // a NodeTimeout of up to MaxTTL
-	OddRetry                 // a RetryDelay from 1 ms, or of seconds
-	MixedFair                // some clients are Fair
-	OwnTTLs                  // half of the locks have their own TTL
-	Prefixes                 // clients that write one name in several ways
-	ManyNames                // 500 names
-	LongIdle                 // hours in which clients do little or nothing
-	DeadCall                 // a context that ended before the call
-	ByDo                     // Mutex.Do
-	Panics                   // a panic under Mutex.Do
-	SlowOnWait               // an OnWait that sleeps
-	BadOnWait                // an OnWait that panics
-	Nested                   // a lock under its own lease
-	AllAtOnce                // Extend and several Unlocks at the same time
-	LookAtNodes              // Admin.Nodes
-	LookAtLock               // Client.Status
-	HolderSeen               // Client.Status of a lock that one client held all the time
-	TrustNodes               // Admin.Trust while no lock is alive
-	LongSleep                // one client's host was suspended for more than 20 s; see Doze for hours
-	GapLeft                  // a gap for polling clients, at an Unlock
-	SlotTaken                // a slot of a semaphore
-	SlotRefused              // all slots of a semaphore are held, or its nodes refuse
-	SlotLost                 // a slot was lost
-	SlotsFull                // all slots of a semaphore with several had holders
-	SetTaken                 // several names together
-	SetWaited                // a set that waited for a name
-	SetRefused               // a call for several names that got none
-	SetLost                  // a set that lost a lease
-	SetLostEarly             // a set that lost a lease while it waited for another name
+	EvenNodes      Rare = iota // an even number of nodes
+	ManyNodes                  // more than 7 nodes
+	ShortW                     // a window from 1 ms
+	LongTTL                    // a MaxTTL of up to 500 W
+	LongWait                   // a NodeTimeout of up to MaxTTL
+	OddRetry                   // a RetryDelay from 1 ms, or of seconds
+	MixedFair                  // some clients are Fair
+	OwnTTLs                    // half of the locks have their own TTL
+	Prefixes                   // clients that write one name in several ways
+	ManyNames                  // 500 names
+	LongIdle                   // hours in which clients do little or nothing
+	DeadCall                   // a context that ended before the call
+	ByDo                       // Mutex.Do
+	Panics                     // a panic under Mutex.Do
+	SlowOnWait                 // an OnWait that sleeps
+	BadOnWait                  // an OnWait that panics
+	Nested                     // a lock under its own lease
+	AllAtOnce                  // Extend and several Unlocks at the same time
+	LookAtNodes                // Admin.Nodes
+	LookAtLock                 // Client.Status
+	HolderSeen                 // Client.Status of a lock that one client held all the time
+	TrustNodes                 // Admin.Trust while no lock is alive
+	LongSleep                  // one client's host was suspended for more than 20 s; see Doze for hours
+	GapLeft                    // a gap for polling clients, at an Unlock
+	SlotTaken                  // a slot of a semaphore
+	SlotRefused                // all slots of a semaphore are held, or its nodes refuse
+	SlotLost                   // a slot was lost
+	SlotsFull                  // all slots of a semaphore with several had holders
+	SetTaken                   // several names together
+	SetWaited                  // a set that waited for a name
+	SetRefused                 // a call for several names that got none
+	SetLost                    // a set that lost a lease
+	SetLostEarly               // a set that lost a lease while it waited for another name
+	SetAfterReader             // a set with a name that readers had last
+	SetMetReader               // a call for a set while readers had one of its names
+	ReaderMetSet               // a call of a reader while a set had its name
+	ReaderInSet                // a reader's handle under a set
+	ReaderLeft                 // UnlockAt of a reader
+	LeftByShare                // UnlockAt of a reader that shared its lease
+	WriterLeft                 // UnlockAt of a writer that had become a reader
+	ValueLoaded                // a value, or none, was loaded
+	ValueFound                 // a value was loaded
+	ValueStored                // a value was stored
+	ValueUnknown               // a load or a store failed
+	Led                        // a term
+	LedAgain                   // a further term in one Run
+	LeaderLost                 // a term whose lease was lost
+	Resigned                   // a Resign
+	CampaignEnded              // a campaign that ended without a term
+	Published                  // a value that a leader published
+	LeaderSeen                 // an observer saw a leader
+	VacancySeen                // an observer saw a vacancy
+	PublishedSeen              // an observer saw a published value
 	rares
 )
 
@@ -53,6 +73,11 @@ var rareNames = [rares]string{
 	"dead context", "Do", "Do that panicked", "OnWait slept", "OnWait panicked", "lock under its lease", "Extend beside Unlocks",
 	"Nodes", "Status", "Status of a holder", "Trust", "one suspended for long", "gap",
 	"slot", "slot refused", "slot lost", "all slots held", "set", "set that waited", "set refused", "set lost", "set lost while it waited",
+	"set after readers", "set asked beside readers", "reader asked beside a set", "reader under a set",
+	"left by a reader", "left by a shared lease", "left after a downgrade",
+	"value or none loaded", "value found", "value stored", "value call failed",
+	"term", "further term of a Run", "leader lost", "Resign", "campaign ended", "published",
+	"leader seen", "vacancy seen", "published value seen",
 }
 
 // Rares is a set of rare features.

@@ -25,6 +25,8 @@ type name struct {
 	spentUntil time.Duration // the end of that cost: hand-offs by several nodes at a time cost the longest one only
 	turns      []turn        // granted calls of Lock, in order
 	stands     map[string]*standing
+	value      register
+	shuts      map[string]time.Duration // UnlockAt keeps writers out until these times, by the reader's owner
 }
 
 // turn is a call of Lock that got the lock.
@@ -67,6 +69,7 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 	x := &wait{h: h, actor: a.ID, name: w.index(op), op: op, since: w.now(), wanted: wanted, alone: true}
 	for _, name := range x.all() {
 		w.uses(h, name)
+		w.meets(x, w.names[name])
 	}
 	what := "tries"
 	if op.Wait {
@@ -75,7 +78,9 @@ func (w *world) asks(h *host, a *Actor, op Op, wanted time.Duration) *wait {
 			x.alone = x.alone && o.h != h
 		}
 		w.names[x.name].waits = append(w.names[x.name].waits, x)
-		w.willTell(x, time.Second)
+		if op.Terms == 0 { // a candidate waits through outages
+			w.willTell(x, time.Second)
+		}
 	}
 	w.note(what, h.slot, a.ID, x.name, 0, 0)
 	return x
@@ -191,6 +196,9 @@ func (w *world) believe(x *wait, name int, lease lease, ttl time.Duration) (l *h
 	}
 	if now < n.taken {
 		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d %s before what UnlockAt had kept it for", x.h.slot, x.actor, name, n.taken-now)
+	}
+	if until := n.shut(); now < until && !l.read {
+		w.violated(beforeUnlockAt, name, "client%d/%d was granted name%d as a writer %s before what UnlockAt of a reader had kept it for", x.h.slot, x.actor, name, until-now)
 	}
 	w.newToken(n, l)
 	if b := x.h.owners[lease.Owner()]; b != nil && !joined {

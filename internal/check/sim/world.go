@@ -55,6 +55,7 @@ type world struct {
 	doubtful []bool          // by node: a question about a name without a record may find a loss
 	forgot   bool            // no majority voted when the faults ended
 	result   Result
+	parted   bool // all clients were closed at the end
 	unique   int
 	messages int
 }

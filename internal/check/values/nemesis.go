@@ -11,7 +11,7 @@ import (
 // valueKey is the key of the value of the only lock.
 var valueKey = nodescript.ValueKey(nodescript.RecordKey(name))
 
-// forgets has nodes lose their memory, come back with old data, or evict the value.
+// forgets makes nodes lose their memory, come back with old data, or evict the value.
 func (w *World) forgets(rng *rand.Rand) {
 	old := make([]string, len(w.models)) // by node, a value that it had at some time
 	for i := 0; !w.calm.Load(); i++ {
@@ -62,7 +62,7 @@ func (w *World) shuts(rng *rand.Rand) {
 	}
 }
 
-// misleads has the clock of one node be wrong for some time.
+// misleads makes the clock of one node wrong for some time.
 func (w *World) misleads(rng *rand.Rand) {
 	n := rng.IntN(len(w.models))
 	for !w.calm.Load() {

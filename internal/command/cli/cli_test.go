@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 			if node := os.Getenv("TEST_DEFAULT_NODE"); node != "" {
 				defaultNode = node
 			}
+			defaultNodeTimeout, _ = time.ParseDuration(os.Getenv("TEST_NODE_TIMEOUT")) // 0 if it is not set
 			os.Exit(Main())
 		},
 	})

@@ -55,8 +55,8 @@ COMMAND finds HOLDFAST_TICK, its tick, and HOLDFAST_NAME, HOLDFAST_FENCE and
 HOLDFAST_OWNER, as with holdfast run. It ends with the lock. HOLDFAST_NODES is
 empty for COMMAND if it contains a user or a password.
 
-HUP makes cron read FILE again. Commands that run go on to their end. If FILE has
-a mistake, the jobs stay as they are. TERM and INT end cron: no job begins, and
+HUP makes cron read FILE again. Commands that run go on to their end, and their
+results are stored as usual. If FILE has a mistake, the jobs stay as they are. TERM and INT end cron: no job begins, and
 commands that run get TERM, and KILL after --grace. With on-crash=retry another
 machine runs such a tick again.
 
@@ -124,7 +124,7 @@ type crond struct {
 	*app
 	client *holdfast.Client
 	grace  time.Duration
-	hard   context.Context // ends when commands must end
+	hard   context.Context // ends when commands must end: runs are then interrupted
 	broken chan error      // gets the error of a job that can never run
 
 	mu   sync.Mutex
@@ -135,7 +135,7 @@ type crond struct {
 // cronEntry is a job that runs.
 type cronEntry struct {
 	cronJob
-	stop context.CancelFunc // no tick begins any more
+	drain chan struct{} // closed when no tick begins any more. A command that runs goes on
 }
 
 func (a *app) runCron(file string, jobs []cronJob, grace time.Duration) error {
@@ -213,14 +213,14 @@ func (d *crond) replace(jobs []cronJob) (changed int) {
 		if old := d.jobs[c.spec.Name]; old != nil && old.same(c) {
 			continue
 		} else if old != nil {
-			old.stop()
+			close(old.drain)
 		}
 		changed++
 		d.start(c)
 	}
 	for name, old := range d.jobs {
 		if !kept[name] {
-			old.stop()
+			close(old.drain)
 			delete(d.jobs, name)
 		}
 	}
@@ -229,10 +229,10 @@ func (d *crond) replace(jobs []cronJob) (changed int) {
 
 // start starts a job. The caller holds d.mu.
 func (d *crond) start(c cronJob) {
-	ctx, stop := context.WithCancel(context.Background())
-	e := &cronEntry{c, stop}
+	e := &cronEntry{c, make(chan struct{})}
 	d.jobs[c.spec.Name] = e
 	spec := c.spec
+	spec.Drain = e.drain
 	spec.Logger = d.logger()
 	spec.OnOutcome = func(o job.Outcome) {
 		if o.State == job.Done {
@@ -240,8 +240,8 @@ func (d *crond) start(c cronJob) {
 		}
 	}
 	d.wait.Go(func() {
-		err := job.Run(ctx, d.client, spec, e.run(d))
-		if ctx.Err() != nil {
+		err := job.Run(d.hard, d.client, spec, e.run(d))
+		if d.drained(e) {
 			return
 		}
 		if errors.Is(err, job.ErrNoJob) { // the other jobs can run, and HUP begins this one again
@@ -258,6 +258,16 @@ func (d *crond) start(c cronJob) {
 		default:
 		}
 	})
+}
+
+// drained reports whether the job was replaced or removed, so that the end of its Run is no news.
+func (d *crond) drained(e *cronEntry) bool {
+	select {
+	case <-e.drain:
+		return true
+	default:
+		return false
+	}
 }
 
 // run returns the function that runs the command. A reload of the file does not end it.

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-go/holdfast/job"
 )
 
-// The example in the repository is right, and contains what it says.
+// The example cron file of the repository is valid, and its first job has the settings that the file shows.
 func TestTheExampleCronFileIsRight(t *testing.T) {
 	jobs, err := readCrontab("../../../examples/jobs/jobs")
 	if err != nil {

@@ -157,7 +157,7 @@ func TestSixteenProcessesCountTo3200(t *testing.T) {
 	t.Parallel()
 	f, each := newField(t), 200
 	if testing.Short() {
-		each = 12 // 192 increments in all
+		each = 8 // 128 increments in all
 	}
 	var wait sync.WaitGroup
 	for worker := range 16 {
@@ -172,7 +172,7 @@ func TestSixteenProcessesCountWhileHoldersAndNodesAreKilled(t *testing.T) {
 	f, each := newField(t), 40
 	f.kills = 3
 	if testing.Short() {
-		each, f.kills = 6, 1
+		each, f.kills = 4, 1
 	}
 	stop := make(chan struct{})
 	var faults, workers sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 // Text from a node must not control the terminal. In JSON it must read back unchanged.
@@ -19,7 +20,8 @@ func TestStatusOfAForgedOwnerForgesNoLine(t *testing.T) {
 		{Node: "redis://c:1/0", Reason: holdfast.ReasonFailed, Err: errors.New("ERR " + forged)},
 	}}
 	var out bytes.Buffer
-	if err := printStatus(&out, s, false); err != nil {
+	jobs := map[string]job.Outcome{"x": {State: forged, Host: forged, Error: forged, Took: time.Second}}
+	if err := printStatus(&out, s, jobs, false); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(out.String(), "\x1b\r\u009b\u202e") || strings.Contains(out.String(), "\nholdfast: granted") {

@@ -88,7 +88,8 @@ func (a *app) jobsFailure(err error) error {
 	return usage(inFlags(err), "")
 }
 
-// lookUp returns the last outcomes of all jobs, or of one. A run that nobody goes on with has crashed.
+// lookUp returns the last outcomes of all jobs, or of one. If a run has not ended and nobody holds its lock, the run has
+// crashed.
 func lookUp(ctx context.Context, client *holdfast.Client, names []string) (jobs map[string]job.Outcome, err error) {
 	if len(names) == 0 {
 		jobs, err = job.List(ctx, client)

@@ -32,6 +32,7 @@ type lockJSON struct {
 	Until       *string        `json:"until"`
 	ExpiresInMS *int64         `json:"expires_in_ms"`
 	Holders     []holderJSON   `json:"holders"` // all holders, and up to 100 readers; the fields above describe the first one
+	Job         *jobJSON       `json:"job"`     // the last run, as in the output of jobs; null if the name is no job, or too few nodes know
 	Nodes       []lockNodeJSON `json:"nodes"`
 }
 

@@ -114,26 +114,17 @@ var errLed = errors.New("the command has ended")
 
 // leadWith runs command whenever this process leads, until it ends by itself. It returns the last command that started.
 func (a *app) leadWith(name string, command []string, f leadFlags) (*childprocess.Child, error) {
-	if err := childprocess.Supported(); err != nil {
-		return nil, notStarted(err)
-	}
-	path, err := childprocess.Find(command[0])
-	if err != nil {
-		return nil, notStarted(err)
-	}
-	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
-	sig := catchSignals()
-	a.signals = *sig
+	defer start.client.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	w := &waiter{talker: a.talker, client: client, through: true, give: cancel}
-	l := &leading{app: a, command: command, path: path, f: f, sig: sig, cancel: cancel, waiter: w}
+	w := &waiter{talker: a.talker, client: start.client, through: true, give: cancel}
+	l := &leading{app: a, command: command, path: start.path, f: f, sig: start.sig, cancel: cancel, waiter: w}
 	l.campaign()
-	err = client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
+	err = start.client.Election(name, holdfast.OnWait(w.refused), holdfast.ResignPause(0)).Run(ctx, l.term)
 	if l.stop != nil { // it ended during a campaign
 		if s := l.stop(); s != nil {
 			return l.child, s
@@ -173,8 +164,7 @@ func (l *leading) campaign() {
 func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	s := l.stop()
 	if l.stop = nil; s != nil {
-		l.failed = s
-		return errLed
+		return l.end(s)
 	}
 	l.resume()
 	lease, _ := holdfast.FromContext(ctx)
@@ -182,8 +172,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	l.waiter.said = ""
 	dog, err := childprocess.StartWatchdog(l.f.grace.value, l.settings.windowOrDefault(), l.tell)
 	if err != nil {
-		l.failed = err
-		return errLed
+		return l.end(err)
 	}
 	defer dog.Dismiss()
 	h := newHolding(lease, []string{lease.Name()}, nil)
@@ -199,8 +188,7 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 		l.campaign()
 		return nil
 	case err != nil:
-		l.failed = notStarted(err)
-		return errLed
+		return l.end(notStarted(err))
 	}
 	var publishing sync.WaitGroup
 	told, quiet := context.WithCancel(ctx)
@@ -212,16 +200,21 @@ func (l *leading) term(ctx context.Context, term holdfast.Term) error {
 	publishing.Wait()
 	c.Finish()
 	if l.child = c; !lost {
-		l.failed = exit(c.Exit().Code())
-		return errLed
+		return l.end(exit(c.Exit().Code()))
 	}
 	l.sig.received()
 	if by := c.EndedBy(); by != 0 { // a signal ended the command, so it ends lead too
-		l.failed = exit(exitSignal + int(by))
-		return errLed
+		return l.end(exit(exitSignal + int(by)))
 	}
 	l.campaign()
 	return nil
+}
+
+// end ends lead with a result. It also cancels the Run, which would campaign again if the lock was lost at the same time.
+func (l *leading) end(result error) error {
+	l.failed = result
+	l.cancel(errLed)
+	return errLed
 }
 
 // publish shows the value. It tries again while too few nodes answer.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// --check finds what no command can contain, and names the line that is too long.
+// --check finds bytes and variables that no command can have, and names a line that is too long.
 func TestACheckFindsCommandsThatCannotStart(t *testing.T) {
 	for file, want := range map[string]string{
 		"every 1h x echo a\x00b\n":                                   "f:1: ",

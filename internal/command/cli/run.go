@@ -110,22 +110,11 @@ func nameAndCommand(args []string, dash int) (name string, command []string, err
 
 // runUnder runs command under the locks. The first name is NAME. It returns the command if it started.
 func (a *app) runUnder(names []string, command []string, f runFlags) (*childprocess.Child, error) {
-	// This check comes before the lock, because no waiter should wait for a run that cannot start.
-	if err := childprocess.Supported(); err != nil {
-		return nil, notStarted(err)
-	}
-	path, err := childprocess.Find(command[0])
-	if err != nil {
-		return nil, notStarted(err)
-	}
-	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
-
-	sig := catchSignals()
-	a.signals = *sig
+	defer start.client.Close()
 	// The watchdog starts during the wait for the lock, so it costs no time.
 	dog, err := childprocess.StartWatchdog(f.grace.value, a.settings.windowOrDefault(), a.tell)
 	if err != nil {
@@ -134,20 +123,20 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	a.detail("the watchdog is process %d", dog.PID())
 	defer dog.Dismiss()
 
-	h, err := a.acquireAll(client, names, f, sig)
+	h, err := a.acquireAll(start.client, names, f, start.sig)
 	if err != nil {
 		return nil, err
 	}
 	if h.held == nil { // outer runs have all locks
-		client.Close()
+		start.client.Close()
 		dog.Dismiss()
-		return nil, a.reenter(h.all, path, command, f.passNodes, sig)
+		return nil, a.reenter(h.all, start.path, command, f.passNodes, start.sig)
 	}
 	acquired := time.Now()
 	c, err := childprocess.Start(childprocess.Command{
-		Path: path, Args: command, Env: environment(h, f.passNodes),
+		Path: start.path, Args: command, Env: environment(h, f.passNodes),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Signals: sig.forward(), Until: until(h), Watchdog: dog, Report: a.tell,
+		Signals: start.sig.forward(), Until: until(h), Watchdog: dog, Report: a.tell,
 	})
 	switch {
 	case errors.Is(err, childprocess.ErrLate):
@@ -161,7 +150,7 @@ func (a *app) runUnder(names []string, command []string, f runFlags) (*childproc
 	if lost {
 		return c, exit(exitLost)
 	}
-	return c, a.giveBack(h, acquired.Add(f.atLeast.value), a.maxTTL(), sig.received(), c)
+	return c, a.giveBack(h, acquired.Add(f.atLeast.value), a.maxTTL(), start.sig.received(), c)
 }
 
 // acquireAll takes the locks that no outer run holds. If outer runs hold all locks, the held of the result is nil.

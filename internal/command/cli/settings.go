@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,9 @@ import (
 
 // defaultNode is the node of a command without --nodes. A test replaces it by a node on a free port.
 var defaultNode = "redis://127.0.0.1:6379"
+
+// defaultNodeTimeout is the node timeout without --node-timeout; 0 is the default of the library. A test raises it.
+var defaultNodeTimeout time.Duration
 
 // settings has the values of the global flags, which describe the node set. A flag that is not given takes its value
 // from its environment variable in variables, if there is one.
@@ -112,7 +116,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 			"it looks like --nodes redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379")
 	}
 	c := holdfast.Config{
-		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: s.nodeTimeout.value,
+		Nodes: nodes, MaxTTL: s.maxTTL.value, Window: s.window.value, NodeTimeout: cmp.Or(s.nodeTimeout.value, defaultNodeTimeout),
 		Cluster: s.cluster, Durable: s.durable, Logger: t.logger(),
 	}
 	if change != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/job"
 )
 
 func (a *app) status() *cobra.Command {
@@ -29,6 +30,9 @@ restart. So status says "free" only if a majority of the nodes vote and know no
 holder. If too few nodes answer or vote, it says "not known" and exits with 69.
 If votes are missing, it asks for them as holdfast nodes does: this starts the
 quarantine of a new node.
+
+If NAME is a job, status also shows its last run as holdfast jobs does: the tick,
+the state, the machine, the error and the next tick.
 
 With --slots K it shows the holder of each slot of the semaphore NAME.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -62,7 +66,15 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 	if s == nil {
 		return usage(inFlags(err), "")
 	}
-	if e := show(out, asJSON, statusJSON(s, err == nil), func() error { return printStatus(out, s, err != nil) }); e != nil {
+	var jobs map[string]job.Outcome // at most one
+	if err == nil && slots == 0 {
+		jobs, _ = lookUp(context.Background(), client, []string{name}) // an error is none of status: most names are no jobs
+	}
+	j := statusJSON(s, err == nil)
+	for _, last := range jobsJSON(jobs) {
+		j.Job = &last
+	}
+	if e := show(out, asJSON, j, func() error { return printStatus(out, s, jobs, err != nil) }); e != nil {
 		return e
 	}
 	var un *holdfast.UnavailableError
@@ -72,8 +84,24 @@ func (a *app) showStatus(out io.Writer, client *holdfast.Client, name string, sl
 	return err
 }
 
-// printStatus prints the status for people. unsure means that too few nodes answered, so the holder is unknown.
-func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
+// printLastRun prints the last run of a job.
+func printLastRun(w io.Writer, last job.Outcome) {
+	fmt.Fprintf(w, "last run\t%s, for the tick %s, on %s", shown(string(last.State)), moment(last.Tick), shown(last.Host))
+	if last.State != job.Running && last.Took > 0 {
+		fmt.Fprintf(w, ", took %s", forPeople(last.Took))
+	}
+	fmt.Fprintln(w)
+	if last.Error != "" {
+		fmt.Fprintf(w, "error\t%s\n", shown(last.Error))
+	}
+	if !last.Next.IsZero() {
+		fmt.Fprintf(w, "next tick\t%s\n", moment(last.Next))
+	}
+}
+
+// printStatus prints the status for people. jobs has the last run if the name is a job. unsure means that too few nodes
+// answered, so the holder is unknown.
+func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome, unsure bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	h := s.Holder()
 	owner := func() {
@@ -106,6 +134,9 @@ func printStatus(out io.Writer, s *holdfast.Status, unsure bool) error {
 			fmt.Fprintf(w, "fence\t%d\n", h.Fence)
 		}
 		fmt.Fprintf(w, "until\t%s\n", expiry(h.Until))
+	}
+	for _, last := range jobs {
+		printLastRun(w, last)
 	}
 	fmt.Fprintln(w)
 	for _, n := range s.Nodes {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/holdfast-go/holdfast"
@@ -76,10 +77,10 @@ func (t *talker) write(text string) {
 	t.print(lines.String())
 }
 
-// shown replaces each control character of a line by a dot, so that no text can control the terminal.
+// shown replaces each control or format character of a line by a dot, so that no text can control the terminal.
 func shown(line string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError) {
+		if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || unicode.Is(unicode.Cf, r)) {
 			return '·'
 		}
 		return r

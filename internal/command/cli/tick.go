@@ -78,33 +78,24 @@ func (f *runFlags) checkTick(name string) error {
 
 // runTick runs command unless the present tick was taken. It returns the command if it started.
 func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.Child, error) {
-	if err := childprocess.Supported(); err != nil {
-		return nil, notStarted(err)
-	}
-	path, err := childprocess.Find(command[0])
-	if err != nil {
-		return nil, notStarted(err)
-	}
-	client, err := a.settings.open(a.talker, func(c *holdfast.Config) { c.TTL = f.ttl.value })
+	start, err := a.launch(command[0], f.ttl.value)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
-	sig := catchSignals()
-	a.signals = *sig
+	defer start.client.Close()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	stop := sig.interrupt(cancel)
+	stop := start.sig.interrupt(cancel)
 	a.hold()
-	tick, err := job.TickAt(ctx, client, f.tick.schedule)
+	tick, err := job.TickAt(ctx, start.client, f.tick.schedule)
 	if err != nil {
 		if s := stop(); s != nil {
 			return nil, s
 		}
 		return nil, a.tickFailure(err)
 	}
-	r := &tickRun{app: a, command: command, path: path, f: f, sig: sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
-	ran, err := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, client, tick, r.run)
+	r := &tickRun{app: a, command: command, path: start.path, f: f, sig: start.sig, stop: stop, interrupt: func() { cancel(errInterrupted) }}
+	ran, err := job.Spec{Name: name, Schedule: f.tick.schedule.String(), OnCrash: job.OnCrash(f.onCrash), Logger: a.logger()}.Once(ctx, start.client, tick, r.run)
 	if !r.began {
 		if s := stop(); s != nil {
 			return nil, s
@@ -120,7 +111,7 @@ func (a *app) runTick(name string, command []string, f runFlags) (*childprocess.
 	}
 	a.resume()
 	if a.verbose {
-		last, err := job.Last(context.Background(), client, name)
+		last, err := job.Last(context.Background(), start.client, name)
 		if err == nil && last != nil {
 			a.detail("job %q: not run: %s", name, last)
 		}

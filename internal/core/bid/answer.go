@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// Answered takes a node's answer to the stamp of the round tag.
+// Answered takes a node's answer to the stamp of a round. tag is the number of that round.
 func (m *Machine) Answered(now clock.Instant, node, tag int, ans nodescript.Answer) []Action {
 	m.start()
 	joined := ans.Verdict == nodescript.Held && (ans.Rank >= 0 || m.Ticket != 0 && ans.Offered)
@@ -70,9 +70,9 @@ func (m *Machine) answeredLate(now clock.Instant, node int, ans nodescript.Answe
 	}
 	switch {
 	case joined && m.taken && m.ended:
-		// The lease's release may have reached the node before this acquire, or is still under way. So the bid leaves the
-		// queue again, and declines a claim. This request covers no stamp: if it overtook the release or an UnlockAt, the
-		// lease would look lost, or the name would not stay taken.
+		// The lease's release may have reached the node before this acquire, or is still under way. So the bid leaves
+		// the queue again, and declines a claim. This request covers no stamp. If it covered the stamp of the lease and
+		// overtook the release or an UnlockAt, the lease would look lost, or the name would not stay taken.
 		m.emit(Action{Do: Abort, To: One(node), Owner: m.Owner, Slot: m.slotNow(), At: now.Add(nodescript.QueueKept)})
 	case joined && !m.taken, !m.taken && ans.MayHaveRun():
 		// The bid's release may have reached the node before this acquire. The node may even have reserved the name for

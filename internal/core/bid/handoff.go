@@ -13,10 +13,10 @@ type Passed struct {
 	Slot    int16         // the slot of a semaphore
 }
 
-// Passed begins a round that takes the lease over from an owner of this process. It needs one round trip, and a
-// release, a hand-off and an acquire would need three. Passed returns no actions if the bid does not take the lease.
-// Otherwise [Machine.Passing] reports, after the stamp was drawn, whether the bid takes it. If the bid takes the lease,
-// it must release the remains of from.
+// Passed begins a round that takes the lease over from an owner of this process. It needs one round trip. A release, a
+// hand-off and an acquire would need three. Passed returns no actions if the bid does not take the lease. Otherwise
+// [Machine.Passing] reports, after the stamp was drawn, whether the bid takes it. If the bid takes the lease, it must
+// release the remains of from.
 func (m *Machine) Passed(from Passed) []Action {
 	m.start()
 	if m.settled() || m.Passing() || m.ofSlots() && from.Slot >= m.Slots {

@@ -65,7 +65,7 @@ type Machine struct {
 	room [2]Action // memory for out, so that most events allocate nothing
 }
 
-// again is the set of nodes that a bid has asked lately because it hears them again.
+// again is the set of nodes that a bid has asked lately because the subscriptions to them work again.
 type again struct {
 	nodes Nodes
 	since clock.Instant // the set counts for one second from this instant
@@ -102,13 +102,13 @@ func (m *Machine) Got() bool { return m.taken }
 // Stamp returns the highest stamp of the bid, or 0 if no round began.
 func (m *Machine) Stamp() int64 { return m.stamp }
 
-// Part returns the nodes that have granted the name and did not get it back.
+// Part returns the nodes whose grants the bid has now, and has not given back.
 func (m *Machine) Part() Nodes { return m.part }
 
 // mine returns the nodes that have a claim or a grant for this owner, or may have one.
 func (m *Machine) mine() Nodes { return m.claimed | m.which(m.votes.Kept) }
 
-// which returns the nodes for which is returns true.
+// which returns the nodes that the function is accepts.
 func (m *Machine) which(is func(node int) bool) (n Nodes) {
 	for i := range m.N {
 		if is(i) {

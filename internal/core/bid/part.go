@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// PartEvery is the mean pause, at first, between two questions to all nodes while the bid has a partial grant. The
-// pause is short because an older waiter may have come to the other nodes since then. In that case neither waiter gets
-// the name until one of the two asks.
+// PartEvery is the mean of the first pause between two questions to all nodes while the bid has a partial grant. Later
+// pauses are longer. The first pause is short because an older waiter may have got the other nodes in the meantime. Then
+// neither waiter gets the name until one of them asks again.
 const PartEvery = 200 * time.Millisecond
 
 // learn notes whether the bid now has a grant of the node that answered. A node that did not answer does not count,

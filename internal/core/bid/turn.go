@@ -15,9 +15,9 @@ type Turn struct {
 }
 
 // Next returns the lease if the bid is won. Otherwise it returns the pause before the next question to all nodes. The
-// pause is short while hand-offs come in. Otherwise it lasts until the end of the holder's lease, and at most for
-// every. retry is the pause of a waiter that gets no hand-off. Next looks at the bid only once for all of this: see
-// [Machine.Outcome].
+// pause is short while hand-offs come in. Otherwise it lasts until the end of the holder's lease, but not longer than
+// the parameter every. retry is the pause of a waiter that gets no hand-off. Next looks at the bid only once for all of
+// this: see [Machine.Outcome].
 func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []Action) {
 	m.start()
 	if l, ok := m.take(now); ok {

@@ -62,7 +62,7 @@ type victim struct {
 
 const holder = "holder~k~1-1"
 
-var besieged = nodescript.Config{N: 1, MaxTTL: 8 * time.Second, Window: time.Second, Cluster: "besieged"}
+var besieged = nodescript.Config{N: 1, MaxTTL: 5 * time.Second, Window: window, Cluster: "besieged"}
 
 func newVictim(tb testing.TB, addr string) *victim {
 	v := &victim{dial(tb, addr), tb}
@@ -71,7 +71,7 @@ func newVictim(tb testing.TB, addr string) *victim {
 		tb.Fatal(err)
 	}
 	v.Set(ctx, nodescript.TrustKey, h.Run, 0)
-	redistest.Eventually(tb, 20*time.Second, "it votes", func() bool { return v.admit(besieged, now()).Verdict == nodescript.Done })
+	redistest.Eventually(tb, time.Minute, "it votes", func() bool { return v.admit(besieged, now()).Verdict == nodescript.Done })
 	return v
 }
 
@@ -117,7 +117,7 @@ func (v *victim) suffers(h hostile) {
 			call := func(n string) nodescript.Call {
 				switch t := now(); what {
 				case "extend":
-					return nodescript.ExtendCall(name(n), "me~m~1-1", t, t, t+1_000_000, ttl, besieged.Window)
+					return nodescript.ExtendCall(name(n), "me~m~1-1", t, t, t+10_000_000, ttl, besieged.Window)
 				case "release":
 					return nodescript.ReleaseCall(name(n), "me~m~1-1", t)
 				case "wait":

@@ -1,5 +1,5 @@
-// Package events is the one stream of what happens to locks and nodes. The logger and [holdfast.OnWait] listen to it;
-// metrics and tracing can.
+// Package events is the one stream of what happens to locks and nodes. The logger and [holdfast.OnWait] listen to it.
+// Metrics and tracing could do so, too.
 package events
 
 import (

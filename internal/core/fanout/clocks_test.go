@@ -33,8 +33,8 @@ func (n *stuck) Eval(ctx context.Context, text string, c node.Call, load ...stri
 	return n.Node.Eval(ctx, text, c, load...)
 }
 
-// While a move of the clocks settles, no other message shows that the clocks are right again. Once a client met the
-// clocks in a bad moment and waited for MaxTTL + W. Then it had to wait as long once more.
+// While a move of the clocks settles, no other message shows that the clocks are right again. Without the reading of
+// this test, a client that met the clocks in a bad moment waited for MaxTTL + W, and then for the same time again.
 func TestClocksThatAreRightAgainAreNoticedWhileAMoveSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := nodescript.Config{N: 3, MaxTTL: 10 * time.Second, Window: 250 * time.Millisecond, Cluster: "test"}
@@ -196,7 +196,7 @@ func TestTheQuickestOfThreeReadingsCounts(t *testing.T) {
 }
 
 // A client's clock that is being set right runs 400 µs a second ahead of the nodes' clocks for hours, while the client
-// works. The client must not take this for a move of the nodes' clocks, because after a move it would get no lock for
+// works. The client must not treat this as a move of the nodes' clocks, because after a move it would get no lock for
 // MaxTTL + W.
 func TestAClientWhoseClockIsSetRightIsNeverKeptWaiting(t *testing.T) {
 	for _, rate := range []time.Duration{-1000, 400, 1000} { // in µs a second

@@ -109,7 +109,7 @@ func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
 }
 
-// Send gives m to every node for which to returns true. A nil to means all nodes.
+// Send gives m to every node that the function to accepts. If to is nil, it gives m to all nodes.
 func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	for i, s := range f.senders {
 		if to == nil || to(i) {

@@ -21,8 +21,8 @@ func (f *Fanout) meet(node int, run string) (twin string) {
 	for r, h := range f.homes {
 		switch {
 		case h.node == node && h.left == 0 && r != run:
-			// This also happens if the node is refused below. Otherwise two nodes that change places would refuse each
-			// other for ever.
+			// The node has left its earlier server. This is noted even if the node is refused below: otherwise two nodes
+			// that change places would refuse each other for ever.
 			f.homes[r] = home{node, now}
 		case h.left != 0 && now.Sub(h.left) > f.config.Set.Window:
 			delete(f.homes, r)

@@ -91,7 +91,7 @@ func (f *Fanout) sawAlive(node int, id string, asked clock.Instant) {
 	m.seen = max(m.seen, asked)
 }
 
-// becomes notes another server behind the node. Objections to the server before do not apply to the new server. The
+// becomes notes another server behind the node. Objections to the former server do not apply to the new server. The
 // caller holds Fanout.mu.
 func (m *membership) becomes(id string) {
 	m.id, m.blank, m.counted = id, false, false

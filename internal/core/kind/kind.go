@@ -16,16 +16,17 @@ import (
 // Kind makes the calls for one name. Stamps, tokens, tickets and instants are µs of stamp time. A Kind is safe for
 // concurrent use.
 type Kind interface {
-	// Name returns the name with its prefix.
+	// Name returns the name of the lock, with the client's Config.Prefix before it.
 	Name() string
-	// Line returns a text. Waiters of this process with the same text form one line. The text is the name, or one that
-	// cannot be a name.
+	// Line returns a text. Waiters of this process with the same text form one line. The text is the name, or a text
+	// that cannot be a name.
 	Line() string
 	// Shares reports whether several owners can hold the name at a time. A waiter then asks the nodes although another
 	// waiter of this process has just got the name. A release leaves no gap for clients of other libraries.
 	Shares() bool
 
-	// Owner returns the owner of an attempt, from one of [nodescript.NewOwner]. The nodes read the mode from it.
+	// Owner makes the owner of an attempt from an owner of [nodescript.NewOwner]. The nodes read the mode (writer or
+	// reader) from the result.
 	Owner(owner string) string
 
 	// Calls of an attempt.
@@ -43,8 +44,8 @@ type Kind interface {
 
 	// Calls of a lease.
 
-	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. Later than a window
-	// after it, no node repairs the lease.
+	// Extend renews the lease until stamp + ttl. deadline is the deadline that the owner knows. If it has passed by more
+	// than a window, no node repairs the lease.
 	Extend(owner string, token, stamp, deadline int64, ttl, window time.Duration) nodescript.Call
 	// Release ends the lease. highest is the highest stamp that was ever sent for owner.
 	Release(owner string, highest int64) nodescript.Call

@@ -21,7 +21,7 @@ func NewSlots(s nodescript.Slots) *Slots {
 	return &Slots{slots: s, line: nodescript.SlotsQueueKey(s.Name) + strconv.Itoa(s.K)}
 }
 
-// Name returns the name with its prefix.
+// Name returns the name of the semaphore, with the client's Config.Prefix before it.
 func (s *Slots) Name() string { return s.slots.Name }
 
 // K returns the number of slots.

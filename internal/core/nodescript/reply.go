@@ -184,7 +184,7 @@ func unreadable(op fmt.Stringer, value string) Answer {
 // Unreadable is the error for an answer that no script of Holdfast gives.
 type Unreadable string
 
-// Error returns the sentence.
+// Error returns the message.
 func (u Unreadable) Error() string { return string(u) }
 
 func parseLeft(s string) (time.Duration, error) {

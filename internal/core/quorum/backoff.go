@@ -23,8 +23,8 @@ func (s *Standing) failed(now clock.Instant, err error) {
 	s.unreached = node.Code(err) == ""
 }
 
-// refuse answers calls for the node with a for the time d. The error of a may say that a call was sent. But calls that
-// get this answer were never sent, so refuse marks the error as not sent.
+// refuse makes a the answer to all calls for the node during the time d. These calls are never sent. So refuse marks the
+// error of a as not sent, although an earlier call may have been sent.
 func (s *Standing) refuse(now clock.Instant, d time.Duration, a nodescript.Answer) {
 	a.Err = node.NotSent(a.Err)
 	s.step, s.refusal, s.unreached, s.until = Refuse, a, false, now.Add(d)

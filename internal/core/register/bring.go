@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// refreshEvery is the time after which a held lease has all nodes keep its value for another [nodescript.ValueKept].
+// refreshEvery is the time after which a held lease makes all nodes keep its value for another [nodescript.ValueKept].
 const refreshEvery = time.Hour
 
 // Forgotten implements [renewal.Watcher]. The node may also have forgotten the value.
@@ -19,7 +19,8 @@ func (r *Register) Forgotten(node int) {
 
 // Renewed implements [renewal.Watcher]. It sends the value to the nodes that lack it, and does not wait for answers.
 //
-// While a store runs, and after one that failed, nobody knows the value. The value before it could then replace it.
+// Renewed sends nothing while a store runs, or after a store that failed. At those times nobody knows the value, and the
+// earlier value could replace the new one.
 func (r *Register) Renewed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

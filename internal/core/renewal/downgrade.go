@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
 
-// reader is what a downgrade changes of a lease.
+// reader has the fields of a lease that a downgrade changes.
 type reader struct {
 	lock  kind.Kind
 	owner string

@@ -139,7 +139,11 @@ func (e *Lease) leave(d time.Duration, b *giveback) {
 			e.sendBoth(e.Kind().Leave(e.Owner(), e.highest, at), e.lock.Leave(f.owner, e.grant.Token, at), b)
 			return
 		}
-		e.send(e.Kind().Leave(e.Owner(), e.Token(), at), b)
+		last := e.Token()
+		if nodescript.IsReader(e.Owner()) {
+			last = e.highest // other readers do not keep a late renewal out, so the tombstone must
+		}
+		e.send(e.Kind().Leave(e.Owner(), last, at), b)
 	})
 }
 
@@ -153,8 +157,8 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell sends c as send does, but no caller waits for the answers. It sends c to the nodes for which where returns true.
-// A nil where means all nodes.
+// tell sends c as send does, but no caller waits for the answers. It sends c to the nodes that the function where
+// accepts. If where is nil, it sends c to all nodes.
 func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }

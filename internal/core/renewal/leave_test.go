@@ -51,21 +51,8 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const ttl, window = 10 * time.Second, 50 * time.Millisecond
-				set := nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"}
-				micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
-				n := &away{Node: nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)}
-				n.Serve()
-				fan := fanout.New(fanout.Config{
-					Nodes: []node.Node{n}, Set: set, Timeout: 100 * time.Millisecond, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
-				})
-				defer fan.Close(t.Context())
-				k := NewKeeper(fan)
-				defer k.Close()
-				fan.AskVotes(t.Context())
-				time.Sleep(time.Second) // the node votes after this
-				if fan.Settle(t.Context()) != nil {
-					t.Fatal("no stamps")
-				}
+				n := &away{Node: oneNode(ttl, window)}
+				fan, k := settled(t, n, ttl, window)
 				lock := kind.NewExclusive(nodescript.Lock{Name: "x"})
 				before, _, _ := fan.Stamp()
 				fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), "a~b~c", before, ttl)}, nil)
@@ -96,4 +83,80 @@ func TestWhatLeaveDoesNotFindIsReleased(t *testing.T) {
 			})
 		})
 	}
+}
+
+// oneNode returns a node of a set of one node.
+func oneNode(ttl, window time.Duration) *nodemodel.Node {
+	set := nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"}
+	micros := func() int64 { return time.Now().Add(30 * 365 * 24 * time.Hour).UnixMicro() }
+	n := nodemodel.New("run", micros, nodemodel.Info{Run: "run", Role: "master", Policy: "noeviction", Version: "model"}, set)
+	n.Serve()
+	return n
+}
+
+// settled returns a client of such a node, which draws stamps, and its keeper.
+func settled(t *testing.T, n node.Node, ttl, window time.Duration) (*fanout.Fanout, *Keeper) {
+	t.Helper()
+	fan := fanout.New(fanout.Config{
+		Nodes: []node.Node{n}, Set: nodescript.Config{N: 1, MaxTTL: ttl, Window: window, Cluster: "test"},
+		Timeout: 100 * time.Millisecond, Clock: clock.Monotonic(), Random: rand.Uint64, Logger: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(func() { fan.Close(context.Background()) })
+	k := NewKeeper(fan)
+	t.Cleanup(k.Close)
+	fan.AskVotes(t.Context())
+	time.Sleep(time.Second) // the node votes after this
+	if fan.Settle(t.Context()) != nil {
+		t.Fatal("no stamps")
+	}
+	return fan, k
+}
+
+// behind is a node to which renewals come late: the test gets them.
+type behind struct {
+	*nodemodel.Node
+	late chan node.Call
+}
+
+func (n *behind) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
+	const renewal = 5 // arguments
+	if len(calls) > 1 || len(calls[0].Args) != renewal {
+		return n.Node.EvalSHA(ctx, calls)
+	}
+	c := calls[0]
+	n.late <- node.Call{SHA: c.SHA, Keys: append([]string{}, c.Keys...), Args: append([]string{}, c.Args...)}
+	return []node.Reply{{Err: errors.New("connection lost")}}
+}
+
+// A renewal that comes after Leave does not bring the lease back. Other readers may have the name then, so only the
+// tombstone keeps the renewal out. It must be above all stamps of the lease, not only above the token.
+func TestALateRenewalBringsBackNoReaderThatLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ttl, window = 10 * time.Second, 500 * time.Millisecond
+		n := &behind{oneNode(ttl, window), make(chan node.Call, 10)}
+		fan, k := settled(t, n, ttl, window)
+		lock := kind.NewShared(nodescript.Lock{Name: "x"})
+		owner := nodescript.ReaderOwner("a~b~c")
+		token, sent, _ := fan.Stamp()
+		fan.Send(&fanout.Message{Call: nodescript.AcquireCall(lock.Lock(), owner, token, ttl)}, nil)
+		synctest.Wait()
+		e := k.Keep(t.Context(), lock, waiting.Won{Owner: owner, Token: token, Sent: sent, Deadline: quorum.Deadline(sent, ttl, window)}, ttl, nil)
+		time.Sleep(50 * time.Millisecond) // the renewal has a later stamp
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_ = e.Renew(ctx)
+		if err := e.Leave(t.Context(), 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		for calls := len(n.late); calls > 0; calls-- {
+			if r := n.Node.EvalSHA(t.Context(), []node.Call{<-n.late}); r[0].Err != nil || r[0].Value[0] != 'L' {
+				t.Errorf("the node answered a renewal that came after Leave: %+v", r)
+			}
+			if calls == 1 {
+				return
+			}
+		}
+		t.Error("no renewal was sent")
+	})
 }

@@ -82,8 +82,8 @@ func (k *Keeper) pace(ttl time.Duration) time.Duration {
 // shorter after a suspension that has used a part of the time. The result is at least a window, because answers to the
 // last renewal may count for that long. The caller holds e.mu.
 //
-// The next request of a downgrade makes the answers to the last one void. So it leaves them the time that they may take:
-// a request and its answer take a window each at most.
+// During a downgrade the result is at least two windows. The reason: the next request makes the answers to the last one
+// void, and a request and its answer may take a window each.
 func (e *Lease) againLocked(sent clock.Instant) time.Duration {
 	if e.former != nil {
 		return max(min(e.keeper.pace(e.ttl)/2, e.deadline.Sub(sent)/4), 2*e.keeper.fan.Set().Window)

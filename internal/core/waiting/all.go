@@ -71,8 +71,8 @@ func (l *Locker) attemptAll(ctx context.Context, locks []kind.Kind, ttl time.Dur
 	if r == nil || ctx.Err() != nil || l.stopped() {
 		return bids, at, r
 	}
-	// The other answers came in the same pieces, so this short wait gets them. The caller can give back a lease and
-	// wait for the release to end, but it cannot wait for the end of a bid.
+	// The other bids were sent in the same calls, so their answers come soon. This short wait decides them. A bid that
+	// has won becomes a lease: the caller can wait for its release. The caller cannot wait for the end of a bid.
 	soon, cancel := context.WithTimeout(ctx, l.Fan.Set().Window)
 	defer cancel()
 	for _, b := range bids[at+1:] {

@@ -139,7 +139,7 @@ func (b *bidder) notify() {
 	}
 }
 
-// Answered takes a node's answer to the stamp of round tag.
+// Answered takes a node's answer to the stamp of a round. tag is the number of that round.
 func (b *bidder) Answered(node, tag int, ans nodescript.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,8 +15,8 @@ const gapEvery = 11
 
 // gapDue reports whether an Unlock now is the first Unlock of its name in a period of gapEvery gaps. It is the first if
 // a period began during the lease. Leases of a name follow each other. So exactly one process sees each beginning, and
-// the processes need not tell each other. A short time before the lease counts as part of it, for the hand-off. Periods
-// of different names begin at different times.
+// the processes need not tell each other. The lease counts from a short time before its grant, because of the hand-off.
+// Periods of different names begin at different times.
 func (l *Locker) gapDue(name string, token int64) bool {
 	if l.Gap == 0 {
 		return false

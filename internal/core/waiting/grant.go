@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
 
-// Grant is a lease that was won, and what it is a lease of.
+// Grant is a lease that was won, together with its slot or the share of its readers.
 type Grant struct {
 	Won
 	Slot  kind.Kind // of a semaphore; nil: it is the lease of a lock

@@ -13,8 +13,8 @@ import (
 // come later join while nobody is known to wait, and for a window at most. After that, a reader bids again, and so it
 // finds the writers of other processes.
 type Share interface {
-	// Reserve adds n users. They call for their part of the share later. It is called by the reader that opened the
-	// share, before that reader uses it. So the share is in use.
+	// Reserve adds n users, which ask for their part of the share later. The reader that opened the share calls Reserve.
+	// That reader is a user of the share itself, so the share cannot end before the call.
 	Reserve(n int)
 }
 

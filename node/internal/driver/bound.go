@@ -36,7 +36,7 @@ type bound struct {
 }
 
 // Ledger is a bound connection on which each answer belongs to one command. Its Read fails at an answer or a push
-// without a request. A library would take such an answer for the answer to the next command, or would end the process.
+// without a request. A library would treat such an answer as the answer to the next command, or would end the process.
 type Ledger struct {
 	bound
 	written answers

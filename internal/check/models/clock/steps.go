@@ -170,7 +170,7 @@ func (m Model) nodeSteps(s *State, n int, visit func(explore.Step, State)) {
 	}
 }
 
-// asks are the requests to admit of one client. It asked all the time, and any of its requests may come now. With a
+// asks are one client's requests to admit. The client asked all the time, and any of its requests may come now. With a
 // challenge, these are the requests drawn since the challenge was written. The client may be off by far more than the
 // others.
 func (m Model) asks(s *State, lead, far int8, visit func(explore.Step, State)) {

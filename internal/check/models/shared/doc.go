@@ -19,8 +19,8 @@
 // As in package token, a message stays in the network, and a node may execute it at any later moment, again and again.
 // There are two kinds of configurations:
 //
-//   - Elsewhere a grant expires at any moment, also while its owner relies on it. Tokens, repairs and releases must be
-//     right even then.
+//   - Without Timely a grant expires at any moment, also while its owner relies on it. Tokens, repairs and releases must
+//     be right even then.
 //   - With Timely a grant expires on a node only after its owner stopped to rely on it. Clocks and margins have this
 //     effect: see package clock. Then no writer may rely on the lock beside anybody.
 //
@@ -29,6 +29,7 @@
 //
 // # What is left out
 //
-// What package token leaves out, and the order of the queue. A renewal whose release came while the node's clock was far
-// behind may be repaired: the tombstone has a limit then. This blocks writers on that node until the grant expires.
+// The model leaves out the same parts of the protocol as package token, and the order of the queue. A renewal whose
+// release came while the node's clock was far behind may be repaired: the tombstone has a limit then. This blocks
+// writers on that node until the grant expires.
 package shared

@@ -37,7 +37,7 @@ func (m Model) acquireShared(n *Node, owner, stamp, from uint8, sweep bool) answ
 	return yes
 }
 
-// displaceWriter does so for a reader.
+// displaceWriter removes an expired writer before a reader's grant. The writer's grant may have been a lease.
 func (m Model) displaceWriter(n *Node) {
 	is := *n
 	is.displaceWriter()

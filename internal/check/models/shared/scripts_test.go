@@ -191,8 +191,8 @@ func (m Model) releases(was Node, owner, stamp uint8, release, abort func(nodesc
 			rest := was
 			rest.Entries[owner-1] = 0
 			if behind && (!mine || was.Owner != 0 || rest.Entries != [most]Entry{}) {
-				// The limit of the tombstone is a time for which the model has no number. And an expired grant is alive by
-				// a clock that is behind.
+				// The model cannot express this case. The clock limits the tombstone to a time that is no stamp of the
+				// model. And by a clock that is behind, an expired grant is still alive.
 				continue
 			}
 			check(was, is, now, mine, "D", call(real.Lock, m.ownerOf(owner), stampOf(stamp)))

@@ -1,5 +1,6 @@
 -- acquire-shared: adds the owner to the readers of a name, unless a writer has the name or waits before it. One call may
--- run several: see each.lua. The record and its seen and leased belong to writers; readers.lua has the rest.
+-- run several: see each.lua. The fields of the record, such as seen and leased, belong to writers. For the fields of
+-- readers see readers.lua.
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 T and expiry; T is the stamp  2 ttl, ms
 --       3 '': the owner does not wait | 16 digits: its ticket, it joins the queue | longer: the writer in the same
@@ -124,7 +125,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, '@MARKER@', 'PX', ttl)
   end
   if marked then
-    -- In each period of 10 s the first grant removes expired readers. Two times in it have the same first nine digits.
+    -- The first grant in each period of 10 s removes expired readers. All times of such a period have the same first
+    -- nine digits.
     if sub(rseen, 1, 9) ~= sub(T, 1, 9) then
       local all = call('HGETALL', hash)
       for i = 1, #all, 2 do

@@ -124,8 +124,8 @@ local function one(key, plain, mine, ttl, wants, owner)
     call('SET', plain, owner, 'PX', ttl)
   end
   if marked then
-    -- Expired readers go: one of them must not be extended after this grant. A lease of this owner ends them anyway, so
-    -- the hash goes too once a later lease may have been here.
+    -- This grant removes the expired readers, because none of them may be extended after it. If leased is not below
+    -- rseen, a later lease has ended all readers, so nothing of the hash is needed any more.
     call('DEL', hash)
     if leased < rseen then
       call('HSET', hash, 'seen', rseen .. rleased)
@@ -134,9 +134,9 @@ local function one(key, plain, mine, ttl, wants, owner)
     end
   end
   mine = mine .. leased .. owner
-  -- The expiry (PX) is most of the cost of a SET. A record gets a longer PX than necessary, so the PX need not be set
-  -- again within 100 s. Two tokens in the same 100 s have the same first eight digits. SETRANGE also needs a record of
-  -- the same length.
+  -- Most of the cost of a SET is its expiry (PX). SETRANGE is cheaper, because it keeps the expiry of the old record. It
+  -- can be used if two conditions hold. The new record is as long as the old one. And the tokens in seen and T have the
+  -- same first eight digits, so they are less than 100 s apart: each PX is longer than necessary by at least that time.
   if old and #old == #mine and sub(seen, 1, 8) == sub(T, 1, 8) then
     call('SETRANGE', key, '0', mine)
   else

@@ -11,7 +11,8 @@
 -- An owner has at most one place on a node: a claim, or a grant of the slot from which it moves. If it asks for a slot
 -- that another owner has a claim of, the two exchange their places. So a claim helps with any slot. Without this rule
 -- releases that reach the nodes in different orders would give each waiter claims of different slots, and nobody a
--- majority of one.
+-- majority of one. The other owner is told of its new slot: it may have a majority of that slot now, and it would
+-- otherwise learn so only from its next regular question.
 local take = one
 
 -- shared does the work of `one` in the rare cases: somebody waits or has a claim, or the slot is taken. If the slot is
@@ -74,6 +75,7 @@ local function shared(key, queue, mine, wants, owner, k, slot, from, said)
       local other = call('ZRANGEBYSCORE', queue, -1 - slot, -1 - slot)[1]
       if other and sub(other, 5) == sub(old, 66) and tonumber(sub(other, 1, 4)) > place then
         claim(queue, place, theirs, owner, other, sub(old, 33, 48))
+        tell(queue, place, (rest(theirs, owner)), other)
         claim(queue, slot, old, '', member, soon())
         place = nil
       end

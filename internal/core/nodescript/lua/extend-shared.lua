@@ -26,9 +26,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     answer = 'E'
     if ends > expiry then expiry = ends end
   elseif leased > T or now > last or stamp <= seen or has and has > T then
-    -- A repair needs three conditions. No later writer had a lease here. The owner may still rely on its lease. And no
-    -- release came after this request: it raises seen above the stamps that were sent before it. seen may also have
-    -- risen for another owner; the next renewal then has a higher stamp.
+    -- A repair needs three conditions. No later writer had a lease here. The owner may still rely on its lease. And the
+    -- owner sent no release after this request: a release raises seen above all stamps that its owner sent before. seen
+    -- may also have risen for another owner. Then the next renewal repairs the lease, because its stamp is higher.
     return 'Lg' .. before
   end
   local ms = floor((expiry - now) / 1000) + 1

@@ -58,9 +58,10 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     @EVICTED@
     if evicted then return 'N' end
   end
-  -- A repair needs two conditions: no later lease was on this node, and the owner may still rely on its lease. Any
-  -- later lease was on a majority, so no majority repairs an ended lease. Stamps of attempts that never won do not
-  -- count: waiters ask every node, also one that lost this lease. The same applies to readers.
+  -- A repair needs two conditions: no later lease was on this node, and the owner may still rely on its lease. A later
+  -- lease was on a majority of the nodes, so an ended lease never returns on a majority. leased and rleased show whether
+  -- there was a later lease, of a writer or of readers. seen does not show that: a waiter that never gets the name
+  -- raises seen, too, because it asks every node.
   if answer == 'R' and (leased > T or now > last or rleased and rleased > T) then return 'Lg' .. before end
 
   local ms = floor((expiry - now) / 1000) + 1

@@ -1,5 +1,6 @@
--- forgot: a part of the scripts, in the place of @FORGOT@. The hash of readers was evicted, or it is corrupt. After an
--- eviction the node stops voting. Nothing that it forgot matters after its quarantine.
+-- forgot: a part of the scripts, in the place of @FORGOT@. It answers if the hash of readers was evicted (no is N) or is
+-- corrupt (no is C). After an eviction it deletes the guard, so the node stops voting. When the quarantine ends, the
+-- forgotten readers no longer matter.
 if no == 'N' then
   call('DEL', 'holdfast:node')
   call('SETRANGE', key, '48', sub(old, 49, 49) - 2)

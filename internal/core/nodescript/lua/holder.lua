@@ -1,8 +1,10 @@
--- holder: a part of load and store, in the place of @HOLDER@. It answers a caller that does not hold the lock here, and
--- reads the value of the name's register.
+-- holder: a part of load and store, in the place of @HOLDER@. It reads the value of the name's register. If the caller
+-- does not hold the lock on this node, the script ends with one of these answers:
+-- L: the caller does not hold the lock here | O time: the stamp is off the node's clock | N: the node does not vote
+-- | C: the record or the value is corrupt
 --
--- The stamp confirms the clock, and a request that comes late finds another one. So a request from before a loss of
--- memory never runs after it.
+-- The stamp confirms the node's clock. A request that comes late has a stamp outside the window, and gets O. So a request
+-- from before a loss of memory never runs after it.
 --
 -- `since` is the instant at which the node's memory began: see admit. It is part of a stored value. After a restart
 -- with old data, it tells such a value from one that was written since.

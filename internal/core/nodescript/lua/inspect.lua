@@ -2,6 +2,7 @@
 -- because inspect is not loaded.
 -- KEYS  1 record  2 plain key
 -- Returns time kind votes pttl record-length(6) record plain-length(3) plain rseen rleased number(6) readers
+-- A number in parentheses is the length of a field in characters.
 -- A reader is owner-length(3) T expiry owner; at most @LISTED@ of the number, the lowest T first. If the readers are
 -- corrupt, rseen consists of C.
 -- kind is - none, s string, or t another type. votes is v if the node votes, whatever its configuration, else -. A node

@@ -1,6 +1,6 @@
 -- leave-shared: ends the lease of a reader, but keeps the name shared until an instant. The new owner cannot extend it.
--- It needs no guard and no window, as release does not. A late extend of the old owner may come after it: its entry then
--- lives until that extend's expiry. The node may have an earlier stamp of the owner, of a downgrade.
+-- It needs no guard and no window, as release does not. T is the highest stamp that was sent under the old owner: other
+-- readers do not keep a late extend out, so the tombstone must. The node may have an earlier stamp, of a downgrade.
 -- KEYS, ARGV, Returns as leave
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello

@@ -1,7 +1,7 @@
 -- load: answers the value of a name's register. Only the holder of the lock may ask.
 -- KEYS  1 record  2 value
--- ARGV  1 owner  2 T  3 stamp
--- Returns V memory version(24) kind bytes | L | O time | N | C
+-- ARGV  1 owner  2 T, the token of the lease  3 stamp
+-- Returns V memory version kind bytes; the version has 24 digits | L, O time, N or C: see holder.lua
 -- memory is w if the node cannot have forgotten a later value. Either its memory is older than the life of a value, or
 -- it wrote this value since its memory began. Otherwise memory is -.
 -- kind is v for a value, - for none. A node that has no value answers version 0.

@@ -5,8 +5,9 @@
 -- other field is an owner, with T and expiry. T = 0 is a claim. The record's flag says that the hash is there. If it is
 -- not there, it was evicted.
 --
--- read returns the letter of an answer (see forgot.lua), or nil, rseen, rleased, the highest T of the expired entries, and the live
--- entries: grants by T, then claims. Each is an owner, T and expiry.
+-- read returns five values. The first is the letter of an answer (see forgot.lua), or nil. The others are rseen,
+-- rleased, the highest T of the expired entries, and the live entries: grants by T, then claims. Each entry is an owner,
+-- T and expiry.
 local function bytes(a, b) -- not a < b, which depends on the server's language
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)

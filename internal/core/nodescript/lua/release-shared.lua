@@ -1,7 +1,7 @@
 -- release-shared: removes a reader. Afterwards no late acquire or extend of this lease can lock the name again: seen
 -- rises above their stamps. One call may run several: see each.lua. It needs no guard and no window, as release.
 -- KEYS, ARGV, Returns as release
--- It removes no other entry, also if it seems expired: no stamp confirms the clock here.
+-- It removes no other entry, not even one that seems expired: a release has no stamp that confirms the node's clock.
 local call, sub, evicted = redis.call, string.sub, nil
 call('EXISTS', 'holdfast:node') -- see hello
 local t = call('TIME')
@@ -37,8 +37,8 @@ local function one(key, plain, owner, highest, above, never)
     return 'F'
   end
   call('HDEL', hash, owner)
-  -- A lease ends all earlier leases of writers. Its T counts and not its highest stamp: a later writer's token may be
-  -- below that.
+  -- A lease ends all earlier leases of writers. Its T counts, and not its highest stamp: the token of a later writer may
+  -- be below that stamp.
   if never == '0' and has > rleased then call('HSET', hash, 'seen', rseen .. has) end
   if tomb > seen then call('SETRANGE', key, '0', tomb) end
   @READERS@
@@ -50,8 +50,8 @@ local function one(key, plain, owner, highest, above, never)
     call('DEL', plain)
     value = false
   end
-  -- The last reader hands the name on, and an earlier one lets readers at the front in. If the lease seems to have ended
-  -- long ago, this clock is ahead: see release.
+  -- If the last reader goes, the script hands the name on. If another reader goes, it gives claims to readers at the
+  -- front of the queue. If the lease seems to have ended long ago, this clock is ahead: see release.
   local sane = now - above <= @QUARANTINE@ or now < ends
   if waits and sane and (not value or value == '@MARKER@') then
     @HANDOFF@

@@ -36,8 +36,9 @@ local function one(key, plain, owner, highest, above, never)
   -- late release of the first round must not free the later grant.
   local T, before = sub(old, 17, 32), sub(old, 33, 48) ~= '0000000000000000' and sub(old, 66) or ''
   local mine = before == owner and T <= highest
-  -- Whatever this node's clock says, its grant must not be granted or repaired again: the tombstone is above the
-  -- grant's stamp. For the usual lease, which was never renewed, this is enough, and the clock is not read.
+  -- This node must not grant or repair the lease again, whatever its clock shows. So the tombstone must be above the
+  -- stamp T of its grant. The usual lease was never renewed: then the tombstone from ARGV is just above T, and the
+  -- script need not read the clock.
   local usual = mine and T == highest and flag == '0'
   if not usual then
     if not now then clock() end

@@ -33,7 +33,7 @@ local function shared(key, queue, owner, highest, above, never, k, slot, stays)
   if slot and said == 'D' then
     redis.pcall('ZREMRANGEBYSCORE', queue, -1 - slot, -1 - slot)
     local old = call('GET', key) or ''
-    -- See release: if the lease seems to have ended long ago, this node's clock is ahead, and a claim must not follow
+    -- See release: if the lease seems to have ended long ago, this node's clock is ahead, and no claim may be made by
     -- it.
     local sane = now - above <= @QUARANTINE@ or now < expiry
     if sane and free(old) then nextslot(queue, slot, old) end

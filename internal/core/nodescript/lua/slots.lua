@@ -1,9 +1,9 @@
 -- slots: a part of acquireslot and releaseslot, in the place of @SLOTS@. It has the functions for the keys of a
 -- semaphore's slots and for their shared queue.
 --
--- Each member of the queue is k(4) owner: the owner can use the slots below k. Its score is its ticket while the owner
--- waits, and -1 - slot while the owner has a claim of that slot. When the claim has ended, the member is stale: it has
--- no effect, and the next claim or grant of the slot removes it.
+-- Each member of the queue is a text: k in four digits, and then an owner that can use the slots below k. The member's
+-- score is the owner's ticket while the owner waits. While the owner has a claim of a slot, the score is -1 - slot. When
+-- the claim has ended, the member is stale: it has no effect, and the next claim or grant of the slot removes it.
 local ZERO, RANK = '0000000000000000', '------'
 local function keyof(queue, slot) return sub(queue, 1, -21) .. slot .. ':holdfast' end -- 'slots:holdfast:queue'
 local function sound(old) return #old >= 65 and #old <= @LONGEST@ end
@@ -52,6 +52,15 @@ local function claim(queue, slot, old, never, member, expiry)
 end
 local function soon() return string.format('%016.0f', now + @CLAIM@) end
 
+-- tell sends a member of the queue the news that it has a claim of a slot, and reports whether anybody hears it. seen is
+-- that of the slot's record.
+local function tell(queue, slot, seen, member)
+  local owner = sub(member, 5)
+  local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
+  local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. owner .. '\n0' .. keyof(queue, slot))
+  return type(heard) == 'number' and heard > 0
+end
+
 -- nextslot claims a free slot for the first waiter that can use it, and returns that member of the queue. It removes
 -- waiters whose connection is gone. If the member is `me`, nextslot makes no claim.
 local function nextslot(queue, slot, old, me)
@@ -62,11 +71,8 @@ local function nextslot(queue, slot, old, me)
     if (tonumber(sub(member, 1, 4)) or 0) <= slot then
       cannot = cannot + 1
     else
-      local owner = sub(member, 5)
-      local client = #owner <= @OWNER@ and string.match(owner, '^[^~\n]*~([^~\n]*)~[^\n]*$')
       local seen = rest(old, '')
-      local heard = client and redis.pcall('PUBLISH', 'holdfast:inbox:' .. client, seen .. owner .. '\n0' .. keyof(queue, slot))
-      if type(heard) == 'number' and heard > 0 then
+      if tell(queue, slot, seen, member) then
         claim(queue, slot, old, '', member, soon())
         return member
       end

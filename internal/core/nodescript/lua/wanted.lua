@@ -1,7 +1,8 @@
--- wanted: a part of extend and extend-shared, in the place of @WANTED@. Others have partial grants where the caller's
--- lease belongs, as long as the caller may still rely on it. When the last of them is given back, the name goes to this
--- lease before any waiter. Its place in the queue is its token below zero. No ticket is negative. The others hear of it.
--- A claim is no grant and gives way at once.
+-- wanted: a part of extend and extend-shared, in the place of @WANTED@. It runs if other owners have partial grants on
+-- this node, so that the caller's lease cannot be stored here. If the caller may still rely on its lease, the lease gets
+-- a place in the queue, and the other owners get a message. When the last of them has given its grant back, the name
+-- goes to this lease before any waiter. The place is minus the token of the lease, and no ticket is negative. A claim is
+-- no grant and gives way at once.
 local queue = key .. ':queue'
 if leased <= T and now <= last and type(redis.pcall('ZADD', queue, '-' .. T, owner)) == 'number' then
   call('PEXPIRE', queue, '@QUEUEMS@')

@@ -1,0 +1,218 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/internal/command/parentdeath"
+	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/environment"
+	"github.com/holdfast-go/holdfast/job"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 6 && os.Args[1] == "runner" {
+		os.Exit(runner(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// skewed is a node whose client has a clock that is ahead. The difference is the same as long as the process lives.
+type skewed struct {
+	node.Node
+	ahead time.Duration
+}
+
+func (s skewed) Environment() environment.Sources {
+	steady := clock.Steady()
+	return environment.Sources{Clock: func() clock.Instant { return steady().Add(s.ahead) }, Random: rand.Uint64}
+}
+
+// open returns a client of the nodes. Its clock is ahead of the clock of this machine.
+func open(urls []string, ahead time.Duration) (*holdfast.Client, error) {
+	nodes, err := rueidisnode.Open(urls...)
+	if err != nil {
+		return nil, err
+	}
+	nodes[0] = skewed{nodes[0], ahead} // the client asks the first node for its clock
+	return holdfast.New(holdfast.Config{
+		Nodes: nodes, MaxTTL: 2 * time.Second, Window: 200 * time.Millisecond, NodeTimeout: time.Second, Cluster: "fleet",
+		Logger: slog.New(slog.DiscardHandler),
+	})
+}
+
+// runner is a process of the fleet. Its arguments are the file, OnCrash, the time that a run takes, how far its clock is
+// ahead, and the nodes. It ends when TERM comes.
+func runner(args []string) int {
+	fail := func(err error) int { fmt.Fprintln(os.Stderr, "runner:", err); return 1 }
+	file, err := os.OpenFile(args[0], os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return fail(err)
+	}
+	takes, err := time.ParseDuration(args[2])
+	if err != nil {
+		return fail(err)
+	}
+	ahead, err := time.ParseDuration(args[3])
+	if err != nil {
+		return fail(err)
+	}
+	c, err := open(args[4:], ahead)
+	if err != nil {
+		return fail(err)
+	}
+	defer c.Close()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	write := func(what string, tick job.Tick) { // one write, so that lines of two processes do not mix
+		_, _ = fmt.Fprintf(file, "%s %d %d\n", what, tick.Time.Unix(), os.Getpid())
+	}
+	err = job.Run(ctx, c, job.Spec{
+		Name: "x", Schedule: "every 1s", Missed: job.MissedAll, OnCrash: job.OnCrash(args[1]), Logger: slog.New(slog.DiscardHandler),
+	}, func(_ context.Context, tick job.Tick) error {
+		write("begin", tick)
+		time.Sleep(takes)
+		write("end", tick)
+		return nil
+	})
+	if ctx.Err() == nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// line is one line of the file.
+type line struct {
+	what string
+	tick int64
+	pid  int
+}
+
+// arena is a node set, and processes that run a job on it.
+type arena struct {
+	t       *testing.T
+	servers []*redistest.Server
+	file    string
+	urls    []string
+	crash   job.OnCrash
+	takes   time.Duration
+	procs   map[int]*exec.Cmd
+	started int
+}
+
+func newArena(t *testing.T, crash job.OnCrash, takes time.Duration, offsets ...time.Duration) *arena {
+	t.Helper()
+	a := &arena{t: t, file: filepath.Join(t.TempDir(), "runs"), crash: crash, takes: takes, procs: map[int]*exec.Cmd{}}
+	if err := os.WriteFile(a.file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.servers, a.urls = votingNodes(t, offsets...)
+	return a
+}
+
+// votingNodes starts servers whose clocks have these offsets, and returns when all of them vote.
+func votingNodes(t *testing.T, offsets ...time.Duration) (servers []*redistest.Server, urls []string) {
+	t.Helper()
+	servers = redistest.StartN(t, len(offsets), redistest.WithClock())
+	for i, s := range servers {
+		s.Step(offsets[i])
+		urls = append(urls, s.URL())
+	}
+	c, err := open(urls, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Admin().Trust(t.Context())
+	redistest.Eventually(t, 30*time.Second, "all nodes to vote", func() bool { return allVote(t, c) })
+	return servers, urls
+}
+
+func allVote(t *testing.T, c *holdfast.Client) bool {
+	return !slices.ContainsFunc(c.Admin().Nodes(t.Context()), func(n holdfast.NodeAnswer) bool { return !n.Votes() })
+}
+
+// mostOff is how far the clock of a process is off at most.
+const mostOff = 30 * time.Second
+
+// start starts a process. The clocks of twenty processes in a row are spread from mostOff behind to mostOff ahead.
+func (a *arena) start() {
+	a.t.Helper()
+	ahead := 2*mostOff*time.Duration(a.started%20)/19 - mostOff
+	a.started++
+	cmd := exec.Command(os.Args[0], append([]string{"runner", a.file, string(a.crash), a.takes.String(), ahead.String()}, a.urls...)...)
+	cmd.Stderr = os.Stderr
+	if err := parentdeath.Start(cmd); err != nil {
+		a.t.Fatal(err)
+	}
+	a.procs[cmd.Process.Pid] = cmd
+	a.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+}
+
+// kill kills a process with SIGKILL. It reports false if the process is not one of the fleet any more.
+func (a *arena) kill(pid int) bool {
+	cmd := a.procs[pid]
+	if cmd == nil {
+		return false
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	delete(a.procs, pid)
+	return true
+}
+
+// finish ends all processes and returns what they wrote.
+func (a *arena) finish() []line {
+	a.t.Helper()
+	for _, cmd := range a.procs {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+	}
+	for _, cmd := range a.procs {
+		if err := cmd.Wait(); err != nil {
+			a.t.Errorf("a process ended with %v", err)
+		}
+	}
+	clear(a.procs)
+	return a.lines()
+}
+
+func (a *arena) lines() (all []line) {
+	a.t.Helper()
+	text, err := os.ReadFile(a.file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for row := range bytes.Lines(text) {
+		f := strings.Fields(string(row))
+		if len(f) != 3 {
+			a.t.Fatalf("a process wrote %q", row)
+		}
+		tick, _ := strconv.ParseInt(f[1], 10, 64)
+		pid, _ := strconv.Atoi(f[2])
+		all = append(all, line{f[0], tick, pid})
+	}
+	return all
+}
+
+// awaits waits until the file has n lines.
+func (a *arena) awaits(n int) {
+	a.t.Helper()
+	redistest.Eventually(a.t, 90*time.Second, fmt.Sprint(n, " lines of runs"), func() bool { return len(a.lines()) >= n })
+}

@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// No world shows these cases either: see TestTheWitnessBelievesItsEyes.
+
+// A holder that loads another value than the last one is reported.
+func TestTheWitnessKnowsTheValue(t *testing.T) {
+	type step struct {
+		store, fails bool
+		found        string // by a load; "": none
+		forgets      []int
+	}
+	store, lost := step{store: true}, step{store: true, fails: true}
+	for _, c := range []struct {
+		what, says string
+		steps      []step
+	}{
+		{"the stored value", "", []step{store, {found: "0/1"}}},
+		{"an older value", "loaded value 1", []step{store, store, {found: "0/1"}}},
+		{"no value after a store", "loaded value 0", []step{store, {}}},
+		{"a value whose store failed", "", []step{store, lost, {found: "0/2"}}},
+		{"a value that was seen and is unseen", "loaded value 1", []step{store, lost, {found: "0/2"}, {found: "0/1"}}},
+		{"a value that was passed over", "loaded value 2", []step{store, lost, {found: "0/1"}, {found: "0/2"}}},
+		{"a value from nowhere", "nobody stored", []step{store, {found: "0/2"}}},
+		{"another name's value", "nobody stored", []step{store, {found: "1/1"}}},
+		{"garbage", "nobody stored", []step{store, {found: "x"}}},
+		{"no value after a minority forgot", "loaded value 0", []step{store, {forgets: []int{1}}}},
+		{"no value after a majority forgot", "", []step{store, {forgets: []int{1, 2}}}},
+		{"no value after a majority forgot, and a store", "loaded value 0", []step{store, {forgets: []int{1, 2}, store: true}, {}}},
+		{"a minority forgot in each of two uses", "loaded value 0", []step{store, {forgets: []int{1}, store: true}, {forgets: []int{2}}}},
+	} {
+		w := &world{plan: &Plan{N: 3, Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
+		l := &held{h: &host{w: w}}
+		for _, s := range c.steps {
+			for _, node := range s.forgets {
+				w.names[0].value.forgets(node, 3)
+			}
+			text, use := w.beginsUse(0, s.store)
+			switch {
+			case s.fails:
+				w.valueFailed(l, holdfast.ErrUnavailable)
+			case s.store:
+				w.stored(l, text, use)
+			case s.found == "":
+				w.loaded(l, nil, use)
+			default:
+				w.loaded(l, []byte(s.found), use)
+			}
+		}
+		reports(t, c.what, w, c.says)
+	}
+	w := &world{plan: &Plan{N: 3, Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
+	w.valueFailed(&held{h: &host{w: w}}, errors.New("never seen"))
+	reports(t, "an unknown error", w, "error of no kind")
+}
+
+// reports checks what the judges of a world said; "" is nothing.
+func reports(t *testing.T, what string, w *world, says string) {
+	t.Helper()
+	if all := strings.Join(w.result.Violations, "\n"); (all == "") != (says == "") || !strings.Contains(all, says) {
+		t.Errorf("%s: the judges said %q; want %q", what, all, says)
+	}
+}
+
+// An observer that goes back to an earlier term, or sees another term without a vacancy, is reported.
+func TestTheWitnessWatchesObservers(t *testing.T) {
+	term := func(n int64, value string) holdfast.Observation {
+		o := holdfast.Observation{Leader: holdfast.Leader{Owner: "a~b~c", Term: n}}
+		if value != "" {
+			o.Value = []byte(value)
+		}
+		return o
+	}
+	vacancy, outage := holdfast.Observation{}, holdfast.Observation{Err: holdfast.ErrUnavailable}
+	for _, c := range []struct {
+		what, says string
+		sees       []holdfast.Observation
+	}{
+		{"two terms", "", []holdfast.Observation{term(1, ""), vacancy, term(2, "2")}},
+		{"an outage in a term", "", []holdfast.Observation{term(1, ""), outage, term(1, "1")}},
+		{"an earlier term", "term 1 of name0 after term 2", []holdfast.Observation{term(2, ""), vacancy, term(1, "")}},
+		{"no vacancy", "no vacancy between", []holdfast.Observation{term(1, ""), term(2, "")}},
+		{"an outage is no vacancy", "no vacancy between", []holdfast.Observation{term(1, ""), outage, term(2, "")}},
+		{"a value of another term", `the value "1" in term 2`, []holdfast.Observation{term(2, "1")}},
+	} {
+		w := &world{plan: &Plan{Names: []string{"x"}, Elected: 1}, start: time.Now(), names: []*name{{}}}
+		var s sight
+		for _, o := range c.sees {
+			w.saw(&host{w: w}, &s, o)
+		}
+		reports(t, c.what, w, c.says)
+	}
+}
+
+// A leader's callback whose context outlives the lease is reported.
+func TestTheWitnessWatchesLeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		for work, says := range map[context.Context]string{ended: "", context.Background(): "context of its callback has not"} {
+			w := &world{plan: &Plan{Names: []string{"x"}}, start: time.Now(), names: []*name{{}}}
+			w.endsWith(work, &held{h: &host{w: w}})
+			reports(t, "a callback", w, says)
+		}
+	})
+}
+
+// UnlockAt of a reader keeps writers out, and no readers. It begins when the last handle of the lease has ended.
+func TestTheWitnessKnowsNamesThatReadersLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			what, says  string
+			left        []time.Duration // of each handle
+			err         error           // of the last handle
+			after       time.Duration
+			reader, one bool // the next holder is a reader; only one handle ends
+		}{
+			{what: "a writer soon after", says: "UnlockAt of a reader", left: []time.Duration{time.Second}},
+			{what: "a writer when the time is over", left: []time.Duration{time.Second}, after: time.Second},
+			{what: "a reader soon after", left: []time.Duration{time.Second}, reader: true},
+			{what: "a writer soon after two handles", says: "UnlockAt of a reader", left: []time.Duration{time.Second, 0}},
+			{what: "a loss after the first of two", left: []time.Duration{time.Second, 0}, err: holdfast.ErrLost},
+			{what: "the first of two handles", left: []time.Duration{time.Second, 0}, one: true},
+		} {
+			w := &world{plan: &Plan{Names: []string{"x"}, Clients: make([]ClientPlan, 1)}, start: time.Now(), names: []*name{{}}}
+			h := &host{w: w, uses: make([]use, 1), owners: map[string]*bid{"a~b~c~r": {}}}
+			ended, end := context.WithCancel(context.Background())
+			late := time.Now().Add(time.Hour)
+			var all []*held
+			for i := range c.left {
+				lease := said{ctx: ended, deadline: late, token: 1, reader: true}
+				all = append(all, w.granted(w.asks(h, &Actor{ID: i}, Op{Shared: true}, 0), lease, time.Second))
+			}
+			end()
+			w.mu.Lock()
+			for i, l := range all {
+				if l.given = w.now(); !c.one || i == 0 {
+					var err error
+					if i == len(all)-1 {
+						err = c.err
+					}
+					w.readerLeaves(l, c.left[i], err)
+				}
+			}
+			w.mu.Unlock()
+			time.Sleep(c.after)
+			next := &host{w: w, uses: make([]use, 1), owners: map[string]*bid{}}
+			w.granted(w.asks(next, &Actor{ID: 9}, Op{Shared: c.reader}, 0), said{ctx: ended, deadline: late, token: 2, reader: c.reader}, time.Second)
+			reports(t, c.what, w, c.says)
+		}
+	})
+}
