@@ -49,6 +49,15 @@ type Configured interface {
 	Setting(ctx context.Context, name string) Reply
 }
 
+// Sharded is a [Node] that can subscribe to the sharded channels of Redis 7 and Valkey. Package compat/redisson needs them
+// if its servers are a Redis Cluster. Nothing else does.
+type Sharded interface {
+	Node
+
+	// ListenShard does the same as [Node.Listen] with SSUBSCRIBE. So it hears what SPUBLISH sends.
+	ListenShard(ctx context.Context, channel string, on func(message string)) error
+}
+
 // Call is one script to run on one node.
 type Call struct {
 	// SHA is the script's SHA-1 digest in lower-case hexadecimal. Eval ignores it.

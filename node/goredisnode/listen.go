@@ -19,6 +19,15 @@ const pingAfter = time.Second
 
 // Listen implements [node.Node]. It drops a message without text.
 func (n *redisNode) Listen(ctx context.Context, channel string, on func(message string)) error {
+	return n.listen(ctx, on, func(ctx context.Context, ps *redis.PubSub) error { return ps.Subscribe(ctx, channel) })
+}
+
+// ListenShard implements [node.Sharded]. It does the same as Listen with SSUBSCRIBE.
+func (n *redisNode) ListenShard(ctx context.Context, channel string, on func(message string)) error {
+	return n.listen(ctx, on, func(ctx context.Context, ps *redis.PubSub) error { return ps.SSubscribe(ctx, channel) })
+}
+
+func (n *redisNode) listen(ctx context.Context, on func(message string), subscribe func(context.Context, *redis.PubSub) error) error {
 	if n.closed() {
 		return node.ErrClosed
 	}
@@ -38,7 +47,7 @@ func (n *redisNode) Listen(ctx context.Context, channel string, on func(message 
 		defer hangUp()
 		defer context.AfterFunc(ctx, hangUp)()
 		defer context.AfterFunc(n.ctx, hangUp)()
-		err := ps.Subscribe(ctx, channel)
+		err := subscribe(ctx, ps)
 		if err == nil {
 			err = receive(ctx, ps, emit)
 		}

@@ -54,6 +54,44 @@ func (l listener) ended(t *testing.T, limit time.Duration) error {
 	}
 }
 
+// listenShardHearsSpublish checks a driver that implements [node.Sharded]. The two kinds of channels are apart.
+func (s suite) listenShardHearsSpublish(t *testing.T) {
+	server, n := s.start(t)
+	sharded, ok := n.(node.Sharded)
+	if !ok {
+		return // a driver need not have it
+	}
+	if _, err := server.Do("SPUBLISH", "inbox", "nobody listens"); err != nil && strings.Contains(err.Error(), "unknown command") {
+		return // a server before Redis 7
+	}
+	plain := listen(t, t.Context(), n, "inbox")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := listener{make(chan string, 10), make(chan error, 1)}
+	go func() { l.end <- sharded.ListenShard(ctx, "inbox", func(m string) { l.messages <- m }) }()
+	for i, want := range []string{"", "to the shard"} {
+		if i > 0 {
+			server.MustDo(t, "PUBLISH", "inbox", "to all")
+			server.MustDo(t, "SPUBLISH", "inbox", want)
+		}
+		select {
+		case m := <-l.messages:
+			if m != want {
+				t.Fatalf("got %q, want %q", m, want)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no message %q", want)
+		}
+	}
+	if m := <-plain.messages; m != "to all" {
+		t.Errorf("Listen got %q, want what PUBLISH sent", m)
+	}
+	cancel()
+	if err := l.ended(t, patience); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 func (s suite) listenReceivesInOrder(t *testing.T) {
 	server, n := s.start(t)
 	l := listen(t, t.Context(), n, "inbox")

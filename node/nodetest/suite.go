@@ -75,6 +75,7 @@ func Run(t *testing.T, open Open) {
 		{"AncientServer", s.ancientServer},
 
 		{"ListenReceivesInOrder", s.listenReceivesInOrder},
+		{"ListenShardHearsSpublish", s.listenShardHearsSpublish},
 		{"ListenEndsWithItsContext", s.listenEndsWithItsContext},
 		{"ListenLeavesNoConnection", s.listenLeavesNoConnection},
 		{"ListenEndsWithTheServer", s.listenEndsWithTheServer},

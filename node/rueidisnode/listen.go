@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -16,6 +17,16 @@ import (
 // rueidis makes the connection and does the handshake. After that this file reads the messages itself, because
 // rueidis's own subscriptions need three goroutines, and end the process if a server sends unexpected data.
 func (n *Node) Listen(ctx context.Context, channel string, on func(message string)) error {
+	return n.listen(ctx, "", channel, on)
+}
+
+// ListenShard implements [node.Sharded]. It does the same as Listen with SSUBSCRIBE.
+func (n *Node) ListenShard(ctx context.Context, channel string, on func(message string)) error {
+	return n.listen(ctx, "s", channel, on)
+}
+
+// listen puts prefix before the words of the protocol: "s" for sharded channels.
+func (n *Node) listen(ctx context.Context, prefix, channel string, on func(message string)) error {
 	if n.closed() {
 		return node.ErrClosed
 	}
@@ -30,7 +41,7 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(message strin
 		defer l.drop()
 		defer context.AfterFunc(ctx, l.drop)() // interrupts a read
 		l.wire.ledger.Subscribe()
-		s := subscription{wire: l.wire, in: bufio.NewReader(l.wire.Conn), channel: channel}
+		s := subscription{wire: l.wire, in: bufio.NewReader(l.wire.Conn), prefix: prefix, channel: channel}
 		err = s.receive(emit)
 		switch {
 		case n.closed():
@@ -46,13 +57,14 @@ func (n *Node) Listen(ctx context.Context, channel string, on func(message strin
 type subscription struct {
 	wire    *wire
 	in      *bufio.Reader
+	prefix  string // of the protocol's words: "s" for a sharded channel
 	channel string
 	stands  bool
 }
 
 // receive subscribes and emits each message until the connection breaks. It returns the reason of the break.
 func (s *subscription) receive(emit func(string)) error {
-	if err := s.send("SUBSCRIBE", s.channel); err != nil {
+	if err := s.send(strings.ToUpper(s.prefix)+"SUBSCRIBE", s.channel); err != nil {
 		return err
 	}
 	pinged := false
@@ -95,10 +107,10 @@ func (s *subscription) take(said driver.Answer, emit func(string)) error {
 	case said.Err != "":
 		return node.ServerError(said.Err)
 	case len(words) != 3 || words[1] != s.channel: // for example the answer to a ping
-	case words[0] == "subscribe" && !s.stands:
+	case words[0] == s.prefix+"subscribe" && !s.stands:
 		s.stands = true
 		emit("")
-	case words[0] == "message" && s.stands && words[2] != "":
+	case words[0] == s.prefix+"message" && s.stands && words[2] != "":
 		emit(words[2])
 	}
 	return nil

@@ -14,10 +14,15 @@ const (
 	memory    = "a node that may have forgotten does not vote until MaxTTL + W later"
 	outlives  = "any minority may be slow, hung or dead"
 	fenced    = "a resource of package fence refuses an earlier holder"
+	javas     = "package compat/redisson and Redisson exclude each other"
 )
 
 const (
-	lua       = "internal/core/nodescript/lua/"
+	lua = "internal/core/nodescript/lua/"
+
+	redissonLua = "compat/redisson/lua/"
+	redissonPkg = "compat/redisson"
+
 	e2ePkg    = "internal/check/e2e"
 	modelPkg  = "internal/check/nodemodel"
 	quorumPkg = "internal/core/quorum"
@@ -32,7 +37,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson)
 }
 
 // onNodes are weakenings of a voting node.

@@ -1,0 +1,210 @@
+package redisson
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Lease is a held lock. The client renews it after a third of its TTL, until Unlock. It is lost if renewal fails for too
+// long, or if somebody deletes it. It is safe for concurrent use.
+//
+// Its methods mean what those of [holdfast.Lease] mean. A Lease that was taken under another Lease of the same lock is a
+// handle of that lease: see [Mutex.Lock]. All handles share field, token, renewal and deadline. The lock is released
+// with the last handle.
+type Lease struct {
+	hold   *hold
+	outer  *Lease // nil: this lease took the lock
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	slot   chan struct{} // has a token while a handle under this lease is in use
+
+	// Guarded by hold.mu.
+	unlocked bool
+	users    int // this lease until Unlock, and its handle until that has no users
+}
+
+type leaseKey struct{}
+
+// FromContext returns the innermost lease of ctx: ctx is its [Lease.Context], or was made from it.
+func FromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// newLease adds a user to the hold.
+func (h *hold) newLease(ctx context.Context, outer *Lease) (*Lease, error) {
+	l := &Lease{hold: h, outer: outer, slot: make(chan struct{}, 1), users: 1}
+	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), leaseKey{}, l))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.end != nil {
+		return nil, h.end
+	}
+	h.leases[l] = struct{}{}
+	if outer != nil {
+		outer.users++
+	}
+	return l, nil
+}
+
+// nested returns a handle under l.
+func (l *Lease) nested(ctx context.Context, wait bool) (*Lease, error) {
+	h := l.hold
+	if err := context.Cause(l.ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case l.slot <- struct{}{}:
+	default:
+		if !wait {
+			return nil, l.taken()
+		}
+		select {
+		case l.slot <- struct{}{}:
+		case <-l.ctx.Done():
+			return nil, context.Cause(l.ctx)
+		case <-ctx.Done():
+			return nil, ended(ctx, l.taken())
+		}
+	}
+	inner, err := h.newLease(ctx, l)
+	if err != nil {
+		<-l.slot
+		return nil, err
+	}
+	// The nodes get the count with a renewal. If too few of them answer, the lease is valid until its deadline, and the
+	// next renewal brings the count.
+	if err := h.renew(ctx); err != nil && (ctx.Err() != nil || !live(err)) {
+		_ = inner.Unlock(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return inner, nil
+}
+
+// taken is the error of a call under a lease whose handle is in use.
+func (l *Lease) taken() error {
+	l.hold.mu.Lock()
+	defer l.hold.mu.Unlock()
+	return &HeldError{
+		Name: l.hold.name, Holder: l.hold.field, Count: len(l.hold.leases), own: true,
+		ExpiresIn: l.hold.deadline.Sub(l.hold.client.now()),
+	}
+}
+
+// Name returns the lock's name, before [Config.MapName].
+func (l *Lease) Name() string { return l.hold.name }
+
+// Owner returns the field under which the nodes store the lease: "client id:number".
+func (l *Lease) Owner() string { return l.hold.field }
+
+// Fence returns the token that the acquisition drew from RFencedLock's number, or 0 if the name has none. Tokens grow
+// from holder to holder, as long as every client that locks the name draws one: see [Config.Fenced]. They do not grow
+// over a loss of the server's memory. There is none on several nodes.
+func (l *Lease) Fence() int64 { return l.hold.token }
+
+// Count returns the reentrant count: the number of handles of the lease that are in use.
+func (l *Lease) Count() int {
+	l.hold.mu.Lock()
+	defer l.hold.mu.Unlock()
+	return len(l.hold.leases)
+}
+
+// String returns the lease in one line, for people and logs.
+func (l *Lease) String() string {
+	s := fmt.Sprintf("redisson lease of %q, owner %s, until %s", l.Name(), l.Owner(), l.Deadline().UTC().Format(time.RFC3339Nano))
+	if l.ctx.Err() != nil {
+		s += " (ended)"
+	}
+	return s
+}
+
+// Context returns a context that ends with the lease. After a loss its cause is a [*LostError], which matches
+// [holdfast.ErrLost]. If the deadline passed, the context ends before another client can get the lock. If somebody
+// deleted the lock (forceUnlock), it ends at the next renewal, which is too late: see the package comment. After Unlock
+// the cause is [holdfast.ErrReleased].
+//
+// It has the values of the context that Lock got, and does not end with that context. A call of Lock with it returns a
+// handle of this lease.
+func (l *Lease) Context() context.Context { return l.ctx }
+
+// Deadline returns the instant at which the lease ends if it is not renewed before. After the end it keeps its last
+// value.
+func (l *Lease) Deadline() time.Time {
+	l.hold.mu.Lock()
+	defer l.hold.mu.Unlock()
+	return time.Now().Add(l.hold.deadline.Sub(l.hold.client.now()))
+}
+
+// Extend renews the lease now, and uses ttl for this and all later renewals: from 100ms to 24h. A shorter ttl never
+// moves the deadline back: it takes effect with later renewals.
+//
+// The error matches [holdfast.ErrLost] or [holdfast.ErrReleased] if the lease has ended. It matches
+// [holdfast.ErrUnavailable] if too few nodes answered: the lease is then valid until its deadline, and renewal goes on.
+// If ctx ends first, the error matches ctx's Err and cause, and the outcome is unknown.
+func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if err := checkTTL("TTL", ttl); err != nil {
+		return fmt.Errorf("redisson: extend %q: %w: %w", l.hold.name, holdfast.ErrBadTTL, err)
+	}
+	if err := context.Cause(l.ctx); err != nil {
+		return l.wrap("extend", err)
+	}
+	l.hold.mu.Lock()
+	l.hold.ttl = ttl
+	l.hold.mu.Unlock()
+	return l.wrap("extend", l.hold.renew(ctx))
+}
+
+// Unlock releases the lock. The lease ends in any case, and Context ends before the nodes get the request. If other
+// handles of the lease are in use, Unlock ends only this handle, and lowers the count on the nodes.
+//
+// Unlock returns nil if a majority of the nodes confirmed. The error matches [holdfast.ErrLost] if the lease was lost
+// before, and [holdfast.ErrReleased] if it was released before. It matches [holdfast.ErrUnavailable] if too few nodes
+// answered. The client then repeats the request in the background, and the lock ends with its TTL at the latest. If ctx
+// ends first, the error matches ctx's Err and cause; the nodes get the request all the same.
+func (l *Lease) Unlock(ctx context.Context) error {
+	h := l.hold
+	h.mu.Lock()
+	if l.unlocked {
+		h.mu.Unlock()
+		return l.wrap("unlock", holdfast.ErrReleased)
+	}
+	l.unlocked = true
+	l.cancel(holdfast.ErrReleased)
+	delete(h.leases, l)
+	l.leave()
+	last, end := len(h.leases) == 0, h.end
+	h.mu.Unlock()
+	switch {
+	case end != nil:
+		return l.wrap("unlock", end)
+	case last:
+		return l.wrap("unlock", h.release(ctx, holdfast.ErrReleased))
+	}
+	if err := h.renew(ctx); err != nil && !live(err) {
+		return l.wrap("unlock", err)
+	}
+	return nil // the next renewal brings the count to nodes that missed it
+}
+
+// leave removes a user of l. A lease without users leaves its outer lease, too. The caller holds hold.mu.
+func (l *Lease) leave() {
+	if l.users--; l.users > 0 || l.outer == nil {
+		return
+	}
+	<-l.outer.slot
+	l.outer.leave()
+}
+
+func (l *Lease) wrap(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*LostError)), errors.As(err, new(*UnavailableError)):
+		return fmt.Errorf("redisson: %w", err) // the error names the lock
+	}
+	return fmt.Errorf("redisson: %s %q: %w", what, l.hold.name, err)
+}

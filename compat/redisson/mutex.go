@@ -1,0 +1,115 @@
+package redisson
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// Mutex is a name that can be locked. It has no state: a program may make a new one for every use, and many goroutines
+// may use one.
+type Mutex struct {
+	client *Client
+	name   string
+}
+
+// Mutex returns the lock of a name: the one that redissonClient.getLock(name) returns in Java.
+func (c *Client) Mutex(name string) *Mutex { return &Mutex{client: c, name: name} }
+
+// Name returns the name as the caller gave it, before [Config.MapName].
+func (m *Mutex) Name() string { return m.name }
+
+// Lock waits until it has the lock, and returns the lease. The client renews the lease until [Lease.Unlock].
+//
+// ctx bounds the wait, not the lease. If ctx ends first, the error matches ctx's Err and cause, and
+// [holdfast.ErrHeld] or [holdfast.ErrUnavailable], as the last attempt found. The attempt leaves nothing behind.
+//
+// Lock gives up with an error that matches ErrUnavailable if no majority of the nodes answers for a second. After it has
+// found that somebody has the lock, it gives up after the TTL instead, if that is longer. The error matches
+// [ErrWrongKind] if the key is not a hash, and [holdfast.ErrBadName] for a bad name.
+//
+// ctx may be the context of a lease of this lock and this client, or may be made from it. Then Lock returns a handle of
+// that lease, and raises the reentrant count on the nodes. Each context has at most one handle at a time: another call
+// with the same context waits until that handle, and all handles made from it, are released. If the lease has ended,
+// the error is the cause of its end.
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) { return m.take(ctx, true) }
+
+// TryLock takes the lock if nobody has it. Otherwise the error matches [holdfast.ErrHeld], and nothing on the nodes has
+// changed. The other errors, and the handles, are those of [Mutex.Lock].
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) { return m.take(ctx, false) }
+
+func (m *Mutex) take(ctx context.Context, wait bool) (*Lease, error) {
+	l, err := m.begin(ctx, wait)
+	if err != nil {
+		return nil, fmt.Errorf("redisson: %w", err)
+	}
+	return l, nil
+}
+
+func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
+	c := m.client
+	if err := c.checkName(m.name); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, causeOf(ctx)
+	}
+	if outer, ok := FromContext(ctx); ok && outer.hold.client == c && outer.hold.name == m.name {
+		return outer.nested(ctx, wait)
+	}
+	select {
+	case <-c.closing:
+		return nil, holdfast.ErrClosed
+	default:
+	}
+	get := c.bid
+	if wait {
+		get = c.wait
+	}
+	h, err := get(ctx, m.name)
+	if err != nil {
+		return nil, err
+	}
+	return h.newLease(ctx, nil)
+}
+
+// Do waits for the lock, runs fn while it holds the lock, and releases it. fn's context ends when ctx ends, and before
+// somebody else can get the lock if it is lost; fn must then stop writing.
+//
+// Do returns fn's error. If the lock was lost while fn ran, the error also matches [holdfast.ErrLost]. If
+// [Client.Close] released it, the error also matches [holdfast.ErrClosed]. If fn did not run, the error is that of
+// [Mutex.Lock].
+func (m *Mutex) Do(ctx context.Context, fn func(ctx context.Context) error) error {
+	return m.run(ctx, true, fn)
+}
+
+// TryDo does the same as [Mutex.Do], but takes the lock only if nobody has it.
+func (m *Mutex) TryDo(ctx context.Context, fn func(ctx context.Context) error) error {
+	return m.run(ctx, false, fn)
+}
+
+func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context) error) (err error) {
+	l, err := m.take(ctx, wait)
+	if err != nil {
+		return err
+	}
+	work, cancel := context.WithCancelCause(l.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(causeOf(ctx)) })()
+	defer func() { // also after a panic
+		end := l.hold.cause()
+		if unlock := l.Unlock(context.WithoutCancel(ctx)); end == nil && errors.Is(unlock, holdfast.ErrLost) {
+			end = unlock
+		}
+		switch {
+		case end == nil:
+		case err == nil:
+			err = fmt.Errorf("redisson: %w", end)
+		case !errors.Is(err, end):
+			err = fmt.Errorf("redisson: %w: %w", end, err)
+		}
+	}()
+	return fn(work)
+}

@@ -1,0 +1,82 @@
+package redisson
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// wait waits for the lock: in the client's own line, then for messages of the nodes.
+func (c *Client) wait(ctx context.Context, name string) (*hold, error) {
+	l := c.join(c.config.MapName(name))
+	if l == nil {
+		return nil, holdfast.ErrClosed
+	}
+	defer l.leave()
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		last := l.lastRefusal()
+		if last == nil {
+			last = &HeldError{Name: name}
+		}
+		return nil, ended(ctx, last)
+	case <-c.closing:
+		return nil, holdfast.ErrClosed
+	}
+	defer func() { <-l.turn }()
+	defer l.refused(nil)
+
+	answered := time.Now() // the last time at which a majority answered
+	patience := time.Second
+	splits := 0
+	for {
+		l.reset()
+		h, err := c.bid(ctx, name)
+		if h != nil {
+			return h, nil
+		}
+		var refused *HeldError
+		wake, pause := l.wake, c.config.Poll
+		switch {
+		case errors.As(err, &refused):
+			l.refused(err)
+			answered, patience = time.Now(), max(c.config.TTL, time.Second)
+			if left := refused.ExpiresIn; left >= 0 {
+				pause = min(pause, left+2*time.Millisecond) // Redis expires a key at the end of the millisecond
+			}
+			splits++
+			if !refused.split {
+				splits = 0
+				l.listen()
+			} else { // others try at the same time: who asks again at once splits the nodes again
+				wake, pause = nil, time.Millisecond+rand.N(min(10*time.Millisecond<<min(splits, 4), pause+time.Millisecond))
+			}
+		case errors.Is(err, holdfast.ErrUnavailable):
+			l.refused(err)
+			if time.Since(answered) > patience {
+				return nil, err
+			}
+			wake, pause = nil, 50*time.Millisecond+rand.N(100*time.Millisecond)
+		case ctx.Err() != nil:
+			return nil, ended(ctx, l.lastRefusal())
+		default:
+			return nil, err
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-wake:
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil, ended(ctx, err)
+		case <-c.closing:
+			t.Stop()
+			return nil, holdfast.ErrClosed
+		}
+		t.Stop()
+	}
+}
