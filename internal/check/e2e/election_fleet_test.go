@@ -165,7 +165,7 @@ func TestTheNextLeaderComesWithinTenRoundTrips(t *testing.T) {
 			for range candidates {
 				net := s.network()
 				net.all(func(p *redistest.Proxy) { p.DelayReplies(delay) })
-				e := s.ready(s.client(net.via(t, viaRueidis))).Election("x", holdfast.ResignPause(0))
+				e := s.ready(s.client(patient, net.via(t, viaRueidis))).Election("x", holdfast.ResignPause(0))
 				campaigns(t, e, func(int64) { led <- tenure{e, time.Now()} })
 			}
 			s.inLine("x", candidates-1)

@@ -22,7 +22,7 @@ func TestASemaphoreHasAHolderForEachSlot(t *testing.T) {
 			t.Run(fmt.Sprintf("%d nodes, %d slots", n, k), func(t *testing.T) {
 				t.Parallel()
 				s := newSet(t, n)
-				a, b := s.ready(s.client(patient)), s.ready(s.client(patient))
+				a, b := s.ready(s.client(unhurried)), s.ready(s.client(unhurried))
 				seen := newSlots(t)
 				var held []*holdfast.Lease
 				for i := range k {

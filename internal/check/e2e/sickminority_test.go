@@ -31,7 +31,7 @@ var sicknesses = []sickness{
 }
 
 func TestASickMinorityDelaysNobody(t *testing.T) {
-	const timeout = 2 * time.Second
+	const timeout = 4 * time.Second
 	// The TTL is long, so that a busy machine loses no lease.
 	slow := func(c *holdfast.Config) { c.MaxTTL, c.TTL, c.NodeTimeout = 5*time.Second, 5*time.Second, timeout }
 	if !*timed { // with timed the cases run one after the other
