@@ -21,28 +21,17 @@ type bareNode struct {
 	scripts *nodescript.Scripts
 }
 
-// bare makes node i vote. It uses only package nodescript.
+// bare makes node i vote, with the window wideWindow. It uses only package nodescript.
 func (s *set) bare(t *testing.T, i int) *bareNode {
-	t.Helper()
-	return s.bareWith(t, i, s.config())
-}
-
-// wide is [set.bare] with wideWindow.
-func (s *set) wide(t *testing.T, i int) *bareNode {
 	t.Helper()
 	set := s.config()
 	set.MaxTTL, set.Window = 8*wideWindow, wideWindow
-	return s.bareWith(t, i, set)
-}
-
-func (s *set) bareWith(t *testing.T, i int, set nodescript.Config) *bareNode {
-	t.Helper()
 	b := &bareNode{t: t, node: s.dial(i), set: set}
 	redistest.Eventually(t, 10*time.Second, "the node to vote", func() bool { return b.admit().Verdict == nodescript.Done })
 	return b
 }
 
-// wideWindow is the window of bare nodes without clients. A call that follows [bareNode.now] must arrive within it, even
+// wideWindow is the window of bare nodes. A call that follows [bareNode.now] must arrive within it, even
 // if the machine is busy.
 const wideWindow = time.Second
 
@@ -94,7 +83,7 @@ const second = int64(time.Second / time.Microsecond)
 func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	T := b.now()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "a", T, time.Second), "an acquire of a free name")
 	b.says(nodescript.Done, nodescript.ReleaseCall(bareLock, "a", T+1), "its release")
@@ -110,7 +99,7 @@ func TestARenewalThatArrivesAfterItsReleaseLocksNothing(t *testing.T) {
 func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	holder, next := nodescript.NewOwner("a", "client", 1, []byte("random")), nodescript.NewOwner("b", "client", 2, []byte("random"))
 	T := b.now()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "stranger", T, time.Second), "an acquire of a free name")
@@ -125,7 +114,7 @@ func TestALockThatAnotherHasIsNotPassedOn(t *testing.T) {
 func TestAQuarantineEndsAfterEveryLeaseThatTheNodeMayHaveForgotten(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	ahead := b.now() + (wideWindow - 10*time.Millisecond).Microseconds()
 	b.says(nodescript.Granted, nodescript.AcquireCall(bareLock, "a", ahead, b.set.MaxTTL), "an acquire with a stamp that is ahead")
 	r, _ := s.record(0, "x")

@@ -229,7 +229,7 @@ func TestAKilledHoldersSlotsGoToWaiters(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
 	machine := watchStalls(t)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	x := nodescript.NewSlots("x", 3)
 	for slot := range 3 {
 		b.says(nodescript.Granted, x.AcquireCall(slot, -1, "killed~nobody~"+fmt.Sprint(slot), b.now(), 2*time.Second, ""), "a free slot")

@@ -29,7 +29,7 @@ func (s *set) hears(t *testing.T, i int, client string) <-chan string {
 func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	s.hears(t, 0, "client")
 	writer := nodescript.NewOwner("a", "client", 1, []byte("random"))
 	reader := nodescript.ReaderOwner(nodescript.NewOwner("a", "client", 2, []byte("random")))
@@ -46,7 +46,7 @@ func TestALateRenewalOfADowngradedLeaseKeepsNoReaderOut(t *testing.T) {
 func TestUnlockAtEndsAnUnfinishedDowngrade(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 1)
-	b := s.wide(t, 0)
+	b := s.bare(t, 0)
 	writer := nodescript.NewOwner("a", "client", 1, []byte("random"))
 	reader := nodescript.ReaderOwner(nodescript.NewOwner("a", "client", 2, []byte("random")))
 	T := b.now()

@@ -15,11 +15,11 @@ import (
 
 // In these tests keys are deleted or taken and the holder does not know it.
 
-// The TTL is 3 s. The client renews after 1 s, and the lease is valid for 2.17 s. After a theft just after a renewal,
-// the holder learns of it at the next renewal, well before its deadline.
+// The TTL is 6 s. The lease is valid for 5.1 s, and the client renews after a third of that. After a theft just after a
+// renewal, the holder learns of it at the next renewal, well before its deadline.
 const (
-	theftTTL   = 3 * time.Second
-	oneRenewal = theftTTL/3 + time.Second // the second is slack for a busy machine
+	theftTTL   = 6 * time.Second
+	oneRenewal = theftTTL/3 + 1500*time.Millisecond // the rest is slack for a busy machine
 )
 
 type theft struct {
