@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/bits"
+	"strconv"
 
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 )
@@ -19,18 +20,21 @@ type standing struct {
 // overtaken checks at each grant that no client overtakes a waiter too often. It applies to every world. The majority
 // that grants shares a node with the majority whose queues contain the waiter, and that node reports the waiter. There
 // is one excuse: the waiter's place was not always on the same majority of nodes. This happens if the waiter got a
-// claim or was skipped, its client left, or a node forgot the place. The caller holds w.mu.
-func (w *world) overtaken(n *name, x *wait, owner string) {
+// claim or was skipped, its client left, or a node forgot the place. slot is the slot that was granted, -1 for a lock. It
+// overtakes no waiter that cannot use it. The caller holds w.mu.
+func (w *world) overtaken(n *name, x *wait, owner string, slot int) {
 	ticket, ok := nodescript.Ticket(owner)
 	if !ok {
 		return
 	}
-	stands, order := map[string]uint32{}, []string(nil)
+	stands, order, useless := map[string]uint32{}, []string(nil), map[string]bool{}
 	for i, s := range w.servers {
 		for _, o := range s.model.Queue(n.queue) {
+			k, _ := strconv.Atoi(o[:min(slotDigits, len(o))])
 			if o = n.waiter(o); o == "" {
 				continue
 			}
+			useless[o] = slot >= 0 && k <= slot
 			if stands[o] == 0 {
 				order = append(order, o)
 			}
@@ -52,7 +56,7 @@ func (w *world) overtaken(n *name, x *wait, owner string) {
 			continue
 		}
 		p.nodes &= stands[o]
-		if came, ok := nodescript.Ticket(o); !ok || came >= ticket {
+		if came, ok := nodescript.Ticket(o); !ok || came >= ticket || useless[o] {
 			continue
 		}
 		if nodescript.IsReader(o) && nodescript.IsReader(owner) {

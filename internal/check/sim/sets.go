@@ -124,7 +124,7 @@ func (w *world) grantedAll(x *wait, set *holdfast.LeaseSet, names []string, ttl 
 		} else {
 			first.also = append(first.also, l)
 		}
-		w.overtaken(w.names[name], x, l.lease.Owner())
+		w.overtaken(w.names[name], x, l.lease.Owner(), -1)
 	}
 	w.result.Tally.Outcomes[Granted]++
 	w.returned(x)

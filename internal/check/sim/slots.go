@@ -74,6 +74,14 @@ func (w *world) slotOf(x *wait, l lease) int {
 	return n.first + slot
 }
 
+// slot returns the number of the slot with this index, -1 if n is no semaphore.
+func (n *name) slot(index int) int {
+	if n.k == 0 {
+		return -1
+	}
+	return index - n.first
+}
+
 // k returns the number of slots that a call uses.
 func (w *world) k(h *host, op Op) int {
 	k := w.plan.Slots[op.Name]

@@ -156,7 +156,7 @@ func (w *world) granted(x *wait, lease lease, ttl time.Duration) *held {
 			w.served(n, x, now)
 		}
 		w.inTurn(n, x, lease.Owner(), now)
-		w.overtaken(n, x, lease.Owner())
+		w.overtaken(n, x, lease.Owner(), n.slot(name))
 	}
 	w.returned(x)
 	return l
