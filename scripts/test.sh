@@ -50,7 +50,7 @@ trap 'kill $computing 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 
 failed=0
 # shellcheck disable=SC2086
-go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 6 -skip "$virtual" $first || failed=1
+go test -vet=off -short -race -timeout 30m -toolexec "$low" -p 2 -parallel 4 -skip "$virtual" $first || failed=1
 wait $computing || failed=1
 cat "$log"
 exit $failed
