@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 var (
@@ -110,7 +112,7 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 
 // ended returns the error of a Run that ctx ended.
 func (e *Election) ended(ctx context.Context) error {
-	return fmt.Errorf("holdfast: election %q: %w", e.Name(), causeOf(ctx))
+	return fmt.Errorf("holdfast: election %q: %w", e.Name(), ending.Cause(ctx))
 }
 
 // outagePause is the time between two campaigns if the first one failed.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 )
@@ -90,12 +91,12 @@ func (e *HeldError) Error() string {
 	if h := e.Holder(); h.Own && !h.Shared {
 		said += " (a call with the context of its lease would share it)"
 	}
-	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + because(e.cause)
+	return fmt.Sprintf("%s %q: %s", nounFor(e.Slots), e.Name, said) + ending.Because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
 // cause.
-func (e *HeldError) Unwrap() []error { return facts(ErrHeld, e.cause) }
+func (e *HeldError) Unwrap() []error { return ending.Facts(ErrHeld, e.cause) }
 
 // UnavailableError has each node's reason for the lack of a quorum. It matches [ErrUnavailable].
 type UnavailableError struct {
@@ -123,7 +124,7 @@ func (e *UnavailableError) Error() string {
 		}
 		b.WriteString(sep + n.String())
 	}
-	b.WriteString(because(e.cause))
+	b.WriteString(ending.Because(e.cause))
 	if hint := e.Hint(); hint != "" {
 		b.WriteString(" (hint: " + hint + ")")
 	}
@@ -159,25 +160,11 @@ func (c *Client) trustCommand() string {
 
 // Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err
 // and cause.
-func (e *UnavailableError) Unwrap() []error { return facts(ErrUnavailable, e.cause) }
+func (e *UnavailableError) Unwrap() []error { return ending.Facts(ErrUnavailable, e.cause) }
 
-func because(cause error) string {
-	if cause == nil {
-		return ""
-	}
-	return " (waiting ended: " + cause.Error() + ")"
-}
-
-func facts(fact, cause error) []error {
-	if cause == nil {
-		return []error{fact}
-	}
-	return []error{fact, cause}
-}
-
-// ended returns the error of a wait that ctx ended. It has the evidence of the last attempt, and matches causeOf(ctx).
+// ended returns the error of a wait that ctx ended. It has the evidence of the last attempt, and matches ending.Cause(ctx).
 func ended(ctx context.Context, last error) error {
-	cause := causeOf(ctx)
+	cause := ending.Cause(ctx)
 	var held *HeldError
 	var un *UnavailableError
 	switch {
@@ -192,21 +179,6 @@ func ended(ctx context.Context, last error) error {
 	}
 	return cause
 }
-
-// causeOf returns the reason why ctx ended. The error has the text of the cause. It also matches ctx's Err, because a
-// caller that checks for context.Canceled does not know the cause that somebody else gave.
-func causeOf(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return contextError{err: err, cause: cause}
-}
-
-type contextError struct{ err, cause error }
-
-func (e contextError) Error() string   { return e.cause.Error() }
-func (e contextError) Unwrap() []error { return []error{e.err, e.cause} }
 
 // checkName returns the reason why name cannot be locked, or nil. The error matches ErrBadName.
 func checkName(name string) error {

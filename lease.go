@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/renewal"
 	"github.com/holdfast-go/holdfast/internal/core/waiting"
@@ -231,7 +232,7 @@ func (l *Lease) wrap(ctx context.Context, what string, err error) error {
 		err = l.client.unavailable(l.name, l.slots(), l.client.answers(l.record, none.Answers, nil))
 		doing = what // the error itself names the lock
 	case err == renewal.ErrUnknown:
-		err = causeOf(ctx)
+		err = ending.Cause(ctx)
 	}
 	if l.client.closed.Load() && !errors.Is(err, ErrLost) && !errors.Is(err, ErrReleased) {
 		err = fmt.Errorf("%w: %w", ErrClosed, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/events"
 	"github.com/holdfast-go/holdfast/internal/core/kind"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
@@ -195,7 +196,7 @@ func (m *Mutex) begin(ctx context.Context) error {
 	case m.bad != nil:
 		return m.bad
 	case ctx.Err() != nil && !m.client.closed.Load():
-		return fmt.Errorf("%s %q: %w", m.noun(), m.name, causeOf(ctx))
+		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ending.Cause(ctx))
 	case !m.client.enter():
 		return fmt.Errorf("%s %q: %w", m.noun(), m.name, ErrClosed)
 	}

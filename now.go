@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/nodescript"
 	"github.com/holdfast-go/holdfast/internal/core/quorum"
 )
@@ -29,7 +30,7 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 		return time.UnixMicro(us).UTC(), nil
 	}
 	if ctx.Err() != nil {
-		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", causeOf(ctx))
+		return time.Time{}, fmt.Errorf("holdfast: time of the nodes: %w", ending.Cause(ctx))
 	}
 	if answers == nil {
 		answers = make([]nodescript.Answer, c.fan.N())

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // tenure is a term of this process, from the grant of the lock until the end of its callback.
@@ -101,7 +103,7 @@ func (e *Election) Resign(ctx context.Context) error {
 		select {
 		case <-t.over:
 		case <-ctx.Done():
-			return fmt.Errorf("holdfast: resign from election %q: %w", e.Name(), causeOf(ctx))
+			return fmt.Errorf("holdfast: resign from election %q: %w", e.Name(), ending.Cause(ctx))
 		}
 		if t.err != nil {
 			return t.err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -73,7 +74,7 @@ func (c *Client) bid(ctx context.Context, name string) (*hold, error) {
 			}
 		case <-ctx.Done():
 			c.background(func() { a.undo(answers) })
-			return nil, causeOf(ctx)
+			return nil, ending.Cause(ctx)
 		}
 		if yes >= c.quorum {
 			h := newHold(a, token)

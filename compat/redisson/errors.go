@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/internal/core/printable"
 )
 
@@ -60,12 +61,12 @@ func (e *HeldError) Error() string {
 	case e.ExpiresIn > 0:
 		fmt.Fprintf(&b, " for up to %s", e.ExpiresIn)
 	}
-	return b.String() + because(e.cause)
+	return b.String() + ending.Because(e.cause)
 }
 
 // Unwrap makes the error match ErrHeld. If the context ended the wait, the error also matches the context's Err and
 // cause.
-func (e *HeldError) Unwrap() []error { return facts(holdfast.ErrHeld, e.cause) }
+func (e *HeldError) Unwrap() []error { return ending.Facts(holdfast.ErrHeld, e.cause) }
 
 // KindError describes a key that is no lock of Redisson. It matches [ErrWrongKind].
 type KindError struct {
@@ -128,30 +129,16 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("lock %q: no majority of %d node(s) answered: %s", e.Name, len(e.Nodes), strings.Join(e.Nodes, "; ")) + because(e.cause)
+	return fmt.Sprintf("lock %q: no majority of %d node(s) answered: %s", e.Name, len(e.Nodes), strings.Join(e.Nodes, "; ")) + ending.Because(e.cause)
 }
 
 // Unwrap makes the error match ErrUnavailable. If the context ended the wait, the error also matches the context's Err
 // and cause.
-func (e *UnavailableError) Unwrap() []error { return facts(holdfast.ErrUnavailable, e.cause) }
-
-func because(cause error) string {
-	if cause == nil {
-		return ""
-	}
-	return " (waiting ended: " + cause.Error() + ")"
-}
-
-func facts(fact, cause error) []error {
-	if cause == nil {
-		return []error{fact}
-	}
-	return []error{fact, cause}
-}
+func (e *UnavailableError) Unwrap() []error { return ending.Facts(holdfast.ErrUnavailable, e.cause) }
 
 // ended returns the error of a wait that ctx ended. It has the evidence of the last attempt.
 func ended(ctx context.Context, last error) error {
-	cause := causeOf(ctx)
+	cause := ending.Cause(ctx)
 	var held *HeldError
 	var un *UnavailableError
 	switch {
@@ -166,21 +153,3 @@ func ended(ctx context.Context, last error) error {
 	}
 	return cause
 }
-
-// causeOf returns the reason why ctx ended. It matches both ctx's Err and its cause.
-func causeOf(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return bothErrors{text: cause, all: []error{err, cause}}
-}
-
-// bothErrors has the text of one error and matches all of them.
-type bothErrors struct {
-	text error
-	all  []error
-}
-
-func (e bothErrors) Error() string   { return e.text.Error() }
-func (e bothErrors) Unwrap() []error { return e.all }

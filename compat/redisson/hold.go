@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/internal/core/clock"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 	"github.com/holdfast-go/holdfast/node"
 )
 
@@ -107,7 +108,7 @@ func (h *hold) renew(ctx context.Context) error {
 	case <-h.ended:
 		return h.cause()
 	case <-ctx.Done():
-		return causeOf(ctx)
+		return ending.Cause(ctx)
 	}
 	result := make(chan error, 1)
 	h.client.background(func() {
@@ -118,7 +119,7 @@ func (h *hold) renew(ctx context.Context) error {
 	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return causeOf(ctx)
+		return ending.Cause(ctx)
 	}
 }
 
@@ -243,7 +244,7 @@ func (h *hold) release(ctx context.Context, why error) error {
 				no++
 			}
 		case <-ctx.Done():
-			return causeOf(ctx)
+			return ending.Cause(ctx)
 		}
 		if yes >= c.quorum {
 			return nil

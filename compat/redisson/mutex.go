@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/core/ending"
 )
 
 // Mutex is a name that can be locked. It has no state: a program may make a new one for every use, and many goroutines
@@ -54,7 +55,7 @@ func (m *Mutex) begin(ctx context.Context, wait bool) (*Lease, error) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, causeOf(ctx)
+		return nil, ending.Cause(ctx)
 	}
 	if outer, ok := FromContext(ctx); ok && outer.hold.client == c && outer.hold.name == m.name {
 		return outer.nested(ctx, wait)
@@ -97,7 +98,7 @@ func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context)
 	}
 	work, cancel := context.WithCancelCause(l.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(causeOf(ctx)) })()
+	defer context.AfterFunc(ctx, func() { cancel(ending.Cause(ctx)) })()
 	defer func() { // also after a panic
 		end := l.hold.cause()
 		if unlock := l.Unlock(context.WithoutCancel(ctx)); end == nil && errors.Is(unlock, holdfast.ErrLost) {

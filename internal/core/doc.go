@@ -6,6 +6,7 @@
 //	clock        a steady clock that also counts the time of a suspension
 //	environment  a client's clock and random numbers; a simulation supplies its own
 //	printable    makes text from nodes safe for terminals and logs
+//	ending       errors of waits that a context ended
 //	async        functions that may block, away from goroutines with deadlines
 //	nodescript   one node: keys, records, Lua scripts, their calls and answers
 //	quorum       several nodes: what their answers mean together. No I/O
