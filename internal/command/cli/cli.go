@@ -183,4 +183,14 @@ func none(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// one returns the Args of a command that takes one argument. what is the noun for the argument.
+func one(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage(fmt.Errorf("%s needs one %s, but was given %d", cmd.Name(), what, len(args)), "the form is holdfast "+cmd.Use)
+		}
+		return nil
+	}
+}
+
 func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

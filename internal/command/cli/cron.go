@@ -72,12 +72,7 @@ func (a *app) cron() *cobra.Command {
 		Short:   "Run the jobs of a file, each tick on one machine of a fleet",
 		Long:    cronHelp,
 		Example: "  holdfast cron --check /etc/holdfast/jobs\n  holdfast cron /etc/holdfast/jobs",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage(fmt.Errorf("cron needs one file, but was given %d", len(args)), "the form is holdfast cron FILE")
-			}
-			return nil
-		},
+		Args:    one("file"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			jobs, err := readCrontab(args[0])

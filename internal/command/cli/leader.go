@@ -36,12 +36,7 @@ func (a *app) leader() *cobra.Command {
 		Short:   "Show the leader of an election",
 		Long:    leaderHelp,
 		Example: "  holdfast leader db-writer\n  holdfast leader --watch --json db-writer",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage(fmt.Errorf("leader needs one name, but was given %d", len(args)), "the form is holdfast leader NAME")
-			}
-			return nil
-		},
+		Args:    one("name"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withNodes(func(client *holdfast.Client) error {

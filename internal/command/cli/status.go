@@ -35,12 +35,7 @@ If NAME is a job, status also shows its last run as holdfast jobs does: the tick
 the state, the machine, the error and the next tick.
 
 With --slots K it shows the holder of each slot of the semaphore NAME.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage(fmt.Errorf("status needs one name, but was given %d", len(args)), "the form is holdfast status NAME")
-			}
-			return nil
-		},
+		Args:    one("name"),
 		PreRunE: a.configure,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := a.settings.open(a.talker, nil)
