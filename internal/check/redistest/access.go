@@ -3,13 +3,10 @@ package redistest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -69,36 +66,6 @@ func (s *Server) dial() *redis.Client {
 		Addr: s.Addr(), Password: s.cfg.password, Protocol: 2, DisableIdentity: true,
 		MaxRetries: -1, DialerRetries: 1, PoolSize: 4,
 	})
-}
-
-var handedOut = struct {
-	sync.Mutex
-	ports map[int]bool
-}{ports: map[int]bool{}}
-
-// freePort returns a free port below the ephemeral range. Inside that range, the kernel may give the port of a killed
-// server to an outgoing connection. A connection that dials its own port may even be connected to itself.
-//
-// freePort does not return a port a second time. The port of a killed server is free until the server is back. A caller
-// of that port must not reach another server.
-func freePort() int {
-	handedOut.Lock()
-	defer handedOut.Unlock()
-	if len(handedOut.ports) > 9000 { // when a process starts so many servers, the first ones are gone
-		clear(handedOut.ports)
-	}
-	for {
-		port := 20000 + rand.IntN(12000)
-		if handedOut.ports[port] {
-			continue
-		}
-		handedOut.ports[port] = true
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
 }
 
 // Eventually polls ok until it is true. It fails the test if that takes longer than within. Its pause is a twentieth of
