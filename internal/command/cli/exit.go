@@ -47,7 +47,7 @@ and with 75 inside a holdfast run or lead of the same name. If the leadership is
 lost, it campaigns again. holdfast leader exits with 75 if nobody leads.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
-answered (status, leader,
+answered (status, list, leader,
 jobs, bench) or votes (nodes, bench). holdfast bench also exits
 with 75 if somebody else took one of its names, with 76 if a lock was lost, and
 with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was

@@ -79,6 +79,11 @@ func nameOf(key string) (name string, ok bool) {
 	return name, RecordKey(name) == key && CheckName(name) == nil
 }
 
+// NameOfValue returns the name that has this key of a value.
+func NameOfValue(key string) (name string, ok bool) {
+	return nameOf(strings.TrimSuffix(key, valueExtra))
+}
+
 // QueueKey returns the key of the queue that belongs to a record.
 func QueueKey(record string) string { return record + queueExtra }
 

@@ -67,12 +67,18 @@ var longest = strconv.Itoa(MostRecord)
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
 	inspectText = sync.OnceValue(func() string {
-		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
-			"@LISTED@", strconv.Itoa(MostListed)).Replace(strings.ReplaceAll(text("inspect"), "@READERS@", text("readers")))
+		return viewing("inspect")
 	})
 	peersText = sync.OnceValue(func() string { return strings.ReplaceAll(text("peers"), "@CLAMP@", clamp) })
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
 )
+
+// viewing returns the text of a script that has the part view.
+func viewing(name string) string {
+	s := strings.ReplaceAll(strings.ReplaceAll(text(name), "@VIEW@", text("view")), "@READERS@", text("readers"))
+	return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
+		"@LISTED@", strconv.Itoa(MostListed), "@FEWER@", strconv.Itoa(MostNamed), "@HEADOFVALUE@", strconv.Itoa(HeadOfValue)).Replace(s)
+}
 
 // HelloText returns the text of hello.
 func HelloText() string { return helloText() }
