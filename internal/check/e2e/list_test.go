@@ -265,7 +265,16 @@ func (s *set) whenScanning(i int, f func()) *holdfast.Client {
 // only moves the records of a name to the nodes which, and returns a function that gives one to another node, as a
 // renewal does.
 func (s *set) only(name string, which ...int) (repair func(i int)) {
+	s.t.Helper()
 	key := nodescript.RecordKey(name)
+	redistest.Eventually(s.t, 10*time.Second, "all nodes to have the lock", func() bool {
+		for i := range s.servers {
+			if _, ok := s.record(i, name); !ok {
+				return false
+			}
+		}
+		return true
+	})
 	record := s.servers[which[0]].MustDo(s.t, "GET", key)
 	for i, srv := range s.servers {
 		if !slices.Contains(which, i) {
