@@ -96,11 +96,13 @@ func TestAnOperatorTakesLocksAway(t *testing.T) {
 					last = h.lease.Fence()
 					if cause := context.Cause(h.lease.Context()); cause != nil {
 						t.Errorf("%s: a holder that nobody took the lock from lost it: %v", name, cause)
+						close(h.over)
 						return
 					}
 					u, err := operator.Admin().Unlock(ctx, name, holdfast.UnlockOptions{Owners: []string{h.lease.Owner()}})
 					if err != nil || len(u.Holders) != 1 || u.Holders[0].Fence != last {
 						t.Errorf("%s: %+v, %v", name, u, err)
+						close(h.over)
 						return
 					}
 					over := make(chan struct{})

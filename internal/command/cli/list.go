@@ -142,7 +142,9 @@ func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOp
 }
 
 func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
-	slices.SortFunc(group, func(a, b *holdfast.NameStatus) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot)) })
+	slices.SortFunc(group, func(a, b *holdfast.NameStatus) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot))
+	})
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	if first {
 		fmt.Fprintln(w, "NAME\tKIND\tHOLDER\tSINCE\tUNTIL\tWAITERS\tFENCE\tNODES")
