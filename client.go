@@ -165,7 +165,8 @@ func (c *Client) awaitTaking() {
 // because they would collide with keys of Holdfast or would split a name's keys in Redis Cluster:
 //
 //   - a name that begins with "holdfast:node"
-//   - a name that ends in ":holdfast", ":holdfast:queue", ":holdfast:readers" or ":holdfast:value"
+//   - a name that ends in ":holdfast", ":holdfast:queue", ":holdfast:readers", ":holdfast:value" or
+//     ":holdfast:forced"
 //   - a name with a { that has no }, or with a } that has no {
 //   - a name whose first { is directly followed by }
 //

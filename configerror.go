@@ -34,4 +34,4 @@ func (e *ConfigError) Named(name func(field string) string) string {
 func (e *ConfigError) Unwrap() error { return errors.Unwrap(fmt.Errorf(e.format, e.args...)) }
 
 // configFields are the fields that errors name.
-var configFields = []string{"Nodes", "TTL", "MaxTTL", "Window", "NodeTimeout", "RetryDelay", "PollGap", "Private", "Cluster", "Label", "Prefix"}
+var configFields = []string{"Nodes", "TTL", "MaxTTL", "Window", "NodeTimeout", "RetryDelay", "PollGap", "Private", "Cluster", "Label", "Prefix", "Rate", "OlderThan", "Kind", "Pattern"}

@@ -97,6 +97,11 @@
 // leader that resigns has stopped before the next term begins. [Election.Observe] shows the leader, the value that it
 // published, and each vacancy.
 //
+// # Operating
+//
+// [Client.Status] shows the holder of one lock, and [Client.List] lists all locks, their holders and waiters. The calls
+// that change something are those of [Client.Admin].
+//
 // # Several locks
 //
 // [Client.LockAll] takes several locks or none. It sorts the names, so that two callers cannot wait for each other for

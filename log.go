@@ -27,6 +27,9 @@ func (c *Client) logs() {
 	c.events.On(events.Unconfirmed, func(e *events.Event) {
 		log.Warn("lock not given back on a majority; it ends with its TTL", "name", c.unprefixed(e.Name))
 	})
+	c.events.On(events.Forced, func(e *events.Event) {
+		log.Warn("lock taken away by an operator", "name", c.unprefixed(e.Name), "owner", e.Owner, "token", e.Token, "by", c.config.Label)
+	})
 	c.events.On(events.Dropped, func(e *events.Event) {
 		log.Warn("a lease was dropped without Unlock; it stays held and is renewed until the client is closed",
 			"name", c.unprefixed(e.Name), "owner", e.Owner, "token", e.Token)

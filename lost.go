@@ -2,6 +2,7 @@ package holdfast
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/internal/core/kind"
@@ -22,6 +23,10 @@ type LostError struct {
 	// Gone is true if a majority of the nodes answered that they did not have the lease any more. Somebody took or
 	// deleted it, or the nodes lost their memory. Otherwise the deadline passed before a majority renewed the lease.
 	Gone bool
+
+	// Forced is true if an operator ended the lease: see [Admin.Unlock]. Gone is true then, too. Owner is the present
+	// owner, if there is one.
+	Forced bool
 
 	client  *Client
 	record  string // the key of its record
@@ -44,6 +49,11 @@ func (e *LostError) Error() string {
 func (e *LostError) why() string {
 	why := "its deadline passed before a majority of the nodes renewed it"
 	switch {
+	case e.Forced:
+		why = "an operator took it away"
+		if e.Owner != "" {
+			why += "; it is now held by " + Holder{Owner: e.Owner, Foreign: e.Foreign}.String()
+		}
 	case e.Foreign:
 		why = "taken by " + Holder{Foreign: true, Owner: e.Owner}.String()
 	case e.Owner != "":
@@ -79,6 +89,9 @@ func (c *Client) lost(l *renewal.Lease, why *renewal.LostError) error {
 	}
 	if why.Gone {
 		e.Owner, e.Foreign = taker(why.Answers)
+		e.Forced = slices.ContainsFunc(why.Answers, func(a nodescript.Answer) bool {
+			return a.Verdict == nodescript.Lost && a.Cause == nodescript.Forced
+		})
 	}
 	return e
 }

@@ -110,6 +110,9 @@ const (
 	CauseCopy     Cause = "copy"     // it or the node Value is a copy of the other
 )
 
+// CauseForced is the cause of [ReasonLost] if an operator has ended the lease: see [Admin.Unlock].
+const CauseForced Cause = "forced"
+
 // CauseType is the cause of [ReasonCorrupt] if a key of the name is of another type, such as a hash.
 const CauseType Cause = "type"
 

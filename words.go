@@ -36,6 +36,13 @@ func (n NodeAnswer) said() string {
 	case ReasonOffered:
 		return "held for " + nodescript.Label(n.Owner) + n.forHowLong()
 	case ReasonLost:
+		if n.Cause == CauseForced {
+			s := causeWords[CauseForced]
+			if n.Owner != "" {
+				s += ", now held " + byWhom(n.Owner, false)
+			}
+			return s
+		}
 		if n.Owner == "" && !n.Foreign {
 			return "the lease is gone"
 		}
@@ -169,7 +176,7 @@ var causeWords = map[Cause]string{
 	CauseInexact: "the nodes' clocks are known too badly", CauseUnread: "the nodes' clocks were not read for too long",
 	CauseMoved: "the clocks of a majority moved",
 
-	CauseType: "a key of the name is of another type",
+	CauseType: "a key of the name is of another type", CauseForced: "an operator took it away",
 }
 
 func (n NodeAnswer) settings() string {

@@ -42,6 +42,7 @@ var publicCauses = map[Reason][]Cause{
 	ReasonUnfit:         {CauseRole, CauseCluster, CausePolicy, CauseVersion, CauseAppendfsync, CauseRewrite},
 	ReasonMisconfigured: {CauseSettings, CauseStranger, CauseCopy},
 	ReasonCorrupt:       {CauseType},
+	ReasonLost:          {CauseForced},
 	ReasonUnsettled:     {CauseMinority, CauseFar, CauseInexact, CauseUnread, CauseMoved},
 }
 

@@ -58,6 +58,15 @@ type Sharded interface {
 	ListenShard(ctx context.Context, channel string, on func(message string)) error
 }
 
+// Commander is a [Node] that can send any command. Holdfast needs it for the calls of an operator only: it lists locks by
+// scripts that the server keeps from writing (EVAL_RO), and it examines servers. A node without this interface runs the
+// scripts of a list by EVAL.
+type Commander interface {
+	// Do sends one command. The reply is a text or a number, as the reply to a script. Any other type of reply is an
+	// error. Do never sends a command twice.
+	Do(ctx context.Context, command ...string) Reply
+}
+
 // Call is one script to run on one node.
 type Call struct {
 	// SHA is the script's SHA-1 digest in lower-case hexadecimal. Eval ignores it.

@@ -107,6 +107,22 @@ func (n *redisNode) Setting(ctx context.Context, name string) node.Reply {
 	return reply
 }
 
+// Do implements [node.Commander].
+func (n *redisNode) Do(ctx context.Context, command ...string) node.Reply {
+	args := make([]any, len(command))
+	for i, a := range command {
+		args[i] = a
+	}
+	c := redis.NewCmd(ctx, args...)
+	reply, err := run(ctx, n, func(within context.Context) node.Reply {
+		return n.pipe(ctx, within, n.client, []*redis.Cmd{c})[0]
+	})
+	if err != nil {
+		return node.Reply{Err: err}
+	}
+	return reply
+}
+
 // script makes one command. go-redis gets pointers to strings, which saves an allocation for each argument. script
 // copies the strings, because go-redis may still read them after the call was given up and its caller has continued.
 func script(ctx context.Context, name, body string, c *node.Call) *redis.Cmd {

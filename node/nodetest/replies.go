@@ -216,3 +216,45 @@ func (s suite) settingsAreTold(t *testing.T) {
 		t.Errorf("a user who may not ask got %q, %v", r.Value, r.Err)
 	}
 }
+
+// anyCommand runs a driver's Do, if it has one.
+func (s suite) anyCommand(t *testing.T) {
+	server, n := s.start(t)
+	c, ok := n.(node.Commander)
+	if !ok {
+		t.Log("the driver sends no commands")
+		return
+	}
+	const binary = "\x00\xff\r\n"
+	ctx := within(t, patience)
+	for _, do := range []struct {
+		command []string
+		want    string
+	}{
+		{[]string{"PING"}, "PONG"},
+		{[]string{"SET", "k", binary}, "OK"},
+		{[]string{"EVAL_RO", "return redis.call('GET', KEYS[1])", "1", "k"}, binary},
+		{[]string{"EVAL_RO", "return ARGV[1]", "0", ""}, ""},
+		{[]string{"EXISTS", "k"}, "1"},
+		{[]string{"GET", "none"}, ""},
+		{[]string{"ACL", "WHOAMI"}, "default"},
+	} {
+		if r := c.Do(ctx, do.command...); r.Err != nil || r.Value != do.want {
+			t.Errorf("%q: %q, %v; want %q", do.command, r.Value, r.Err, do.want)
+		}
+	}
+	wantCode(t, "a write of EVAL_RO", c.Do(ctx, "EVAL_RO", "return redis.call('DEL', KEYS[1])", "1", "k").Err, node.Generic)
+	wantCode(t, "no command", c.Do(ctx, "NOSUCHCOMMAND").Err, node.Generic)
+	if r := c.Do(ctx, "COMMAND", "LIST"); r.Err == nil {
+		t.Errorf("a list as a reply: %q, want an error", r.Value)
+	}
+	server.Freeze()
+	defer server.Thaw()
+	if r := c.Do(within(t, short), "PING"); !node.Timeout(r.Err) {
+		t.Errorf("a frozen server: %q, %v; want a timeout", r.Value, r.Err)
+	}
+	n.Close()
+	if r := c.Do(within(t, patience), "PING"); !errors.Is(r.Err, node.ErrClosed) {
+		t.Errorf("a closed node: %q, %v", r.Value, r.Err)
+	}
+}

@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 		{"MaxCallsAreSentAtOnce", s.maxCallsAreSentAtOnce},
 		{"SocketAndDatabase", s.socketAndDatabase},
 		{"SettingsAreToldWhereTheDriverCan", s.settingsAreTold},
+		{"AnyCommandWhereTheDriverCan", s.anyCommand},
 		{"AddrHasNoPassword", s.addrHasNoPassword},
 
 		{"NOSCRIPT", s.noScript},

@@ -107,6 +107,18 @@ func (n *Node) Setting(ctx context.Context, name string) node.Reply {
 	return node.Reply{Value: all[name], Err: err}
 }
 
+// Do implements [node.Commander].
+func (n *Node) Do(ctx context.Context, command ...string) node.Reply {
+	b := newBatch()
+	defer b.recycle()
+	b.add(builder.Arbitrary(command...).Build())
+	results, err := n.send(ctx, b)
+	if err != nil {
+		return node.Reply{Err: err}
+	}
+	return n.reply(ctx, results[0])
+}
+
 // send runs the commands in one pipeline. An error applies to all commands, and means that nothing was sent.
 func (n *Node) send(ctx context.Context, b *batch) ([]rueidis.RedisResult, error) {
 	l, err := n.take(ctx)

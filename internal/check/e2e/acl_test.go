@@ -107,6 +107,11 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	if names, err := s.client(as).NamesWithValue(t.Context()); len(names) != 1 || err != nil {
 		t.Errorf("names with a value: %q, %v", names, err)
 	}
+	for _, driver := range []func(*holdfast.Config){as, byGoRedis} {
+		if got := listed(t, s.client(driver), holdfast.ListOptions{}); len(got) == 0 || got["valued"] == nil {
+			t.Errorf("listed %v", got)
+		}
+	}
 	for _, srv := range s.servers {
 		if log, err := srv.Do("ACL", "LOG"); err != nil || len(log.([]any)) > 0 {
 			t.Errorf("the server refused: %v, %v", log, err)

@@ -37,7 +37,7 @@ const (
 
 // mutants returns the whole list.
 func mutants() []mutant {
-	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson)
+	return slices.Concat(onNodes, inReaders, admissions, inClients, inMembers, inHandles, inSets, ofSlots, inSharing, ofFences, ofValues, ofJobs, ofElections, ofRedisson, byOperators)
 }
 
 // onNodes are weakenings of a voting node.
@@ -181,7 +181,7 @@ var admissions = []mutant{{
 	old: "case idle == \"yes\":", new: "case idle == \"never\":",
 	pkg: e2ePkg, check: "TestANodeThatIsNotAsDurableAsDeclaredIsRefused", says: "want \"no-appendfsync",
 }, {
-	name: "the guard outlives a record that a leap took", promise: memory, file: lua + "inspect.lua",
+	name: "the guard outlives a record that a leap took", promise: memory, file: lua + "view.lua",
 	old: "redis.pcall('GET', 'holdfast:node') -- before the record: see hello", new: "nil",
 	pkg: e2ePkg, check: "TestNothingReadsARecordThatALeapTookBeforeTheGuard", says: "the guard is there",
 }, {

@@ -63,6 +63,8 @@ var answers = []string{
 	"release D", "release F", "release C", "leave D", "leave L", "refresh R", "refresh O", "refresh N",
 	"admit R", "admit O", "admit M", "admit U", "admit Q new", "admit Q guard",
 	"admit Q vouched", "admit C", "trust R", "trust V",
+	"force of release D", "force of release F", "force of release-shared D", "force of release-shared F", "force hands on",
+	"extend Lx", "extend-shared Lx",
 	"peers P", "peers O", "peers M", "peers strangers",
 }
 

@@ -7,6 +7,7 @@
 //	lease.go      acquire, extend
 //	register.go   load, store: the value of a name
 //	release.go    release, leave, quit
+//	force.go      the release of an operator
 //	queue.go      waiters, hand-offs, and their listeners
 //	admission.go  hello, admit, refresh, inspect
 //	outside.go    events outside the protocol: foreign commands, flushes, restarts

@@ -248,6 +248,9 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	if !here && old.Owner != "" {
 		leased = max(leased, old.Token) // its grant may have been a lease
 	}
+	if !here && old.there && !old.corrupt && n.forced(c, owner) {
+		return "Lx" + otherThan(owner, old.Owner), nil
+	}
 	var r readers
 	var grants []reader
 	granted := old.live(now) && old.Owner != owner && old.Token != 0
@@ -306,6 +309,14 @@ func (n *Node) extend(s script, c node.Call) (string, error) {
 	}
 	n.setText(c.Keys[0], is.String(), stays(s))
 	return answer, nil
+}
+
+// otherThan returns the present owner, "" if it is the caller itself.
+func otherThan(owner, present string) string {
+	if present == owner {
+		return ""
+	}
+	return present
 }
 
 // wantBack gives a lease that cannot be repaired yet the first place of the queue. It also tells the owners of the

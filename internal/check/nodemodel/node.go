@@ -43,6 +43,7 @@ type Node struct {
 	loaded    map[string]script // by digest
 	runs      []string          // every run id so far
 	made      map[made]*nodescript.Scripts
+	forces    map[string]string // texts by which an operator ends a lease
 	listeners []*listener
 	news      []func() // published by the present call
 	closed    bool
@@ -79,7 +80,7 @@ func New(addr string, clock func() int64, info Info, configs ...nodescript.Confi
 	challenges := 0
 	n.Challenge = func() string { challenges++; return fmt.Sprintf("%040x", challenges) }
 	n.forget()
-	n.runs, n.made = []string{info.Run}, map[made]*nodescript.Scripts{}
+	n.runs, n.made, n.forces = []string{info.Run}, map[made]*nodescript.Scripts{}, map[string]string{}
 	return n
 }
 
@@ -111,7 +112,7 @@ func (n *Node) EvalSHA(ctx context.Context, calls []node.Call) []node.Reply {
 	return replies
 }
 
-// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust and admit. A node whose memory is full
+// Eval implements [node.Node]. It knows the texts of hello, inspect, peers, trust, admit and force. A node whose memory is full
 // refuses only trust. It loads the scripts in load directly after the answer. Use [Node.Load] if time passes in between.
 func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...string) node.Reply {
 	if err := ctx.Err(); err != nil {
@@ -136,6 +137,10 @@ func (n *Node) Eval(ctx context.Context, text string, c node.Call, load ...strin
 					return n.admit(config, run, c)
 				}
 			}
+		}
+		if s, ok := n.forcing(text); ok {
+			defer func(full bool) { n.Full = full }(n.Full) // see wrote
+			return n.force(s, c)
 		}
 		return "", unknown
 	})

@@ -37,7 +37,7 @@ var universe = func() []string {
 	keys := []string{nodescript.GuardKey, nodescript.AdmissionKey, nodescript.KeptKey, nodescript.PeersKey, nodescript.TrustKey}
 	for _, n := range names {
 		key := nodescript.RecordKey(n)
-		keys = append(keys, n, key, queueKey(key), nodescript.ReadersKey(key), nodescript.ValueKey(key))
+		keys = append(keys, n, key, queueKey(key), nodescript.ReadersKey(key), nodescript.ValueKey(key), nodescript.ForcedKey(key))
 	}
 	return keys
 }()
@@ -173,6 +173,9 @@ func (g *generator) next() operation {
 	}
 	if g.IntN(60) == 0 || g.w.values && g.IntN(2) == 0 {
 		return g.value()
+	}
+	if g.IntN(50) == 0 {
+		return g.force()
 	}
 	if g.IntN(5) == 0 {
 		return g.shared()

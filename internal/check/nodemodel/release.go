@@ -33,8 +33,9 @@ func (n *Node) release(s script, c node.Call) (string, error) {
 	if mine {
 		tomb = max(tomb, old.Token+1)
 	}
-	if c.Args[3] == "0" && (mine || tomb == above) {
-		// A lease ends itself and all earlier leases: this node repairs none of them any more.
+	if c.Args[3] == "0" && (mine || tomb == above && !n.forced(c, owner)) {
+		// A lease ends itself and all earlier leases: this node repairs none of them any more. If an operator has ended
+		// the lease before, a later lease may have a token below the stamps of this release.
 		leased = max(leased, tomb)
 	}
 	tomb = max(tomb, old.Seen)

@@ -217,6 +217,8 @@ func (n *Node) extendShared(s script, c node.Call) (string, error) {
 	switch {
 	case !old.there && n.evicted():
 		return "N", nil
+	case old.there && !here && n.forced(c, owner):
+		return "Lx" + otherThan(owner, old.Owner), nil
 	case old.live(now) && old.Token != 0:
 		if old.Leased <= T && now <= last {
 			n.wantBack(c, old.stored, owner, T, []reader{{owner: old.Owner, token: old.Token, expiry: old.Expiry}})

@@ -23,6 +23,7 @@ var slotAnswers = []string{
 	"acquireslot G0", "acquireslot G1", "acquireslot S", "acquireslot P", "acquireslot O", "acquireslot N", "acquireslot C", "acquireslot Hl", "acquireslot Hc",
 	"releaseslot D", "releaseslot F", "releaseslot C", "acquireslot offers", "acquireslot is full", "acquireslot joins", "acquireslot claims",
 	"acquireslot exchanges", "acquireslot hands on", "releaseslot hands on", "extend E", "extend R", "extend Ll", "extend Lg", "leave D", "acquireslot passes",
+	"force of releaseslot D", "force of releaseslot F", "extend Lx",
 }
 
 // TestServerDoesWhatTheModelSaysOfSlots is TestServerDoesWhatTheModelSays for semaphores.
@@ -33,7 +34,7 @@ func TestServerDoesWhatTheModelSaysOfSlots(t *testing.T) {
 	for _, s := range semaphores {
 		universe = append(universe, nodescript.SlotsQueueKey(s.Name))
 		for slot := range s.K {
-			universe = append(universe, nodescript.SlotKey(s.Name, slot), queueKey(nodescript.SlotKey(s.Name, slot)))
+			universe = append(universe, nodescript.SlotKey(s.Name, slot), queueKey(nodescript.SlotKey(s.Name, slot)), nodescript.ForcedKey(nodescript.SlotKey(s.Name, slot)))
 		}
 	}
 	first := *seed
@@ -128,6 +129,12 @@ func (g *slotGenerator) next() operation {
 	}
 	s := pick(&g.generator, semaphores...)
 	slot := g.slot(s)
+	if g.IntN(40) == 0 {
+		owner, T := g.holder(s, slot)
+		g.then = append(g.then, pick(&g.generator, g.slotScript(s.ReleaseCall(slot, owner, inRange(g.stamp()), true)),
+			g.slotScript(nodescript.ExtendCall(s.Lock(slot), owner, T, g.stamp(), g.w.now+2_000_000, g.ttl(), time.Duration(W)*time.Microsecond))))
+		return g.forceOf(s.ForceCall(slot, owner, T))
+	}
 	switch p := g.IntN(100); {
 	case p < 45:
 		return g.acquire(s, slot)

@@ -169,8 +169,8 @@ var weakenings = []struct{ what, from, to string }{
 	{"private locks that travel together are none", "keys == 2 and KEYS[k + 2] or nil", "KEYS[k + 2]"},
 	{"an error that is told as a refusal", "said = 'X' ..", "said = 'S' .."},
 	{"what never won ends the lease of another", "if never == '0' and ends > leased and", "if ends > leased and"},
-	{"a lease ends none before it", "if never == '0' and ends > leased and (mine or ends == above) then leased = ends end", ""},
-	{"a clock far behind ends leases", "ends > leased and (mine or ends == above)", "ends > leased"},
+	{"a lease ends none before it", "if never == '0' and ends > leased and (mine or ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]) then leased = ends end", ""},
+	{"a clock far behind ends leases", "(mine or ends == above and not", "(mine or not"},
 	{"a lease that was given back as usual ends none before it", "'000000000000000000000000000000000' .. leased)", "'000000000000000000000000000000000')"},
 	{"a lease that this node did not have can be repaired here after its release", "or leased > sub(old, 50, 65) then", "then"},
 	{"a tombstone on another's record forgets the lease it ends", "sub(old, 17, 49) .. leased .. sub(old, 66)", "sub(old, 17)"},
@@ -240,6 +240,10 @@ var weakenings = []struct{ what, from, to string }{
 	{"evicted readers never were", "call('DEL', 'holdfast:node')\ncall('SETRANGE', key, '48', flag - 2)", "call('SETRANGE', key, '48', flag - 2)"},
 	{"a writer that leaves the queue wakes no reader", "handoff(tomb, leased, tomb, true, true)", ""},
 	{"a reader that takes its claim wakes no other", "handoff(seen, leased, seen, true, true)", ""},
+	{"a renewal after an operator's release locks again", "if redis.pcall('HMGET', key .. ':forced', owner)[1] then", "if false then"},
+	{"a late release after an operator's release ends the next lease", "ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]", "ends == above"},
+	{"an operator's release notes no owner", "call('HSET', notes, owner, highest)", ""},
+	{"the note of an operator's release stays for ever", "call('PEXPIRE', notes, '7420500')", ""},
 }
 
 // worlds limits the search for one mistake, which stops at the first difference. A change of the random draws changes

@@ -7,7 +7,9 @@ import "errors"
 const (
 	exitOK            = 0
 	exitBroken        = 1   // demo: a promise was broken; dev: it could not start
-	exitDeclined      = 1   // nodes trust: the answer was no
+	exitDeclined      = 1   // nodes trust, unlock: the answer was no
+	exitWarn          = 1   // doctor: the worst finding is warn
+	exitBad           = 2   // doctor: a finding is bad
 	exitUsage         = 64  // EX_USAGE: a flag, an argument or an environment variable is wrong
 	exitUnavailable   = 69  // EX_UNAVAILABLE: no quorum of the nodes
 	exitInternal      = 70  // EX_SOFTWARE: anything else
@@ -47,12 +49,13 @@ and with 75 inside a holdfast run or lead of the same name. If the leadership is
 lost, it campaigns again. holdfast leader exits with 75 if nobody leads.
 
 The other commands exit with 0, with 64 as above, and with 69 if no quorum
-answered (status, leader,
-jobs, bench) or votes (nodes, bench). holdfast bench also exits
+answered (status, list, unlock, leader, jobs, bench) or votes (nodes, bench).
+holdfast unlock exits with 75 if another has the lock. holdfast bench also exits
 with 75 if somebody else took one of its names, with 76 if a lock was lost, and
 with 128+n if signal n ended it. holdfast demo exits with 1 if a promise was
-broken, holdfast dev if it could not start, and holdfast nodes trust if its
-question was answered with no.`
+broken, holdfast dev if it could not start, and holdfast nodes trust and unlock
+if their question was answered with no. holdfast doctor exits with 1 if its worst
+finding is warn, and with 2 if one is bad.`
 
 // failure is an error that has an exit code and a hint for the user.
 type failure struct {

@@ -135,7 +135,7 @@ func (s *settings) open(t *talker, change func(*holdfast.Config)) (*holdfast.Cli
 // flagsOf has the flag for each field of [holdfast.Config].
 var flagsOf = map[string]string{
 	"Nodes": "--nodes", "NodeTimeout": "--node-timeout", "MaxTTL": "--max-ttl", "TTL": "--ttl", "Window": "--window",
-	"Cluster": "--cluster",
+	"Cluster": "--cluster", "Rate": "--rate", "OlderThan": "--older-than", "Kind": "--kind", "Pattern": "PATTERN",
 }
 
 // inFlags returns an error of the library with the names of flags instead of the fields of Config.

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -207,11 +205,5 @@ func these(n int) string {
 }
 
 func (t *talker) confirmed(n int) bool {
-	t.ask(fmt.Sprintf("is it certain that no lock is alive on %s? [y/N] ", these(n)))
-	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true
-	}
-	return false
+	return t.sure(fmt.Sprintf("is it certain that no lock is alive on %s? [y/N] ", these(n)))
 }

@@ -20,6 +20,7 @@ const (
 	Released                // its holder ended a lease: Name, Owner, Token
 	Unconfirmed             // work under a lease is done, and too few nodes confirmed the release: Name
 	Dropped                 // a lease became garbage without Unlock and stays held: Name, Owner, Token
+	Forced                  // an operator ended the lease of an owner by this client: Name, Owner, Token
 	NodeState               // a node stops or begins to vote, or does not vote for another reason: Node, Answer, Offset
 	kinds
 )

@@ -23,8 +23,12 @@ func (f *Fanout) Valued(ctx context.Context) ([][]string, []error) {
 	f.survey(ctx, func(ctx context.Context, i int, n node.Node) {
 		for cursor := "0"; ; {
 			var some []string
-			some, cursor, errs[i] = nodescript.ParseValued(n.Eval(ctx, nodescript.ValuedText(), nodescript.ValuedCall(cursor)))
-			names[i] = append(names[i], some...)
+			some, cursor, errs[i] = nodescript.ParseScan(n.Eval(ctx, nodescript.ScanText(), nodescript.ScanCall(cursor, nodescript.ValuePattern, 500)))
+			for _, key := range some {
+				if name, ok := nodescript.NameOfValue(key); ok {
+					names[i] = append(names[i], name)
+				}
+			}
 			if errs[i] != nil || cursor == "0" {
 				return
 			}

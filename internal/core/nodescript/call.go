@@ -73,6 +73,10 @@ func AbortCall(l Lock, owner string, highest int64) Call { return release(l, own
 // lease of owner stays: the call covers no stamp.
 func DeclineCall(l Lock, owner string) Call { return release(l, owner, 0, "1") }
 
+// ForceCall ends the lease of owner with token T for an operator. Send it with [ForceText] of its Op. Parse the reply as
+// that of Op.
+func ForceCall(l Lock, owner string, T int64) Call { return release(l, owner, T, "0") }
+
 func release(l Lock, owner string, highest int64, never string) Call {
 	both := micros(highest, highest+1)
 	return Call{opOf(owner, Release, ReleaseShared), l.keys(), []string{owner, both[:digits], both[digits:], never}}

@@ -38,6 +38,7 @@ const (
 	Inexact // OffClock: the client's stamps may be off by Evidence.Off
 
 	WrongType // Failed: a key of the name is of another type
+	Forced    // Lost: an operator has ended the lease
 	causes
 )
 
@@ -59,7 +60,7 @@ var causeCodes = [causes]string{
 
 	TooLate: "too-late", Inexact: "inexact",
 
-	WrongType: "type",
+	WrongType: "type", Forced: "forced",
 }
 
 // String returns the code of c.

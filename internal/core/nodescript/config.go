@@ -6,8 +6,9 @@ import (
 )
 
 // Protocol is the version of the stored data and their meaning. Clients of two versions cannot share a node set. 2 adds
-// readers: a client of version 1 would not see them.
-const Protocol = 2
+// readers: a client of version 1 would not see them. 3 adds the releases of an operator: the renewal of a reader by a client of
+// version 2 would bring its lease back.
+const Protocol = 3
 
 // Config contains the settings that all clients of a node set must share. A node that votes under one configuration
 // refuses clients with another one.

@@ -15,6 +15,7 @@
 //	greeting.go   hello and admit, which decide whether a node votes
 //	peers.go      the servers that are members of the node set
 //	inspect.go    the content of a name's keys, for status
+//	look.go       keys of a node, and the content of those of many names, for list
 //
 // Times are microseconds since the epoch, below 2^53, always as 16 decimal digits. So scripts compare them as strings.
 // Redis's Lua prints large numbers as 1.79e+15. Package nodemodel is the executable specification of the scripts. A

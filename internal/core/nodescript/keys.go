@@ -25,6 +25,8 @@ const (
 	queueTail   = recordTail + queueExtra
 	readExtra   = ":readers"
 	readTail    = recordTail + readExtra
+	forceExtra  = ":forced"
+	forceTail   = recordTail + forceExtra
 	taggedExtra = ":" // distinguishes "{x}" from "x": both would have "{x}:holdfast"
 )
 
@@ -79,6 +81,11 @@ func nameOf(key string) (name string, ok bool) {
 	return name, RecordKey(name) == key && CheckName(name) == nil
 }
 
+// NameOfValue returns the name that has this key of a value.
+func NameOfValue(key string) (name string, ok bool) {
+	return nameOf(strings.TrimSuffix(key, valueExtra))
+}
+
 // QueueKey returns the key of the queue that belongs to a record.
 func QueueKey(record string) string { return record + queueExtra }
 
@@ -121,6 +128,10 @@ func slotOf(key string) (name string, slot int, ok bool) {
 // ReadersKey returns the key of the readers that belong to a record.
 func ReadersKey(record string) string { return record + readExtra }
 
+// ForcedKey returns the key of the notes of an operator's releases that belong to a record. It is a hash: each field is an
+// owner, with the token of the lease that has ended.
+func ForcedKey(record string) string { return record + forceExtra }
+
 // RecordOfReaders returns the record key to which a key of readers belongs.
 func RecordOfReaders(key string) (record string, ok bool) {
 	if KindOf(key) != ReadersOfKey {
@@ -140,6 +151,7 @@ const (
 	QueueOfKey                  // the queue of a name
 	ReadersOfKey                // the readers of a name
 	ValueOfKey                  // the value of a name
+	ForcedOfKey                 // the notes of an operator's releases
 )
 
 // KindOf returns the kind of a key. It cannot tell a plain key from a key of another program.
@@ -153,6 +165,8 @@ func KindOf(key string) KeyKind {
 		return ValueOfKey
 	case strings.HasSuffix(key, readTail):
 		return ReadersOfKey
+	case strings.HasSuffix(key, forceTail):
+		return ForcedOfKey
 	case strings.HasSuffix(key, recordTail):
 		return RecordOfKey
 	}
@@ -176,8 +190,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("name has %d bytes; at most %d are allowed", len(name), MaxName)
 	case strings.HasPrefix(name, reserved):
 		return fmt.Errorf("name %q starts with %q, which keys of Holdfast's own do; choose another", name, reserved)
-	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail):
-		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q); choose another", name, recordTail, queueTail, readTail, valueTail)
+	case strings.HasSuffix(name, recordTail), strings.HasSuffix(name, queueTail), strings.HasSuffix(name, readTail), strings.HasSuffix(name, valueTail), strings.HasSuffix(name, forceTail):
+		return fmt.Errorf("name %q ends like a key of Holdfast's own (%q, %q, %q, %q, %q); choose another", name, recordTail, queueTail, readTail, valueTail, forceTail)
 	case !balanced(name):
 		return fmt.Errorf("name %q has unbalanced braces, which would make its keys ambiguous; close or drop them", name)
 	case untaggable(name):

@@ -132,6 +132,9 @@ func ParseReply(op Op, r node.Reply) Answer {
 		a.Verdict = Repaired
 	case c == 'L' && op == Extend && rest != "" && len(rest) <= 1+MostOwner:
 		a.Verdict, a.Foreign, a.Owner = Lost, rest[0] == 'f', strings.Clone(rest[1:])
+		if rest[0] == 'x' {
+			a.Cause = Forced
+		}
 	case c == 'L' && (op == Leave || op.ofValue()):
 		a.Verdict = Lost
 		if rest != "" {

@@ -79,7 +79,23 @@ type Scripts struct {
 
 // NewScripts returns the scripts for a node's incarnation.
 func NewScripts(c Config, run string) *Scripts {
-	values := map[string]string{
+	values := valuesOf(c, run)
+	t := templates()
+	s := &Scripts{Run: run, Admit: t.admit.fill(values)}
+	for op := range ops {
+		s.texts[op] = t.ops[op].fill(values)
+		sum := sha1.Sum([]byte(s.texts[op]))
+		s.shas[op] = hex.EncodeToString(sum[:])
+	}
+	return s
+}
+
+// ForceText returns the text by which an operator ends a lease: the script of op, which gives the lease back, with the
+// part force. It is the same for all incarnations of a node.
+func ForceText(c Config, op Op) string { return templates().force[op].fill(valuesOf(c, "")) }
+
+func valuesOf(c Config, run string) map[string]string {
+	return map[string]string{
 		"CLAIM":      strconv.FormatInt(c.Claim().Microseconds(), 10),
 		"CLAIM16":    Micros(c.Claim().Microseconds()),
 		"CLAIMMS":    strconv.FormatInt(c.Claim().Milliseconds(), 10),
@@ -108,14 +124,6 @@ func NewScripts(c Config, run string) *Scripts {
 		"VALUEUS":    strconv.FormatInt(ValueKept.Microseconds(), 10),
 		"MOSTVALUE":  strconv.Itoa(valueHead + MostValue),
 	}
-	t := templates()
-	s := &Scripts{Run: run, Admit: t.admit.fill(values)}
-	for op := range ops {
-		s.texts[op] = t.ops[op].fill(values)
-		sum := sha1.Sum([]byte(s.texts[op]))
-		s.shas[op] = hex.EncodeToString(sum[:])
-	}
-	return s
 }
 
 // SHA returns the digest of a script.

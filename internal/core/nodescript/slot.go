@@ -85,6 +85,11 @@ func (s Slots) ReleaseCall(slot int, owner string, highest int64, won bool) Call
 	return s.release(strconv.Itoa(slot), owner, highest, won, false)
 }
 
+// ForceCall ends the lease of a slot for an operator: see the function ForceCall.
+func (s Slots) ForceCall(slot int, owner string, T int64) Call {
+	return s.release(strconv.Itoa(slot), owner, T, true, false)
+}
+
 // MoveCall gives back the partial grants of a slot, because owner moves to another slot. Owner keeps its place in the
 // queue.
 func (s Slots) MoveCall(slot int, owner string, highest int64) Call {

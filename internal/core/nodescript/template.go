@@ -18,6 +18,7 @@ type template []string
 var templates = sync.OnceValue(func() (t struct {
 	admit template
 	ops   [ops]template
+	force [ops]template // of the operations that give a lease back
 }) {
 	t.admit = strings.Split(strings.ReplaceAll(strings.ReplaceAll(text("admit"), "@VERDICT@", text("quarantine")), "@MARK@", text("mark")), "@")
 	handoff, evicted, each, slots := text("handoff"), text("evicted"), text("each"), text("slots")
@@ -35,9 +36,13 @@ var templates = sync.OnceValue(func() (t struct {
 		case LeaveShared:
 			none = "L"
 		}
-		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named,
+		parts := strings.NewReplacer("@HANDOFF@", handoff, "@EVICTED@", evicted, "@READERS@", readers, "@FORGOT@", forgot, "@WANTED@", wanted, "@NAMED@", named, "@FORCED@", text("forced"),
 			"@SHARES@", strings.ReplaceAll(shares, "@NONE@", none), "@EACH@", strings.ReplaceAll(each, "@WIDTH@", strconv.Itoa(op.width())))
-		t.ops[op] = strings.Split(parts.Replace(source), "@")
+		parted := func(source string) template { return strings.Split(parts.Replace(source), "@") }
+		t.ops[op] = parted(source)
+		if op.HandsOn() {
+			t.force[op] = parted(strings.ReplaceAll(source, "@EACH@", text("force")+"@EACH@"))
+		}
 	}
 	return t
 })
@@ -67,12 +72,18 @@ var longest = strconv.Itoa(MostRecord)
 var (
 	helloText   = sync.OnceValue(func() string { return strings.ReplaceAll(text("hello"), "@CLAMP@", clamp) })
 	inspectText = sync.OnceValue(func() string {
-		return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
-			"@LISTED@", strconv.Itoa(MostListed)).Replace(strings.ReplaceAll(text("inspect"), "@READERS@", text("readers")))
+		return viewing("inspect")
 	})
 	peersText = sync.OnceValue(func() string { return strings.ReplaceAll(text("peers"), "@CLAMP@", clamp) })
 	trustText = sync.OnceValue(func() string { return strings.ReplaceAll(text("trust"), "@MARK@", text("mark")) })
 )
+
+// viewing returns the text of a script that has the part view.
+func viewing(name string) string {
+	s := strings.ReplaceAll(strings.ReplaceAll(text(name), "@VIEW@", text("view")), "@READERS@", text("readers"))
+	return strings.NewReplacer("@CLAMP@", clamp, "@LONGEST@", longest, "@OWNER@", strconv.Itoa(MostOwner),
+		"@LISTED@", strconv.Itoa(MostListed), "@FEWER@", strconv.Itoa(MostNamed), "@HEADOFVALUE@", strconv.Itoa(HeadOfValue)).Replace(s)
+}
 
 // HelloText returns the text of hello.
 func HelloText() string { return helloText() }

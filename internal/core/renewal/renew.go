@@ -112,7 +112,7 @@ func (r *renewal) Answered(node, _ int, a nodescript.Answer) {
 	if a.Verdict == nodescript.Repaired {
 		r.lease.forgottenBy(node)
 	}
-	if k := r.lease.keeper; a.Verdict == nodescript.Lost && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
+	if k := r.lease.keeper; a.Verdict == nodescript.Lost && a.Cause != nodescript.Forced && !a.Foreign && a.Owner != "" && !r.turns && k.Refused != nil {
 		k.refused(r.lease)
 	}
 	if first && r.wait == nil {

@@ -16,6 +16,9 @@ local function one(key, plain, owner, T, expiry, last, stamp)
     @EVICTED@
     if evicted then return 'N' end
   end
+  if old and has ~= T then
+    @FORCED@
+  end
   local answer = 'R'
   if before ~= '' and now < till and own ~= '0000000000000000' then
     local others = { { before, own } } -- a writer has a partial grant, or a later lease

@@ -3,8 +3,8 @@
 -- KEYS  1 record  2 plain key (absent for a private lock)
 -- ARGV  1 owner  2 T, the token of the lease  3 stamp + ttl  4 the deadline that the owner knows + W  5 stamp
 -- Returns E: extended | R: repaired, the lease was not here
---       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed)
---         or f (a foreign key) | O time: the stamp is off the node's clock | N: the node does not vote
+--       | L kind owner: not repaired; kind is l (another owner), g (a later lease was here, or the deadline has passed),
+--         x (an operator has ended the lease) or f (a foreign key) | O time: the stamp is off the node's clock | N: the node does not vote
 --       | C: the record is corrupt
 -- If another owner has a partial grant, the node refuses the repair and puts the lease first in the queue: see
 -- wanted.lua.
@@ -36,6 +36,7 @@ local function one(key, plain, owner, T, expiry, last, stamp)
         expiry = until_
       end
     else
+      @FORCED@
       local others
       if before ~= '' and before ~= owner and now < until_ and sub(old, 17, 32) ~= '0000000000000000' then
         others = { { before, sub(old, 17, 32) } }

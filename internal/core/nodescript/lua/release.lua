@@ -56,8 +56,9 @@ local function one(key, plain, owner, highest, above, never)
   if seen > tomb then tomb = seen end
 
   -- The release of a lease ends this lease and all earlier ones: this node no longer repairs any of them. This holds
-  -- even if this node did not have the lease, unless its clock is far behind. An attempt that never won ends no lease.
-  if never == '0' and ends > leased and (mine or ends == above) then leased = ends end
+  -- even if this node did not have the lease, unless its clock is far behind. An attempt that never won ends no lease. If
+  -- an operator has ended the lease, a later owner may have a token below these stamps: see force.
+  if never == '0' and ends > leased and (mine or ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1]) then leased = ends end
 
   -- DEL or PEXPIRE comes first, because a full memory refuses a script whose first write is a SET. The queue and its
   -- messages are under pcall: no content of the queue may prevent the release. The owner also leaves the queue: if a

@@ -1,0 +1,42 @@
+package main
+
+// complete is the promise of a list.
+const complete = "a list has each lock that is held all the time, once"
+
+// forGood is the promise of an operator's release.
+const forGood = "an operator's release ends a lease for good, and tokens grow"
+
+// byOperators are weakenings of what an operator uses.
+var byOperators = []mutant{{
+	name: "a list leaves names to a node that forgot", promise: complete, file: "lister.go",
+	old: "if l.kept[i] && memory != l.memory[i] {", new: `if l.kept[i] && memory == "?" {`,
+	pkg: e2ePkg, check: "TestAListIsCompleteAlthoughANodeForgets", says: "names, want 50",
+}, {
+	name: "a list forgets what it has listed", promise: complete, file: "lister.go",
+	old: "if !l.options.selects(s) || !l.listed.add(some[k].Record()) {", new: "if !l.options.selects(s) || l.listed.add(some[k].Record()) && false {",
+	pkg: e2ePkg, check: "TestAListHasANameThatReachesAnotherNodeMeanwhile/a_later_node", says: "x is listed twice",
+}, {
+	name: "a list leaves a name to an earlier node", promise: complete, file: "lister.go",
+	old: "for j := len(l.alive) - 1; j > i && len(list) > 0; j-- {", new: "for j := i - 1; j >= 0 && len(list) > 0; j-- {",
+	pkg: e2ePkg, check: "TestAListHasANameThatReachesAnotherNodeMeanwhile/an_earlier_node", says: "want x",
+}, {
+	name: "an operator's release notes no owner", promise: forGood, file: lua + "force.lua",
+	old: "call('HSET', notes, owner, highest)", new: "",
+	pkg: e2ePkg, check: "TestARenewalDoesNotUndoAnOperator/a_reader", says: "a renewal of the old holder",
+}, {
+	name: "a renewal does not look for an operator's release", promise: forGood, file: lua + "forced.lua",
+	old: "if redis.pcall('HMGET', key .. ':forced', owner)[1] then", new: "if false then",
+	pkg: e2ePkg, check: "TestARenewalDoesNotUndoAnOperator/a_reader", says: "a renewal of the old holder",
+}, {
+	name: "a late release after an operator's ends the next lease", promise: forGood, file: lua + "release.lua",
+	old: "ends == above and not redis.pcall('HMGET', key .. ':forced', owner)[1])", new: "ends == above)",
+	pkg: modelPkg, check: "TestARenewalAfterAnOperatorsReleaseLocksNothing/a_writer", says: "the server and the model differ",
+}, {
+	name: "an operator's release leaves no tombstone", promise: forGood, file: "internal/core/nodescript/call.go",
+	old: `return release(l, owner, T, "0") }`, new: `return release(l, owner, 0, "0") }`,
+	pkg: e2ePkg, check: "TestAnOperatorTakesLocksAway/one_node", says: "took a|lane/",
+}, {
+	name: "an operator takes the lock from whoever has it", promise: forGood, file: "unlock.go",
+	old: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)", new: "return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner) && false",
+	pkg: e2ePkg, check: "TestAnOperatorNamesTheHolder", says: "another owner",
+}}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/command/doctor"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+func (a *app) doctor() *cobra.Command {
+	var asJSON bool
+	var only checkList
+	var older duration
+	var rate int
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what is wrong with the nodes, and say what to type",
+		Long: `doctor examines each node, the set, and the names on it. Each line has a check, a
+node, a state, and the fix to type. The states are ok, note (nothing is wrong),
+warn (something may slow or break the locks) and bad (a node cannot do its work, or
+a promise does not hold). Give it the settings of your clients.
+
+The checks are: ` + inLines(doctor.Checks, 17, 78) + `.
+
+doctor exits with 0 if nothing is worse than a note, with 1 if a finding is warn,
+and with 2 if one is bad. It changes nothing, but it asks for votes as holdfast
+nodes does. It reads all names, as holdfast list --free does.
+
+It needs the rights of docs/security.md, and config|get, slowlog|get, acl|whoami and
+acl|dryrun for some checks; without these it says "not known".`,
+		Args:    none,
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("rate") && rate < 10 {
+				return usage(fmt.Errorf("--rate is %d keys per second; it must be at least 10", rate), "")
+			}
+			c := doctor.Config{Only: only, OlderThan: 24 * time.Hour, Rate: rate}
+			if older.given {
+				c.OlderThan = older.value
+			}
+			return a.examine(cmd.OutOrStdout(), c, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Var(&only, "only", "only these checks, separated by commas")
+	f.Var(&older, "older-than", "a lock that is held for longer is stuck (default 24h)")
+	f.IntVar(&rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("only", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return doctor.Checks, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// inLines joins words by commas. The first line begins at a column, and no line is longer than width.
+func inLines(words []string, column, width int) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(',')
+			if column++; column+1+len(w) > width {
+				b.WriteByte('\n')
+				column = 0
+			} else {
+				b.WriteByte(' ')
+				column++
+			}
+		}
+		b.WriteString(w)
+		column += len(w)
+	}
+	return b.String()
+}
+
+// checkList is a flag with names of checks.
+type checkList []string
+
+func (l *checkList) String() string { return strings.Join(*l, ",") }
+
+func (*checkList) Type() string { return "checks" }
+
+func (l *checkList) Set(text string) error {
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(doctor.Checks, name) {
+			return errors.New("want some of " + strings.Join(doctor.Checks, ", "))
+		}
+		*l = append(*l, name)
+	}
+	return nil
+}
+
+// examine runs the checks and prints the findings.
+func (a *app) examine(out io.Writer, c doctor.Config, asJSON bool) error {
+	return a.withNodes(func(client *holdfast.Client) error {
+		urls := a.settings.urls()
+		nodes, err := rueidisnode.Open(urls...)
+		if err != nil {
+			return err
+		}
+		defer closeAll(nodes)
+		c.Client, c.URLs, c.Nodes = client, urls, nodes
+		c.Window, c.Durable = a.settings.windowOrDefault(), a.settings.durable
+		c.Anonymous = make([]node.Node, len(urls))
+		defer closeAll(c.Anonymous)
+		for i, u := range urls {
+			if n, err := rueidisnode.New(withoutUser(u)); err == nil {
+				c.Anonymous[i] = n
+			}
+		}
+		findings := doctor.Examine(context.Background(), c)
+		if err := show(out, asJSON, findingsJSON(findings), func() error { return printFindings(out, findings) }); err != nil {
+			return err
+		}
+		switch doctor.Worst(findings) {
+		case doctor.Bad:
+			return exit(exitBad)
+		case doctor.Warn:
+			return exit(exitWarn)
+		}
+		return nil
+	})
+}
+
+func closeAll(nodes []node.Node) {
+	for _, n := range nodes {
+		if n != nil {
+			n.Close()
+		}
+	}
+}
+
+// withoutUser returns a URL without user and password.
+func withoutUser(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return u.String()
+}
+
+func printFindings(out io.Writer, all []doctor.Finding) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "\tCHECK\tNODE\tSTATE\tFIX")
+	for _, f := range together(all) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Severity, f.Check, or(f.Node, "all"), shown(f.State), shown(f.Fix))
+	}
+	return printed(w.Flush())
+}
+
+// together makes one finding of the findings of a check that are ok on all nodes and say the same.
+func together(all []doctor.Finding) (out []doctor.Finding) {
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && all[end].Check == all[i].Check {
+			end++
+		}
+		same := all[i:end]
+		if len(same) > 1 && !slices.ContainsFunc(same, func(f doctor.Finding) bool { return f.Severity != doctor.OK || f.State != same[0].State }) {
+			one := same[0]
+			one.Node = ""
+			same = []doctor.Finding{one}
+		}
+		out, i = append(out, same...), end
+	}
+	return out
+}
+
+type doctorJSON struct {
+	Worst    string        `json:"worst"`
+	Findings []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	Check    string  `json:"check"`
+	Node     *string `json:"node"`     // null: the whole set
+	Severity string  `json:"severity"` // ok, note, warn or bad
+	State    string  `json:"state"`    // in words, which may change
+	Fix      *string `json:"fix"`
+}
+
+func findingsJSON(all []doctor.Finding) doctorJSON {
+	j := doctorJSON{Worst: doctor.Worst(all).String(), Findings: []findingJSON{}}
+	for _, f := range all {
+		j.Findings = append(j.Findings, findingJSON{f.Check, text(f.Node), f.Severity.String(), f.State, text(f.Fix)})
+	}
+	return j
+}

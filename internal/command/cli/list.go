@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+func (a *app) list() *cobra.Command {
+	var asJSON bool
+	var o holdfast.ListOptions
+	var older duration
+	kind := kindFlag{&o.Kind}
+	cmd := &cobra.Command{
+		Use:   "list [PATTERN]",
+		Short: "List all locks, their holders and waiters",
+		Long: `list shows every lock that somebody has or waits for: its kind, its holder, since
+when and until when, the number of waiters and the time that the first of them
+has waited, and the fencing token. Each slot of a semaphore has a line of its own.
+PATTERN selects names: * matches any text, ? any byte, [abc] one of these bytes,
+and \ takes the special meaning from the next byte. Quote it for the shell.
+
+A lock is held if a majority of the nodes names the same holder. Where nodes that
+vote name different ones, the last column says what each node says. An election
+whose leader has published nothing is shown as an exclusive lock.
+
+list reads the keys of one node after the other by SCAN, never by KEYS, and at
+most --rate keys per second on each node. It needs the same memory for any number
+of names. It prints lines as it finds them, so they are sorted only in groups. It
+has every lock that is held from its beginning to its end. It changes no lock.
+
+With --json it prints one JSON document per line. It exits with 69 if too few
+nodes answered.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage(fmt.Errorf("list needs one pattern or none, but was given %d", len(args)), "quote the pattern: holdfast list 'order/*'")
+			}
+			return nil
+		},
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Pattern = args[0]
+			}
+			o.OlderThan = older.value
+			if cmd.Flags().Changed("rate") && o.Rate == 0 { // the library takes its default for 0
+				return usage(errors.New("--rate is 0 keys per second; it must be at least 10"), "")
+			}
+			return a.withNodes(func(client *holdfast.Client) error { return a.showList(cmd.OutOrStdout(), client, o, asJSON) })
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Var(kind, "kind", "only locks of this kind: exclusive, shared, semaphore, election or job")
+	f.Var(&older, "older-than", "only locks whose holder has them for longer than this")
+	f.BoolVar(&o.Waiting, "waiting", false, "only locks for which somebody waits")
+	f.BoolVar(&o.Free, "free", false, "also names that nobody has; nodes remember them for two hours")
+	f.IntVar(&o.Rate, "rate", 0, "most keys per second to look at on each node (default 20000)")
+	f.BoolVar(&asJSON, "json", false, "print JSON, a document per line")
+	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return kinds, cobra.ShellCompDirectiveNoFileComp
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
+}
+
+// kindFlag is a flag with a kind of locks.
+type kindFlag struct{ kind *holdfast.LockKind }
+
+var kinds = []string{
+	string(holdfast.KindExclusive), string(holdfast.KindShared), string(holdfast.KindSemaphore), string(holdfast.KindElection), string(holdfast.KindJob),
+}
+
+func (k kindFlag) String() string {
+	if k.kind == nil {
+		return ""
+	}
+	return string(*k.kind)
+}
+
+func (kindFlag) Type() string { return "kind" }
+
+func (k kindFlag) Set(text string) error {
+	if !slices.Contains(kinds, text) {
+		return errors.New("want " + strings.Join(kinds[:len(kinds)-1], ", ") + " or " + kinds[len(kinds)-1])
+	}
+	*k.kind = holdfast.LockKind(text)
+	return nil
+}
+
+// A list is printed in groups, because the columns of a group need all its lines.
+const (
+	groupLines = 200
+	groupTime  = time.Second
+)
+
+func (a *app) showList(out io.Writer, client *holdfast.Client, o holdfast.ListOptions, asJSON bool) error {
+	var group []*holdfast.NameStatus
+	printed, began := false, time.Now()
+	flush := func() error {
+		if asJSON || len(group) == 0 && printed {
+			return nil
+		}
+		err := printList(out, group, !printed)
+		group, printed, began = group[:0], true, time.Now()
+		return err
+	}
+	for s, err := range client.List(context.Background(), o) {
+		switch {
+		case err != nil:
+			if e := flush(); e != nil && printed {
+				return e
+			}
+			var un *holdfast.UnavailableError
+			if errors.As(err, &un) {
+				return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+			}
+			return usage(inFlags(err), "")
+		case asJSON:
+			if err := printJSONLine(out, itemJSON(s)); err != nil {
+				return err
+			}
+			continue
+		}
+		if group = append(group, s); len(group) == groupLines || time.Since(began) > groupTime {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+func printList(out io.Writer, group []*holdfast.NameStatus, first bool) error {
+	slices.SortFunc(group, func(a, b *holdfast.NameStatus) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Slot, b.Slot))
+	})
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	if first {
+		fmt.Fprintln(w, "NAME\tKIND\tHOLDER\tSINCE\tUNTIL\tWAITERS\tFENCE\tNODES")
+	}
+	for _, s := range group {
+		h := s.Holder()
+		name, since, fence, until := printable(s.Name), "", "", ""
+		if s.Slot >= 0 {
+			name += fmt.Sprintf(" slot %d", s.Slot)
+		}
+		if s.Known && s.Held {
+			if !h.Since.IsZero() {
+				since, fence = h.Since.Local().Format(time.DateTime), fmt.Sprint(h.Fence)
+			}
+			if until = "never"; !h.Until.IsZero() {
+				until = "in " + forPeople(time.Until(h.Until))
+			}
+		}
+		waiters := fmt.Sprint(s.Waiters)
+		if s.Waiters > 0 {
+			waiters += fmt.Sprintf(" (%s)", forPeople(time.Since(s.WaitingSince)))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, s.Kind, whoHas(s), since, until, waiters, fence, whereDifferent(s))
+	}
+	return printed(w.Flush())
+}
+
+// whoHas returns the holders of an item in words.
+func whoHas(s *holdfast.NameStatus) string {
+	h := s.Holder()
+	switch {
+	case !s.Known:
+		return "not known"
+	case !s.Held:
+		return "nobody"
+	case h.Offered:
+		return "offered to " + h.String()
+	case s.Readers > 1:
+		return fmt.Sprintf("%s and %d more", h, s.Readers-1)
+	case h.Left:
+		return h.String() + " (ended)"
+	}
+	return h.String()
+}
+
+// whereDifferent returns the answers of the nodes if they differ, or if the holder is not known.
+func whereDifferent(s *holdfast.NameStatus) string {
+	if !s.Differ && s.Known {
+		return ""
+	}
+	var all []string
+	for _, n := range s.Nodes {
+		all = append(all, n.String())
+	}
+	return shown(strings.Join(all, "; "))
+}
+
+type itemOfJSON struct {
+	Kind         string  `json:"kind"`
+	Slot         *int    `json:"slot"` // of a semaphore, else null
+	Waiters      int     `json:"waiters"`
+	WaitingSince *string `json:"waiting_since"` // when the first waiter came
+	Differ       bool    `json:"differ"`        // nodes that vote name different holders
+	lockJSON
+}
+
+func itemJSON(s *holdfast.NameStatus) itemOfJSON {
+	j := itemOfJSON{
+		Kind: string(s.Kind), Waiters: s.Waiters, WaitingSince: instant(s.WaitingSince), Differ: s.Differ, lockJSON: statusJSON(&s.Status, s.Known),
+	}
+	if s.Slot >= 0 {
+		j.Slot = &s.Slot
+	}
+	return j
+}

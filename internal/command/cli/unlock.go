@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// unlockFlags are the flags of unlock.
+type unlockFlags struct {
+	force, yes bool
+	owner      string
+	slots      slotCount
+}
+
+func (a *app) unlocking() *cobra.Command {
+	var f unlockFlags
+	cmd := &cobra.Command{
+		Use:   "unlock NAME --force",
+		Short: "Take a lock away from its holder",
+		Long: `unlock takes the lock NAME away from its holder, for example because the holder
+hangs. End the holder instead if you can: holdfast status names it.
+
+The first waiter gets the lock at once. The work of the old holder goes on until
+it notices: at its next renewal, usually within a third of its TTL, and at most
+its TTL later. A paused process notices when it goes on. For that time two
+holders may believe that they have the lock. The new one has the higher fencing
+token. holdfast run then ends its command and exits with 76.
+
+On a terminal unlock names the holders and asks, unless --yes is given. In a
+script --yes is needed. It takes the lock away only from the holders that it has
+named: with --owner from this owner only, as status and list --json print it. All
+readers of one process have one owner. For a semaphore give --slots.
+
+It exits with 0 if the lock is free now or was free before, with 1 if the answer
+was no, with 75 if another owner has the lock, and with 69 if too few nodes
+answered: the holder may then keep the lock, so repeat the command.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usage(fmt.Errorf("unlock needs one name, but was given %d", len(args)), "the form is holdfast unlock NAME --force")
+			case !f.force:
+				return usage(errors.New("unlock takes a lock away from a holder that may still work under it; it needs --force"),
+					"holdfast status "+args[0]+" names the holder: end it, and the lock ends by itself")
+			case !f.yes && !term.IsTerminal(os.Stdin.Fd()):
+				return usage(errors.New("unlock asks on a terminal, and there is none; it needs --yes"), "")
+			}
+			return nil
+		},
+		PreRunE: a.configure,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ask := a.sure
+			if f.yes {
+				ask = nil
+			}
+			return a.withNodes(func(client *holdfast.Client) error { return a.takeAway(cmd.OutOrStdout(), client, args[0], f, ask) })
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&f.force, "force", false, "take the lock away although its holder may still work")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "only from this owner")
+	cmd.Flags().Var(&f.slots, "slots", "NAME is a semaphore with this many slots")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	_ = cmd.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
+}
+
+// takeAway takes a lock away, if ask returns true. A nil ask means that it does not ask.
+func (a *app) takeAway(out io.Writer, client *holdfast.Client, name string, f unlockFlags, ask func(question string) bool) error {
+	ctx := context.Background()
+	look := func() (*holdfast.Status, error) { return client.Status(ctx, name) }
+	if f.slots > 0 {
+		look = func() (*holdfast.Status, error) { return client.Semaphore(name, int(f.slots)).Status(ctx) }
+	}
+	s, err := look()
+	if err != nil {
+		return a.unlockFailure(err)
+	}
+	o := holdfast.UnlockOptions{Slots: int(f.slots)}
+	var shown []string
+	for _, h := range s.Holders {
+		if h.Offered || h.Foreign || f.owner != "" && h.Owner != f.owner {
+			continue
+		}
+		o.Owners = append(o.Owners, h.Owner)
+		shown = append(shown, inFull(h, s.Slots > 0))
+	}
+	switch {
+	case !s.Held || s.Holder().Offered && len(o.Owners) == 0:
+		fmt.Fprintf(out, "%s is free\n", printable(name))
+		return nil
+	case len(o.Owners) == 0: // the call finds the reason
+		o.Owners = []string{f.owner}
+	default:
+		slices.Sort(o.Owners)
+		o.Owners = slices.Compact(o.Owners)
+		for _, h := range shown {
+			a.say("%s is held by %s", printable(name), h)
+		}
+		if ask != nil && !ask("take it away? The work of the holder may go on for "+forPeople(notice(s))+" [y/N] ") {
+			return &failure{code: exitDeclined, err: errors.New("nothing was taken away")}
+		}
+	}
+	u, err := client.Admin().Unlock(ctx, name, o)
+	if u != nil {
+		for _, h := range u.Holders {
+			a.say("audit: %s took %s away from %s", operator(), printable(name), inFull(h, s.Slots > 0))
+		}
+	}
+	if err != nil {
+		return a.unlockFailure(err)
+	}
+	if len(u.Holders) == 0 {
+		fmt.Fprintf(out, "%s is free: its holder has ended it meanwhile\n", printable(name))
+		return nil
+	}
+	fmt.Fprintf(out, "%s is taken away; the old holder notices within %s, or when its process goes on\n", printable(name), forPeople(u.Notice))
+	return nil
+}
+
+func (a *app) unlockFailure(err error) error {
+	var un *holdfast.UnavailableError
+	var held *holdfast.HeldError
+	switch {
+	case errors.As(err, &un):
+		return &failure{code: exitUnavailable, err: err, hint: a.settings.unavailableHint(un)}
+	case errors.As(err, &held) && held.Holder().Foreign:
+		return &failure{code: exitHeld, err: err, hint: "it belongs to another library or a person: delete the key with the lock's name on the nodes (DEL)"}
+	case errors.As(err, &held):
+		return &failure{code: exitHeld, err: err, hint: "its owner is " + held.Holder().Owner}
+	}
+	return usage(inFlags(err), "")
+}
+
+// inFull describes a holder, with all that an operator needs to recognize it.
+func inFull(h holdfast.Holder, slot bool) string {
+	s := h.String()
+	if slot {
+		s += fmt.Sprintf(" (slot %d)", h.Slot)
+	}
+	if !h.Since.IsZero() {
+		s += fmt.Sprintf(", since %s (%s)", moment(h.Since), forPeople(time.Since(h.Since)))
+	}
+	return s + fmt.Sprintf(", fence %d, owner %s", h.Fence, h.Owner)
+}
+
+// notice returns the time after which all holders notice, unless a renewal is under way.
+func notice(s *holdfast.Status) (longest time.Duration) {
+	for _, h := range s.Holders {
+		longest = max(longest, time.Until(h.Until))
+	}
+	return longest
+}
+
+// operator names the person who runs the command, for the audit line.
+func operator() string {
+	name := "somebody"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+// sure asks a question on the terminal.
+func (t *talker) sure(question string) bool {
+	t.ask(question)
+	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true
+	}
+	return false
+}

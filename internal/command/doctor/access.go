@@ -1,0 +1,140 @@
+package doctor
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// needed are commands that a client needs, with keys and channels as it uses them: docs/security.md has them all.
+var needed = [][]string{
+	{"EVAL", "x", "0"}, {"EVAL_RO", "x", "0"}, {"EVALSHA", "x", "0"}, {"SCRIPT", "LOAD", "x"}, {"INFO"}, {"TIME"}, {"PING"}, {"HELLO"},
+	{"SUBSCRIBE", "holdfast:inbox:x"}, {"UNSUBSCRIBE", "holdfast:inbox:x"}, {"PUBLISH", "holdfast:inbox:x", "x"}, {"PUBSUB", "NUMSUB", "holdfast:inbox:x"},
+	{"GET", "holdfast:node"}, {"SET", "holdfast:node", "x"}, {"DEL", "holdfast:node"}, {"GET", "{x}:holdfast"}, {"SET", "x", "x"},
+	{"EXISTS", "x"}, {"SETRANGE", "x", "0", "x"}, {"PEXPIRE", "x", "1"}, {"PTTL", "x"}, {"HSET", "x", "x", "x"}, {"HMGET", "x", "x"},
+	{"HGETALL", "x"}, {"HDEL", "x", "x"}, {"ZADD", "x", "1", "x"}, {"ZREM", "x", "x"}, {"ZRANK", "x", "x"}, {"ZRANGE", "x", "0", "0"},
+	{"ZPOPMIN", "x"}, {"ZSCORE", "x", "x"}, {"ZCOUNT", "x", "0", "1"}, {"ZRANGEBYSCORE", "x", "0", "1"}, {"ZREMRANGEBYSCORE", "x", "0", "1"},
+	{"MGET", "x"}, {"SCAN", "0"},
+}
+
+// user returns the name of the user, "default" if it is not known.
+func (p *patient) user(ctx context.Context) string {
+	if r := p.do(ctx, "ACL", "WHOAMI"); r.Err == nil && r.Value != "" {
+		return r.Value
+	}
+	if u, err := url.Parse(p.url); err == nil && u.User != nil && u.User.Username() != "" {
+		return u.User.Username()
+	}
+	return "default"
+}
+
+// rights looks for commands, keys and channels that the user lacks.
+func (p *patient) rights(ctx context.Context) {
+	if !p.wants("acl") && !p.wants("default-user") {
+		return
+	}
+	user := p.user(ctx)
+	var missing, add []string
+	for _, command := range needed {
+		r := p.do(ctx, append([]string{"ACL", "DRYRUN", user}, command...)...)
+		if r.Err != nil {
+			missing = nil
+			p.find("acl", Note, "not known: "+node.Reason(r.Err)+" for ACL DRYRUN as "+user,
+				p.redis("ACL SETUSER "+user+" +acl|whoami +acl|dryrun"))
+			add = []string{""}
+			break
+		}
+		if r.Value == "OK" {
+			continue
+		}
+		missing = append(missing, strings.Join(command[:min(2, len(command))], " "))
+		switch said := strings.ToLower(r.Value); {
+		case strings.Contains(said, "channel"):
+			add = append(add, "&*")
+		case strings.Contains(said, "key"):
+			add = append(add, "~*")
+		case command[0] == "SCRIPT" || command[0] == "PUBSUB":
+			add = append(add, "+"+strings.ToLower(command[0]+"|"+command[1]))
+		default:
+			add = append(add, "+"+strings.ToLower(command[0]))
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		p.find("acl", Bad, "the user "+user+" lacks rights: "+strings.Join(missing, ", "), p.redis("ACL SETUSER "+user+" '"+strings.Join(unique(add), "' '")+"'"))
+	case len(add) == 0:
+		p.find("acl", OK, "the user "+user+" has all rights", "")
+	}
+	p.anonymous(ctx)
+}
+
+func unique(list []string) (out []string) {
+	seen := map[string]bool{}
+	for _, s := range list {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// anonymous asks the server without user and password.
+func (p *patient) anonymous(ctx context.Context) {
+	var n node.Node
+	for i := range p.Nodes {
+		if p.Nodes[i] == p.node && i < len(p.Anonymous) {
+			n = p.Anonymous[i]
+		}
+	}
+	if n == nil {
+		p.find("default-user", OK, "not asked", "")
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r := n.Eval(bounded, "return 'let in'", node.Call{})
+	severity := Bad
+	if near(p.url) {
+		severity = Note // others on this machine only
+	}
+	if r.Err == nil {
+		p.find("default-user", severity, "lets anybody in without a password", p.redis("ACL SETUSER default '>PASSWORD'")+" && "+p.redis("CONFIG REWRITE")+
+			"; then put the password into HOLDFAST_NODES")
+		return
+	}
+	p.find("default-user", OK, "needs a password", "")
+}
+
+// near reports whether a URL leads to this machine: by a socket or a loopback address.
+func near(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "unix" {
+		return err == nil
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// encrypted looks for passwords and locks that go over a network as plain text.
+func (p *patient) encrypted() {
+	s, state, fix := secure(p.url)
+	p.find("tls", s, state, fix)
+}
+
+func secure(address string) (s Severity, state, fix string) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return Note, "not known", "mend the URL"
+	case u.Scheme == "rediss" || u.Scheme == "valkeys":
+		return OK, "TLS", ""
+	case near(address):
+		return OK, "no TLS, on this machine", ""
+	}
+	return Warn, "no TLS: others on the network can read the password and write locks", "give the server a certificate (tls-port), and write rediss:// in the URL"
+}

@@ -1,0 +1,116 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// Severities.
+const (
+	OK   Severity = iota
+	Note          // worth to know; nothing is wrong
+	Warn          // locks work; something may slow or break them
+	Bad           // the node or the set cannot do its work now, or a promise does not hold
+)
+
+var severities = [...]string{"ok", "note", "warn", "bad"}
+
+// String returns the severity as a code, which never changes.
+func (s Severity) String() string { return severities[s] }
+
+// Finding is the result of a check on a node, or on the whole set.
+type Finding struct {
+	Check    string
+	Node     string // address without password; "" is the whole set
+	Severity Severity
+	State    string // in words
+	Fix      string // what to type or do; "" if nothing is wrong
+}
+
+// Checks are the names of all checks, in their order.
+var Checks = []string{
+	"answer", "round-trip", "version", "role", "replication", "persistence", "memory", "evictions", "latency", "clock", "drift",
+	"members", "hosts", "count", "protocol", "settings", "votes", "tls", "acl", "default-user", "foreign", "corrupt", "stuck",
+}
+
+// Config says what to examine.
+type Config struct {
+	Client    *holdfast.Client
+	URLs      []string    // of the nodes, in the order of Nodes
+	Nodes     []node.Node // with all rights that the user has; they implement node.Commander and node.Configured
+	Anonymous []node.Node // the same servers without user and password; nil for a server that needs none in its URL
+
+	Window    time.Duration
+	Durable   bool
+	OlderThan time.Duration // a lock that is held for longer is stuck
+	Rate      int           // keys per second and node; 0: the default of a list
+	Only      []string      // names of checks; nil: all
+}
+
+// patience limits each question to a server.
+const patience = 5 * time.Second
+
+// exam is one run of all checks.
+type exam struct {
+	Config
+	mu       sync.Mutex
+	findings []Finding
+}
+
+// Examine runs the checks. The findings come in the order of the checks and nodes. Each check has at least one finding.
+// It changes nothing, except that it asks the nodes for their votes as holdfast nodes does.
+func Examine(ctx context.Context, c Config) []Finding {
+	e := &exam{Config: c}
+	patients := make([]*patient, len(c.Nodes))
+	var wait sync.WaitGroup
+	for i, n := range c.Nodes {
+		patients[i] = &patient{exam: e, node: n, url: c.URLs[i]}
+		wait.Go(func() { patients[i].examine(ctx) })
+	}
+	wait.Wait()
+	e.set(ctx, patients)
+	e.locks(ctx)
+	order := map[string]int{}
+	for i, n := range c.Nodes {
+		order[n.Addr()] = i + 1
+	}
+	slices.SortStableFunc(e.findings, func(a, b Finding) int {
+		if d := slices.Index(Checks, a.Check) - slices.Index(Checks, b.Check); d != 0 {
+			return d
+		}
+		return order[a.Node] - order[b.Node]
+	})
+	return e.findings
+}
+
+// wants reports whether a check is asked for.
+func (e *exam) wants(check string) bool { return len(e.Only) == 0 || slices.Contains(e.Only, check) }
+
+// find adds a finding, if its check is asked for.
+func (e *exam) find(check, node string, s Severity, state, fix string) {
+	if !e.wants(check) {
+		return
+	}
+	if s == OK {
+		fix = ""
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.findings = append(e.findings, Finding{check, node, s, state, fix})
+}
+
+// Worst returns the highest severity of the findings.
+func Worst(all []Finding) (s Severity) {
+	for _, f := range all {
+		s = max(s, f.Severity)
+	}
+	return s
+}

@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// mostNames is how many names of a check are listed.
+const mostNames = 10
+
+// locks examines the names on the nodes.
+func (e *exam) locks(ctx context.Context) {
+	if !e.wants("foreign") && !e.wants("corrupt") && !e.wants("stuck") {
+		return
+	}
+	counts := map[string]int{}
+	found := func(check string, s Severity, node, state, fix string) {
+		if counts[check]++; counts[check] <= mostNames {
+			e.find(check, node, s, state, fix)
+		}
+	}
+	names := 0
+	for s, err := range e.Client.List(ctx, holdfast.ListOptions{Free: true, Rate: e.Rate}) {
+		if err != nil {
+			for _, check := range []string{"foreign", "corrupt", "stuck"} {
+				found(check, Note, "", "not known: "+err.Error(), "mend the nodes, and run doctor again")
+			}
+			return
+		}
+		names++
+		foreign, corrupt := 0, 0
+		var first holdfast.NodeAnswer
+		for _, n := range s.Nodes {
+			switch {
+			case n.Reason == holdfast.ReasonCorrupt:
+				found("corrupt", Bad, n.Node, fmt.Sprintf("%q: %s", s.Name, n.Said()), fmt.Sprintf("stop the users of this name; then on this node: DEL %q", n.Value))
+				corrupt++
+			case n.Foreign:
+				if foreign++; foreign == 1 {
+					first = n
+				}
+			}
+		}
+		if foreign > 0 {
+			until := "it has no expiry"
+			if !first.Until.IsZero() {
+				until = "it expires in " + time.Until(first.Until).Round(time.Second).String()
+			}
+			found("foreign", Warn, "", fmt.Sprintf("%q: the plain key has a value of another program on %d nodes (%q; %s)", s.Name, foreign, first.Owner, until),
+				fmt.Sprintf("find the program; if it holds no lock, on each node: DEL %q", s.Name))
+		}
+		h := s.Holder()
+		if e.OlderThan > 0 && s.Known && s.Held && !h.Since.IsZero() && time.Since(h.Since) > e.OlderThan {
+			found("stuck", Warn, "", fmt.Sprintf("%q: held by %s for %s (%d wait)", s.Name, h, time.Since(h.Since).Round(time.Second), s.Waiters),
+				fmt.Sprintf("end %s if it hangs; if you cannot: holdfast unlock %q --force --owner %q", h, s.Name, h.Owner)+slot(s))
+		}
+	}
+	good := map[string]string{
+		"foreign": fmt.Sprintf("no foreign keys under %d names", names), "corrupt": fmt.Sprintf("%d names are sound", names),
+		"stuck": fmt.Sprintf("no lock is held for more than %s", e.OlderThan),
+	}
+	for check, state := range good {
+		switch n := counts[check]; {
+		case n == 0:
+			e.find(check, "", OK, state, "")
+		case n > mostNames:
+			e.find(check, "", Note, fmt.Sprintf("%d more", n-mostNames), "holdfast list shows all")
+		}
+	}
+}
+
+func slot(s *holdfast.NameStatus) string {
+	if s.Slot < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" --slots %d", s.Slot+1)
+}

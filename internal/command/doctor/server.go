@@ -1,0 +1,274 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// patient is one server.
+type patient struct {
+	*exam
+	node node.Node
+	url  string
+
+	info     map[string]string
+	readings [2]reading // of the clock, some time apart
+}
+
+// reading is one reading of a server's clock.
+type reading struct {
+	at    time.Time // local, in the middle of the round trip
+	clock time.Time
+	took  time.Duration
+}
+
+// between is the time between two readings of a clock. The difference shows its drift.
+const between = time.Second
+
+func (p *patient) find(check string, s Severity, state, fix string) {
+	p.exam.find(check, p.node.Addr(), s, state, fix)
+}
+
+// redis returns the command line that runs a command on this server.
+func (p *patient) redis(command string) string {
+	where := p.node.Addr()
+	if at := strings.LastIndex(where, "/"); strings.HasPrefix(where, "redis") && at > len("rediss://") {
+		where = where[:at]
+	}
+	return fmt.Sprintf("redis-cli -u %s %s", where, command)
+}
+
+func (p *patient) examine(ctx context.Context) {
+	if err := p.greet(ctx); err != nil {
+		p.find("answer", Bad, "no answer: "+node.Reason(err), "start the server, or mend its address, password or network; then: "+p.redis("PING"))
+		return
+	}
+	p.find("answer", OK, "answers", "")
+	p.version()
+	p.role()
+	p.persistence(ctx)
+	p.memory()
+	p.latency(ctx)
+	p.rights(ctx)
+	p.encrypted()
+	p.wait(ctx)
+}
+
+const timeScript = `local t = redis.call('TIME') return t[1] .. string.sub('00000' .. t[2], -6)`
+
+// greet reads INFO, the clock and the round trip.
+func (p *patient) greet(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r := p.node.Eval(bounded, "return redis.call('INFO')", node.Call{})
+	if r.Err != nil {
+		return r.Err
+	}
+	p.info = map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^([^#:\r\n]+):([^\r\n]*)`).FindAllStringSubmatch(r.Value, -1) {
+		p.info[m[1]] = m[2]
+	}
+	var err error
+	p.readings[0], err = p.read(bounded)
+	return err
+}
+
+// read reads the clock. Of some readings it takes the one with the shortest round trip.
+func (p *patient) read(ctx context.Context) (best reading, err error) {
+	for i := range 7 {
+		began := time.Now()
+		r := p.node.Eval(ctx, timeScript, node.Call{})
+		took := time.Since(began)
+		if r.Err != nil {
+			return best, r.Err
+		}
+		us, err := strconv.ParseInt(r.Value, 10, 64)
+		if err != nil {
+			return best, fmt.Errorf("unreadable time %q", r.Value)
+		}
+		if i == 0 || took < best.took {
+			best = reading{began.Add(took / 2), time.UnixMicro(us), took}
+		}
+	}
+	return best, nil
+}
+
+// wait reads the clock a second time.
+func (p *patient) wait(ctx context.Context) {
+	if !p.wants("drift") {
+		return
+	}
+	select {
+	case <-time.After(between):
+	case <-ctx.Done():
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if r, err := p.read(bounded); err == nil {
+		p.readings[1] = r
+	}
+}
+
+func (p *patient) number(field string) int64 {
+	n, _ := strconv.ParseInt(p.info[field], 10, 64)
+	return n
+}
+
+func (p *patient) version() {
+	if v := p.info["valkey_version"]; v != "" {
+		p.find("version", OK, "Valkey "+v, "")
+		return
+	}
+	v := p.info["redis_version"]
+	major, _, _ := strings.Cut(v, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 7 {
+		p.find("version", Bad, "Redis "+v+" keeps scripts over a restart, so restarts are not noticed", "install Redis 7.0 or later, or Valkey")
+		return
+	}
+	p.find("version", OK, "Redis "+v, "")
+}
+
+func (p *patient) role() {
+	switch {
+	case p.info["cluster_enabled"] == "1":
+		p.find("role", Bad, "runs in Redis Cluster mode", "use servers of their own: set cluster-enabled no and restart the server")
+	case p.info["role"] != "master":
+		p.find("role", Bad, "is a replica of "+p.info["master_host"]+":"+p.info["master_port"]+"; a node must be a master of its own",
+			p.redis("REPLICAOF NO ONE")+" (it is then quarantined)")
+	default:
+		p.find("role", OK, "master", "")
+	}
+	if n := p.number("connected_slaves"); n > 0 {
+		p.find("replication", Note, fmt.Sprintf("%d replicas: they do not vote, and one that is promoted has a quarantine", n),
+			"nothing, if the replicas are backups; do not let a Sentinel promote them")
+	} else {
+		p.find("replication", OK, "no replicas", "")
+	}
+}
+
+// setting returns a setting of the server. known is false if the user may not read it.
+func (p *patient) setting(ctx context.Context, name string) (value string, known bool) {
+	c, can := p.node.(node.Configured)
+	if !can {
+		return "", false
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r := c.Setting(bounded, name)
+	return r.Value, r.Err == nil && r.Value != ""
+}
+
+func (p *patient) persistence(ctx context.Context) {
+	sync, known := p.setting(ctx, "appendfsync")
+	idle, _ := p.setting(ctx, "no-appendfsync-on-rewrite")
+	aof := p.info["aof_enabled"] == "1"
+	how := "no AOF: after a restart the node has a quarantine"
+	if aof {
+		how = "AOF, appendfsync " + sync
+	}
+	switch {
+	case aof && p.info["aof_last_write_status"] == "err":
+		p.find("persistence", Bad, "the AOF cannot be written, so the server refuses writes", "make room on its disk, and read its log")
+	case p.info["rdb_last_bgsave_status"] == "err":
+		p.find("persistence", Bad, "the last snapshot failed, so the server may refuse writes (MISCONF)",
+			"make room on its disk, and read its log; or, if you need no snapshots: "+p.redis(`CONFIG SET save ""`))
+	case p.Durable && !aof:
+		p.find("persistence", Bad, "no AOF, and the set is declared durable", p.redis("CONFIG SET appendonly yes")+" && "+p.redis("CONFIG SET appendfsync always")+" && "+p.redis("CONFIG REWRITE"))
+	case p.Durable && known && sync != "always":
+		p.find("persistence", Bad, "appendfsync is "+sync+", and the set is declared durable", p.redis("CONFIG SET appendfsync always")+" && "+p.redis("CONFIG REWRITE"))
+	case p.Durable && idle == "yes":
+		p.find("persistence", Bad, "no-appendfsync-on-rewrite is yes, and the set is declared durable", p.redis("CONFIG SET no-appendfsync-on-rewrite no")+" && "+p.redis("CONFIG REWRITE"))
+	case p.Durable && !known:
+		p.find("persistence", Note, "not known: the user may not read the settings", p.redis("ACL SETUSER "+p.user(ctx)+" +config|get"))
+	case len(p.Nodes) == 1 && !p.Durable:
+		p.find("persistence", Note, how+"; with one node every restart ends all locks", "use three nodes, or a durable one: appendonly yes, appendfsync always, and --durable for all clients")
+	default:
+		p.find("persistence", OK, how, "")
+	}
+}
+
+func (p *patient) memory() {
+	limit, used, policy := p.number("maxmemory"), p.number("used_memory"), p.info["maxmemory_policy"]
+	fix := p.redis("CONFIG SET maxmemory-policy noeviction") + " && " + p.redis("CONFIG REWRITE")
+	switch {
+	case limit > 0 && policy != "noeviction":
+		p.find("memory", Bad, "maxmemory-policy is "+policy+": the server may delete locks, so it does not vote", fix)
+	case limit > 0 && used > limit/10*9:
+		p.find("memory", Warn, fmt.Sprintf("%d of %d MiB are used; a full server refuses new locks", used>>20, limit>>20),
+			p.redis(fmt.Sprintf("CONFIG SET maxmemory %d", 2*limit))+", or delete other data")
+	case limit > 0:
+		p.find("memory", OK, fmt.Sprintf("%d of %d MiB are used, noeviction", used>>20, limit>>20), "")
+	default:
+		p.find("memory", OK, fmt.Sprintf("%d MiB are used, no limit", used>>20), "")
+	}
+	if n := p.number("evicted_keys"); n > 0 {
+		p.find("evictions", Warn, fmt.Sprintf("%d keys were evicted since the server started", n), fix+"; then make room. The count is 0 again after a restart")
+	} else {
+		p.find("evictions", OK, "none", "")
+	}
+}
+
+// do runs a command of an operator. An error is an answer too: the user may lack the right.
+func (p *patient) do(ctx context.Context, command ...string) node.Reply {
+	c, can := p.node.(node.Commander)
+	if !can {
+		return node.Reply{Err: fmt.Errorf("the driver sends no commands")}
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.Do(bounded, command...)
+}
+
+// slowScript counts the slow commands of the last hour, and returns the longest one too, in µs.
+const slowScript = `local n, most, now = 0, 0, tonumber(redis.call('TIME')[1])
+for _, entry in ipairs(redis.call('SLOWLOG', 'GET', '128')) do
+  if now - entry[2] < 3600 then
+    n = n + 1
+    if entry[3] > most then most = entry[3] end
+  end
+end
+return n .. ' ' .. most`
+
+// latency looks for times at which the server stood still.
+func (p *patient) latency(ctx context.Context) {
+	var slow []string
+	severity := Note
+	worse := func(took time.Duration) {
+		if took > p.Window/4 {
+			severity = Warn
+		}
+	}
+	if fork := time.Duration(p.number("latest_fork_usec")) * time.Microsecond; fork > p.Window/10 {
+		slow = append(slow, fmt.Sprintf("the last fork took %s", fork.Round(time.Millisecond)))
+		worse(fork)
+	}
+	if n := p.number("aof_delayed_fsync"); n > 0 {
+		slow = append(slow, fmt.Sprintf("%d writes waited for the disk (aof_delayed_fsync)", n))
+		severity = Warn
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var n, us int64
+	if r := p.node.Eval(bounded, slowScript, node.Call{}); r.Err == nil {
+		if _, err := fmt.Sscan(r.Value, &n, &us); err == nil && n > 0 {
+			took := time.Duration(us) * time.Microsecond
+			slow = append(slow, fmt.Sprintf("%d slow commands in the last hour, the longest took %s", n, took.Round(100*time.Microsecond)))
+			worse(took)
+		}
+	}
+	if len(slow) == 0 {
+		p.find("latency", OK, "no slow command, fork or disk seen", "")
+		return
+	}
+	slices.Sort(slow)
+	p.find("latency", severity, strings.Join(slow, "; "), "look: "+p.redis("SLOWLOG GET 10")+"; move other programs to another server, switch transparent huge pages off, "+
+		"use a faster disk; then: "+p.redis("SLOWLOG RESET")+" and "+p.redis("CONFIG RESETSTAT"))
+}

@@ -1,0 +1,178 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast"
+)
+
+// set examines the nodes together.
+func (e *exam) set(ctx context.Context, all []*patient) {
+	var alive []*patient
+	for _, p := range all {
+		if p.info != nil {
+			alive = append(alive, p)
+		}
+	}
+	e.clocks(alive)
+	e.hosts()
+	switch n := len(e.Nodes); {
+	case n == 1:
+		e.find("count", "", Note, "one node: if it fails, nobody gets a lock", "use three nodes on machines that fail independently")
+	case n%2 == 0:
+		e.find("count", "", Warn, fmt.Sprintf("%d nodes bear the loss of %d, as %d nodes would", n, (n-1)/2, n-1), "add a node, or take one out: all clients must change together (docs/operating.md)")
+	default:
+		e.find("count", "", OK, fmt.Sprintf("%d nodes bear the loss of %d", n, (n-1)/2), "")
+	}
+	e.votes(e.Client.Admin().Nodes(ctx))
+}
+
+// mostDrift is the largest difference in the speed of two right clocks. Leases have a margin of a hundredth.
+const mostDrift = 0.005
+
+// clocks compares the clocks with that of the middle node, and looks at round trips.
+func (e *exam) clocks(alive []*patient) {
+	if len(alive) == 0 {
+		e.find("clock", "", Note, "not known: no node answers", "see answer")
+		return
+	}
+	var offsets []time.Duration
+	for _, p := range alive {
+		offsets = append(offsets, p.readings[0].clock.Sub(p.readings[0].at))
+	}
+	slices.Sort(offsets)
+	middle := offsets[len(offsets)/2]
+	for _, p := range alive {
+		took := p.readings[0].took
+		switch state := fmt.Sprintf("%.1f ms", ms(took)); {
+		case took > e.Window:
+			p.find("round-trip", Bad, state+": calls come later than a window, so the node cannot vote", "move the node or the client nearer, or give all clients a larger --window")
+		case took > e.Window/4:
+			p.find("round-trip", Warn, state+": more than a quarter of a window", "move the node or the client nearer, or give all clients a larger --window")
+		default:
+			p.find("round-trip", OK, state, "")
+		}
+		off := p.readings[0].clock.Sub(p.readings[0].at) - middle
+		sync := "set the clock of this machine right, and let chrony or ntpd keep it: chronyc tracking"
+		switch state := fmt.Sprintf("%+.1f ms from the middle node", ms(off)); {
+		case off.Abs() > e.Window:
+			p.find("clock", Bad, state+": more than a window, so the node has no vote", sync)
+		case off.Abs() > e.Window/2:
+			p.find("clock", Warn, state+": more than half a window", sync)
+		default:
+			p.find("clock", OK, state, "")
+		}
+		e.drift(p, sync)
+	}
+}
+
+func (e *exam) drift(p *patient, fix string) {
+	a, b := p.readings[0], p.readings[1]
+	if b.at.IsZero() {
+		return
+	}
+	passed := b.at.Sub(a.at)
+	gained := b.clock.Sub(a.clock) - passed
+	noise := (a.took + b.took) / 2 // the middle of a round trip may be off by half of it
+	rate := float64(gained) / float64(passed)
+	state := fmt.Sprintf("%+.2f %% in %.1f s", 100*rate, passed.Seconds())
+	if gained.Abs() > noise && (rate > mostDrift || rate < -mostDrift) {
+		p.find("drift", Warn, state+": its clock runs at another speed than this machine's, or was set meanwhile", fix)
+		return
+	}
+	p.find("drift", OK, state, "")
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// hosts looks for nodes on one machine, by their addresses.
+func (e *exam) hosts() {
+	on, order := map[string][]string{}, []string(nil)
+	for i, address := range e.URLs {
+		host := "this machine"
+		if u, err := url.Parse(address); err == nil && !near(address) {
+			host = u.Hostname()
+		}
+		if on[host] == nil {
+			order = append(order, host)
+		}
+		on[host] = append(on[host], e.Nodes[i].Addr())
+	}
+	shared := false
+	for _, host := range order {
+		if len(on[host]) < 2 {
+			continue
+		}
+		shared = true
+		severity := Warn
+		if host == "this machine" {
+			severity = Note
+		}
+		e.find("hosts", "", severity, fmt.Sprintf("%d nodes are on %s, and fail together", len(on[host]), host), "move them to machines that fail independently: "+strings.Join(on[host], ", "))
+	}
+	if !shared {
+		e.find("hosts", "", OK, "each node has an address of its own", "")
+	}
+}
+
+// votes examines the answers of the nodes to the question for their votes.
+func (e *exam) votes(answers []holdfast.NodeAnswer) {
+	voting := 0
+	for _, n := range answers {
+		said := n.Said()
+		members, settings, protocol := OK, OK, OK
+		switch {
+		case n.Reason == holdfast.ReasonDuplicate, n.Reason == holdfast.ReasonMisconfigured && (n.Cause == holdfast.CauseStranger || n.Cause == holdfast.CauseCopy):
+			members = Bad
+		case n.Reason == holdfast.ReasonMisconfigured && slices.ContainsFunc(n.Settings, func(d holdfast.Difference) bool { return d.Setting == "protocol" }):
+			protocol = Bad
+		case n.Reason == holdfast.ReasonMisconfigured:
+			settings = Bad
+		}
+		e.judged("members", n.Node, members, said, "a server of its own", "take one of the two addresses out of HOLDFAST_NODES, or give all clients the same list")
+		e.judged("protocol", n.Node, protocol, said, "the version of this program", "use one version of Holdfast for all clients: see docs/operating.md, another protocol")
+		e.judged("settings", n.Node, settings, said, "the settings of this command", "give this command and all clients the settings of the node: "+settingsOf(n))
+		switch {
+		case n.Votes():
+			voting++
+			e.find("votes", n.Node, OK, "votes", "")
+		case n.VotesIn > 0:
+			fix := fmt.Sprintf("wait %s", n.VotesIn.Round(time.Second))
+			if n.Cause != holdfast.CausePlace && n.Cause != holdfast.CauseVouched {
+				fix += "; only if no lock can be alive on these nodes: holdfast nodes trust"
+			}
+			e.find("votes", n.Node, Warn, said, fix)
+		default:
+			e.find("votes", n.Node, Bad, "does not vote: "+said, "mend what the other checks say about this node; then: holdfast nodes")
+		}
+	}
+	if need := len(answers)/2 + 1; voting < need {
+		e.find("votes", "", Bad, fmt.Sprintf("%d of %d nodes vote; a lock needs %d, so nobody gets a lock", voting, len(answers), need), "make more nodes vote, as above")
+	}
+}
+
+// judged adds a finding whose words depend on its severity.
+func (e *exam) judged(check, node string, s Severity, bad, good, fix string) {
+	if s == OK {
+		bad = good
+	}
+	e.find(check, node, s, bad, fix)
+}
+
+// settingsOf returns the flags that a client needs for the settings of a node.
+func settingsOf(n holdfast.NodeAnswer) string {
+	var flags []string
+	for _, d := range n.Settings {
+		if d.Setting == "nodes" {
+			flags = append(flags, "a list of "+d.Node+" nodes")
+		} else if d.Node != "" {
+			flags = append(flags, "--"+d.Setting+"="+d.Node)
+		}
+	}
+	return strings.Join(flags, " ")
+}

@@ -1,0 +1,41 @@
+package fanout
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/node"
+)
+
+// These calls ask one node directly, outside the queues. They only read.
+
+// Scan returns some keys that match a pattern, and the next cursor: "0" at the end.
+func (f *Fanout) Scan(ctx context.Context, i int, cursor, pattern string, count int) (keys []string, next string, err error) {
+	return nodescript.ParseScan(f.readOnly(ctx, i, nodescript.ScanText(), nodescript.ScanCall(cursor, pattern, count)))
+}
+
+// Have reports for each key whether a node has it.
+func (f *Fanout) Have(ctx context.Context, i int, keys []string) ([]bool, error) {
+	return nodescript.ParseHave(f.readOnly(ctx, i, nodescript.HaveText(), nodescript.HaveCall(keys)), len(keys))
+}
+
+// Look returns what a node stores about some locks, and the name of its memory. errs has the error of each lock whose
+// keys are corrupt.
+func (f *Fanout) Look(ctx context.Context, i int, list []nodescript.Listed) (all []nodescript.Glance, errs []error, memory string, err error) {
+	return nodescript.ParseLook(f.readOnly(ctx, i, nodescript.LookText(), nodescript.LookCall(list)), len(list))
+}
+
+// readOnly runs a script that only reads. The server keeps it from writing, if the driver can ask for that.
+func (f *Fanout) readOnly(ctx context.Context, i int, text string, c node.Call) node.Reply {
+	ctx, cancel := context.WithTimeout(ctx, f.config.Timeout)
+	defer cancel()
+	n := f.config.Nodes[i]
+	commander, can := n.(node.Commander)
+	if !can {
+		return n.Eval(ctx, text, c)
+	}
+	command := make([]string, 0, 3+len(c.Keys)+len(c.Args))
+	command = append(append(append(command, "EVAL_RO", text, strconv.Itoa(len(c.Keys))), c.Keys...), c.Args...)
+	return commander.Do(ctx, command...)
+}

@@ -1,0 +1,6 @@
+-- have: answers which keys exist: a digit for each, 1 or 0. It only reads. Clients send it as text.
+-- KEYS  the keys
+redis.pcall('EXISTS', 'holdfast:node') -- before the records: see hello
+local out = {}
+for i, key in ipairs(KEYS) do out[i] = redis.call('EXISTS', key) end
+return table.concat(out)

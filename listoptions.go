@@ -1,0 +1,122 @@
+package holdfast
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ListOptions selects what [Client.List] returns. The zero ListOptions selects all locks that somebody has or waits for.
+type ListOptions struct {
+	// Pattern selects names, without [Config.Prefix]. * matches any text, ? any byte, [abc] one of these bytes, and \
+	// takes the special meaning from the next byte.
+	// Defaults to all names.
+	Pattern string
+
+	// Kind selects one kind.
+	// Defaults to all kinds.
+	Kind LockKind
+
+	// OlderThan selects locks whose first holder has them for longer than this.
+	OlderThan time.Duration
+
+	// Waiting selects locks for which somebody waits.
+	Waiting bool
+
+	// Free adds names that nobody has or waits for. A node remembers a name for two hours after its last use.
+	Free bool
+
+	// Rate is the largest number of keys per second that List looks at on each node, on average.
+	// Defaults to 20,000.
+	Rate int
+}
+
+// defaultRate is the default of [ListOptions.Rate]. leastRate is the smallest one.
+const (
+	defaultRate = 20_000
+	leastRate   = 10
+)
+
+// withDefaults checks the options and sets the default rate.
+func (o ListOptions) withDefaults() (ListOptions, error) {
+	if o.Rate == 0 {
+		o.Rate = defaultRate
+	}
+	switch {
+	case o.Rate < leastRate:
+		return o, badField("Rate", "{Rate} is %d keys per second; it must be at least %d", o.Rate, leastRate)
+	case o.OlderThan < 0:
+		return o, badField("OlderThan", "{OlderThan} is %s; it must be 0 or more", o.OlderThan)
+	case o.Kind != "" && !slices.Contains(lockKinds, o.Kind):
+		return o, badField("Kind", "{Kind} is %q; it must be %s", string(o.Kind), namesOfKinds(lockKinds))
+	}
+	return o, nil
+}
+
+func namesOfKinds(kinds []LockKind) string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, string(k))
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// glob returns the function that matches names with a pattern.
+func glob(pattern string) (func(name string) bool, error) {
+	if pattern == "" {
+		return func(string) bool { return true }, nil
+	}
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '*':
+			b.WriteString(".*")
+		case '?':
+			b.WriteByte('.')
+		case '[':
+			end := strings.IndexByte(pattern[i:], ']')
+			if end < 2 {
+				return nil, fmt.Errorf("the [ at byte %d has no set and ] behind it; write \\[ for the byte itself", i+1)
+			}
+			set := pattern[i+1 : i+end]
+			not := strings.HasPrefix(set, "^")
+			b.WriteByte('[')
+			if not {
+				b.WriteByte('^')
+			}
+			b.WriteString(strings.NewReplacer(`\`, `\\`, `^`, `\^`, `[`, `\[`).Replace(strings.TrimPrefix(set, "^")) + "]")
+			i += end
+		case '\\':
+			if i++; i == len(pattern) {
+				return nil, errors.New(`it ends with a \; write \\ for the byte itself`)
+			}
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		default:
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		}
+	}
+	re, err := regexp.Compile(b.String() + `\z`)
+	if err != nil {
+		return nil, errors.New("a set in [] is not valid")
+	}
+	return re.MatchString, nil
+}
+
+// selects reports whether the options select an item.
+func (o ListOptions) selects(s *NameStatus) bool {
+	named := slices.ContainsFunc(s.Nodes, NodeAnswer.Held)
+	switch {
+	case !o.Free && !named && s.Waiters == 0:
+		return false
+	case o.Kind != "" && s.Kind != o.Kind, o.Waiting && s.Waiters == 0:
+		return false
+	case o.OlderThan > 0:
+		h := s.Holder()
+		return s.Known && s.Held && !h.Since.IsZero() && s.at.Sub(h.Since) > o.OlderThan
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package holdfast
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/core/events"
+	"github.com/holdfast-go/holdfast/internal/core/nodescript"
+	"github.com/holdfast-go/holdfast/internal/core/quorum"
+)
+
+// UnlockOptions says whose lock [Admin.Unlock] takes away.
+type UnlockOptions struct {
+	// Owners are the owners whose leases end, each as [Holder.Owner]. If none of them has the lock, Unlock takes
+	// nothing away.
+	// Defaults to the holders at the time of the call.
+	Owners []string
+
+	// Slots is the number of slots, if the name is a semaphore.
+	// Defaults to 0: the name is a lock.
+	Slots int
+}
+
+// Unlocked is the result of [Admin.Unlock].
+type Unlocked struct {
+	Name     string
+	Holders  []Holder      // the holders whose leases ended; empty if nobody had the lock
+	Notice   time.Duration // the longest time for which they may still believe that they have the lock
+	Released time.Time     // when the last lease ended, by this machine's clock
+}
+
+// Unlock takes a lock away from its holders. It is the release of an operator, for a lock that a holder keeps for too
+// long. End the holder instead if you can: its work under the lock goes on until it notices.
+//
+// The nodes give the name to the first waiter at once. The old holder is told at its next renewal, usually within a third
+// of its lease's validity: its lease ends with [ErrLost], and [LostError.Forced] is true. If it does not reach the nodes,
+// it stops to rely on the lease at its deadline, within its TTL. A process that is paused notices when it goes on. So two
+// holders may believe that they have the lock for that time, at most [Unlocked.Notice]. The later one has the higher
+// fencing token: a resource that checks tokens refuses the old holder as soon as the new one has used it.
+//
+// Late requests of the old holder change nothing: no renewal brings its lease back, and its release does not end the
+// lease of the next holder. All readers of one client share a lease, so they lose it together.
+//
+// The error matches [ErrHeld] if others have the lock: other owners than Owners, or owners that came during the call. It also
+// matches ErrHeld if the holder is no client of Holdfast: then delete the key with the lock's name. It matches [ErrUnavailable] if less than a majority of the nodes answered; the
+// lease may have ended on the others, and its holder may keep it. Repeat the call then. If nobody has the lock, the
+// result has no holders and there is no error. Unlock logs each lease that it ends.
+func (a *Admin) Unlock(ctx context.Context, name string, o UnlockOptions) (*Unlocked, error) {
+	c := a.client
+	out := &Unlocked{Name: name, Notice: c.config.MaxTTL}
+	m := c.Mutex(name)
+	prefix := m.prefix
+	look := func() (*Status, error) { return c.Status(ctx, name) }
+	if o.Slots != 0 {
+		s := c.Semaphore(name, o.Slots)
+		look, prefix = func() (*Status, error) { return s.Status(ctx) }, s.mutex.prefix
+	}
+	s, err := look()
+	if err != nil {
+		return nil, err
+	}
+	holders := slices.DeleteFunc(slices.Clone(s.Holders), func(h Holder) bool {
+		return h.Offered || len(o.Owners) > 0 && !slices.Contains(o.Owners, h.Owner)
+	})
+	switch {
+	case !s.Held || len(holders) == 0 && len(o.Owners) == 0: // free, or offered to a waiter
+		return out, nil
+	case len(holders) == 0 || holders[0].Foreign:
+		return out, prefix(s.held())
+	}
+	for _, h := range holders {
+		over, err := a.end(ctx, s, h)
+		if err != nil {
+			return out, prefix(err)
+		}
+		if over {
+			out.Holders, out.Released = append(out.Holders, h), time.Now()
+		}
+	}
+	if len(out.Holders) > 0 {
+		return out, nil
+	}
+	// The holders have ended their leases meanwhile, and others may have the lock now.
+	if s, err = look(); err != nil {
+		return nil, err
+	}
+	if s.Held && !s.Holder().Offered {
+		return out, prefix(s.held())
+	}
+	return out, nil
+}
+
+// held returns the error that names the holders.
+func (s *Status) held() error {
+	e := &HeldError{Name: s.Name, Slots: s.Slots, Holders: s.Holders, Readers: s.Readers, ExpiresIn: -1, Nodes: s.Nodes}
+	if h := s.Holder(); !h.Until.IsZero() {
+		e.ExpiresIn = max(time.Until(h.Until), 0)
+	}
+	return e
+}
+
+// end ends the lease of a holder on all nodes. It returns false if the holder had ended it already.
+func (a *Admin) end(ctx context.Context, s *Status, h Holder) (bool, error) {
+	c := a.client
+	m := c.Mutex(s.Name)
+	call := nodescript.ForceCall(m.lock.Lock(), h.Owner, h.Fence)
+	record := nodescript.RecordKey(m.lock.Name())
+	if s.Slots > 0 {
+		call = nodescript.NewSlots(m.lock.Name(), s.Slots).ForceCall(h.Slot, h.Owner, h.Fence)
+		record = nodescript.SlotKey(m.lock.Name(), h.Slot)
+	}
+	answers := c.fan.Force(ctx, call)
+	done, reached := 0, 0
+	for _, answer := range answers {
+		switch answer.Verdict {
+		case nodescript.Done:
+			done, reached = done+1, reached+1
+		case nodescript.NotMine:
+			reached++
+		}
+	}
+	if done > 0 {
+		c.events.Emit(&events.Event{Kind: events.Forced, Name: m.lock.Name(), Owner: h.Owner, Token: h.Fence})
+	}
+	if reached < quorum.Majority(len(answers)) {
+		un := c.unavailable(s.Name, s.Slots, c.answers(func(nodescript.Answer) string { return record }, answers, nil))
+		if ctx.Err() != nil {
+			return false, ended(ctx, un)
+		}
+		return false, un
+	}
+	return done > 0, nil
+}
