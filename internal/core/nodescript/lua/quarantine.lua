@@ -49,7 +49,11 @@ if known and copied then return lost('copied') end
 -- a restart that kept its data. A promoted replica is an exception, because it may lack writes. Its second id is the
 -- replication id of its old master.
 local survived = known or @DURABLE@ and field('aof_enabled') == '1' and not promoted
-if not survived then return lost('restarted') end
+-- A restarted master, too, has a second id if it had replicas. But only a server that was a replica since it started has
+-- read bytes from a master.
+if not survived then
+  return lost(promoted and (tonumber(field('total_net_repl_input_bytes')) or 0) > 0 and 'promoted' or 'restarted')
+end
 if r[3] == '0' then
   -- The node voted when it was last asked. If its guard is missing, there are three possible reasons. A leap of the
   -- clock deleted it together with locks. Or the server booted with a wrong clock. Or the guard expired because nobody
