@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/holdfast-go/holdfast/node/internal/driver"
 )
 
 // link is one connection for calls. It is a rueidis client that cannot dial again. Only one call at a time uses it.
@@ -16,7 +18,8 @@ import (
 type link struct {
 	client rueidis.Client
 	wire   *wire
-	giveUp func() // wire.giveUp as a value, which is allocated only once
+	reign  *driver.Reign // nil unless the master may change
+	giveUp func()        // wire.giveUp as a value, which is allocated only once
 
 	// The pool owns these fields, and its mutex guards them.
 	quiet  int       // the number of rounds of the pool since the last call
