@@ -38,7 +38,8 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 		l := &line{}
 		ctx = context.WithValue(ctx, lineKey{}, l)
 		// This Subscribe gets no channel, because it does not report errors.
-		ps := n.client.WithTimeout(ioTimeout).Subscribe(ctx)
+		client, reign := n.now()
+		ps := client.WithTimeout(ioTimeout).Subscribe(ctx)
 		// Only a close of the connection interrupts a read.
 		hangUp := func() {
 			l.drop()
@@ -46,7 +47,11 @@ func (n *redisNode) listen(ctx context.Context, on func(message string), subscri
 		}
 		defer hangUp()
 		defer context.AfterFunc(ctx, hangUp)()
-		defer context.AfterFunc(n.ctx, hangUp)()
+		lives := n.ctx
+		if reign != nil {
+			lives = reign.Context
+		}
+		defer context.AfterFunc(lives, hangUp)()
 		err := subscribe(ctx, ps)
 		if err == nil {
 			err = receive(ctx, ps, emit)

@@ -81,13 +81,5 @@ func (n *Node) noted(l *link, r node.Reply) {
 
 // confirms reports whether the node waits for replicas after calls.
 func (n *Node) confirms(calls []node.Call) bool {
-	if n.target.replication.Replicas == 0 {
-		return false
-	}
-	for i := range calls {
-		if calls[i].Confirm {
-			return true
-		}
-	}
-	return false
+	return n.target.replication.Replicas > 0 && driver.Confirms(calls)
 }

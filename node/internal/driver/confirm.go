@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -9,6 +10,11 @@ import (
 // WaitCommand returns the command that waits for the replicas of a declaration.
 func WaitCommand(r node.Replication) []string {
 	return []string{"WAIT", strconv.Itoa(r.Replicas), strconv.FormatInt(max(r.Within.Milliseconds(), 1), 10)}
+}
+
+// Confirms reports whether one of calls needs the confirmation of replicas.
+func Confirms(calls []node.Call) bool {
+	return slices.ContainsFunc(calls, func(c node.Call) bool { return c.Confirm })
 }
 
 // Confirm takes the reply to WAIT. It marks the replies to the calls that too few replicas have confirmed.

@@ -1,0 +1,101 @@
+package goredisnode
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/internal/driver"
+)
+
+// This file follows the master of a node that is declared replicated. Each reign has its own go-redis client, because
+// go-redis does not say which connection a call gets.
+
+var _ node.Replicated = (*redisNode)(nil)
+
+// Replication implements [node.Replicated].
+func (n *redisNode) Replication() node.Replication { return n.replication }
+
+// newClient makes the client of a reign.
+func (n *redisNode) newClient(reign *driver.Reign) *redis.Client {
+	o := n.options
+	adapt(&o)
+	if reign != nil {
+		first := o.OnConnect
+		o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
+			if first != nil {
+				if err := first(ctx, c); err != nil {
+					return err
+				}
+			}
+			return n.meet(ctx, c, reign)
+		}
+	}
+	return redis.NewClient(&o)
+}
+
+// now returns the client of the present reign. It closes the client of an earlier reign, and so its connections.
+func (n *redisNode) now() (*redis.Client, *driver.Reign) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.masters == nil || n.closed() {
+		return n.client, n.reign
+	}
+	n.watch.Do(func() { n.wait.Go(n.watchMaster) })
+	if now := n.masters.Now(); now != n.reign {
+		former := n.client
+		n.wait.Go(func() { _ = former.Close() }) // an error only says that the client was closed before
+		n.client, n.reign = n.newClient(now), now
+	}
+	return n.client, n.reign
+}
+
+// meet finds out which master a connection leads to.
+func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Reign) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	info := ""
+	for _, section := range []string{"server", "replication"} { // Redis before 7 takes one section only
+		text, err := c.Info(ctx, section).Result()
+		if err != nil {
+			return err
+		}
+		info += text
+	}
+	return n.masters.Met(reign, info)
+}
+
+// watchMaster looks for another master once a second. go-redis has no connection to a master that Sentinel has replaced,
+// if this goroutine finds it before a call does.
+func (n *redisNode) watchMaster() {
+	t := time.NewTicker(pingAfter)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-n.ctx.Done():
+			return
+		}
+		client, reign := n.now()
+		_ = n.meet(n.ctx, client, reign) // a call finds the same error
+	}
+}
+
+// noted takes the replies of a server of reign. A reply of a replica ends the reign.
+func (n *redisNode) noted(reign *driver.Reign, replies ...node.Reply) {
+	if n.masters == nil {
+		return
+	}
+	for _, r := range replies {
+		if driver.Behind(r) {
+			n.masters.Ended(reign)
+		}
+	}
+}
+
+// confirms reports whether the node waits for replicas after calls.
+func (n *redisNode) confirms(calls []node.Call) bool {
+	return n.replication.Replicas > 0 && driver.Confirms(calls)
+}
