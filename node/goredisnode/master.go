@@ -67,8 +67,8 @@ func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Rei
 	return n.masters.Met(reign, info)
 }
 
-// watchMaster looks for another master once a second. go-redis has no connection to a master that Sentinel has replaced,
-// if this goroutine finds it before a call does.
+// watchMaster looks for another master once a second. So a client whose connections stay open leaves a master that
+// Sentinel has replaced, or that is a replica now.
 func (n *redisNode) watchMaster() {
 	t := time.NewTicker(pingAfter)
 	defer t.Stop()
@@ -78,9 +78,26 @@ func (n *redisNode) watchMaster() {
 		case <-n.ctx.Done():
 			return
 		}
+		n.locate()
 		client, reign := n.now()
 		_ = n.meet(n.ctx, client, reign) // a call finds the same error
 	}
+}
+
+// locate asks Sentinel for the master. The client of redis.NewFailoverClient shows its answer by a connection only.
+func (n *redisNode) locate() {
+	if n.options.Addr != failover || n.options.Dialer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, connectTimeout)
+	defer cancel()
+	conn, err := n.options.Dialer(ctx, "tcp", failover)
+	if err != nil {
+		return // a call finds the same error
+	}
+	addr := conn.RemoteAddr().String()
+	_ = conn.Close() // an error only says that the connection was closed before
+	n.masters.At(addr)
 }
 
 // noted takes the replies of a server of reign. A reply of a replica ends the reign.

@@ -113,7 +113,7 @@ func (m *Masters) At(addr string) *Reign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.reign.addr == "" && m.reign.master == "":
+	case m.reign.addr == "":
 		m.reign.addr = addr
 	case m.reign.addr != addr:
 		m.begin("", addr)
