@@ -1,0 +1,248 @@
+package failover
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast"
+	"github.com/holdfast-go/holdfast/internal/check/redistest"
+	"github.com/holdfast-go/holdfast/node"
+	"github.com/holdfast-go/holdfast/node/goredisnode"
+	"github.com/holdfast-go/holdfast/node/rueidisnode"
+)
+
+var (
+	promotions = flag.Int("failover.n", 1, "the number of promotions on each node")
+	sets       = flag.Int("failover.sets", 1, "the number of nodes, each with its own servers and Sentinels")
+)
+
+const (
+	maxTTL = 3 * time.Second
+	window = 250 * time.Millisecond
+)
+
+// faults are the reasons of promotions. Each begins the fault, and returns its end.
+var faults = []struct {
+	name  string
+	begin func(t *testing.T, f *redistest.Failover, master *redistest.Server) (end func())
+}{
+	{"master killed", func(_ *testing.T, _ *redistest.Failover, master *redistest.Server) func() {
+		master.Kill()
+		return master.Restart
+	}},
+	{"master frozen", func(_ *testing.T, _ *redistest.Failover, master *redistest.Server) func() {
+		master.Freeze()
+		return master.Thaw
+	}},
+	{"SENTINEL FAILOVER", func(t *testing.T, f *redistest.Failover, _ *redistest.Server) func() {
+		redistest.Eventually(t, 20*time.Second, "Sentinel to begin a failover", func() bool { return f.Failover() == nil })
+		return func() {}
+	}},
+}
+
+// outcome is one promotion.
+type outcome struct {
+	fault             int
+	failover, without time.Duration // until Sentinel named another master; until somebody got a lock
+	lost              int
+}
+
+// trial is one node under load.
+type trial struct {
+	*court
+	wait     string
+	f        *redistest.Failover
+	outcomes []outcome
+	windows  []time.Time // when each fault began
+	strays   int         // leases that were lost without a promotion
+}
+
+func TestPromotionsUnderLoad(t *testing.T) {
+	trials := make([]*trial, *sets)
+	t.Run("promotions", func(t *testing.T) {
+		for i := range trials {
+			trials[i] = &trial{court: newCourt()}
+			if i%2 == 1 {
+				trials[i].wait = "?wait=1"
+			}
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				trials[i].run(t, i)
+			})
+		}
+	})
+	report(t, trials)
+}
+
+func (tr *trial) run(t *testing.T, first int) {
+	tr.f = redistest.StartFailover(t, 2, "")
+	ctx, stop := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	defer load.Wait()
+	defer stop()
+	for i := range 3 {
+		c := tr.client(t, i == 2)
+		for _, name := range []string{"a", "b", "c"} {
+			load.Go(func() { tr.work(ctx, t, c, name) })
+		}
+	}
+	bound, cancel := context.WithTimeout(ctx, 30*time.Second)
+	if _, ok := tr.grantAfter(bound, time.Time{}); !ok {
+		t.Fatal("nobody gets a lock")
+	}
+	cancel()
+	for i := range *promotions {
+		tr.promote(t, (first+i)%len(faults))
+	}
+}
+
+// client opens a client with one of the drivers.
+func (tr *trial) client(t *testing.T, goredis bool) *holdfast.Client {
+	t.Helper()
+	var n node.Node
+	var err error
+	if goredis {
+		redis.SetLogger(silent{})
+		client := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: redistest.MasterName, SentinelAddrs: tr.f.SentinelAddrs()})
+		t.Cleanup(func() { _ = client.Close() })
+		replicas := len(tr.wait) / len("?wait=1")
+		n, err = goredisnode.New(client, goredisnode.Replicated(replicas, 0))
+	} else {
+		n, err = rueidisnode.New(tr.f.URL(tr.wait))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := holdfast.New(holdfast.Config{
+		Nodes: []node.Node{n}, MaxTTL: maxTTL, Window: window, Cluster: "failover", Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// work takes and gives back the lock of name until ctx ends. Every eighth lease lasts longer than a failover.
+func (tr *trial) work(ctx context.Context, t *testing.T, c *holdfast.Client, name string) {
+	for ctx.Err() == nil {
+		l, err := c.Mutex(name, holdfast.WaitThroughOutages()).Lock(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				t.Errorf("Lock: %v", err)
+			}
+			return
+		}
+		tr.took(name, l)
+		hold := time.Duration(rand.IntN(30)) * time.Millisecond
+		if rand.IntN(8) == 0 {
+			hold = 1500 * time.Millisecond
+		}
+		select {
+		case <-time.After(hold):
+		case <-l.Context().Done():
+		case <-ctx.Done():
+		}
+		tr.leaves(name, l)
+		l.Unlock(context.WithoutCancel(ctx)) //nolint:errcheck // leaves has counted a loss
+	}
+}
+
+// promote makes one promotion, and measures it.
+func (tr *trial) promote(t *testing.T, fault int) {
+	var master *redistest.Server
+	redistest.Eventually(t, 30*time.Second, "a master with two replicas", func() bool {
+		master = tr.f.Master()
+		return master != nil && tr.f.InSync() == 2
+	})
+	tr.mu.Lock()
+	lost := len(tr.lost)
+	tr.mu.Unlock()
+	began := time.Now()
+	end := faults[fault].begin(t, tr.f, master)
+	var next *redistest.Server
+	redistest.Eventually(t, 30*time.Second, "a promotion", func() bool {
+		next = tr.f.Master()
+		return next != nil && next != master
+	})
+	promoted := time.Now()
+	end()
+	bound, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	// A grant just after the promotion may still be the former master's, if it lives.
+	granted, ok := tr.grantAfter(bound, promoted.Add(2*time.Second))
+	if !ok {
+		t.Fatalf("%s: nobody gets a lock after the promotion", faults[fault].name)
+	}
+	o := outcome{fault: fault, failover: promoted.Sub(began), without: granted.Sub(began)}
+	if most := o.failover + maxTTL + window + time.Second; o.without > most {
+		t.Errorf("%s: nobody got a lock for %s; want at most %s", faults[fault].name, o.without, most)
+	}
+	// Sentinel makes the former master a replica some ten seconds later. This only saves time.
+	redistest.Eventually(t, 30*time.Second, "the former master to follow", func() bool {
+		_, err := master.Do("REPLICAOF", "127.0.0.1", next.Port())
+		return err == nil
+	})
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for _, at := range tr.lost[lost:] {
+		if o.lost++; at.After(promoted.Add(maxTTL + window)) {
+			tr.strays++
+		}
+	}
+	tr.outcomes = append(tr.outcomes, o)
+}
+
+// report prints a table, and fails the test for each result that docs/limits.md does not name.
+func report(t *testing.T, trials []*trial) {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "FAULT\tWAIT\tPROMOTIONS\tFAILOVER MEAN\tMAX\tNOBODY GOT A LOCK MEAN\tMAX\tLEASES LOST")
+	for i, fault := range faults {
+		for _, wait := range []string{"", "?wait=1"} {
+			var n, lost int
+			var sum, most outcome
+			for _, tr := range trials {
+				for _, o := range tr.outcomes {
+					if o.fault != i || tr.wait != wait {
+						continue
+					}
+					n, lost = n+1, lost+o.lost
+					sum.failover, sum.without = sum.failover+o.failover, sum.without+o.without
+					most.failover, most.without = max(most.failover, o.failover), max(most.without, o.without)
+				}
+			}
+			if n > 0 {
+				fmt.Fprintf(w, "%s\t%t\t%d\t%.1fs\t%.1fs\t%.1fs\t%.1fs\t%d\n", fault.name, wait != "", n, (sum.failover / time.Duration(n)).Seconds(),
+					most.failover.Seconds(), (sum.without / time.Duration(n)).Seconds(), most.without.Seconds(), lost)
+			}
+		}
+	}
+	_ = w.Flush() // into memory
+	overlaps, back, strays := 0, 0, 0
+	for _, tr := range trials {
+		overlaps, back, strays = overlaps+len(tr.overlaps), back+tr.back, strays+tr.strays
+		for _, o := range tr.overlaps {
+			t.Errorf("two holders: %s", o)
+		}
+	}
+	t.Logf("\n%soverlaps: %d, tokens that did not grow: %d, leases lost without a promotion: %d\n", text.String(), overlaps, back, strays)
+	if back > 0 || strays > 0 {
+		t.Errorf("%d tokens did not grow, and %d leases were lost without a promotion", back, strays)
+	}
+}
