@@ -60,7 +60,7 @@ func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Rei
 	for _, section := range []string{"server", "replication"} { // Redis before 7 takes one section only
 		text, err := c.Info(ctx, section).Result()
 		if err != nil {
-			return err
+			return driver.InfoError(n.fault(ctx, err))
 		}
 		info += text
 	}

@@ -45,7 +45,7 @@ func (n *Node) info(ctx context.Context, l *link) (info string, err error) {
 	for _, result := range l.run(ctx, b) {
 		text, err := result.ToString() // a verbatim string, which a script never answers
 		if err != nil {
-			return "", n.reply(ctx, result).Err
+			return "", driver.InfoError(n.reply(ctx, result).Err)
 		}
 		info += text
 	}

@@ -107,6 +107,15 @@ func InfoField(info, name string) string {
 	return strings.TrimRight(value, "\r")
 }
 
+// InfoError returns [node.ErrNoInfo] if err says that the server knows no INFO, else err.
+func InfoError(err error) error {
+	var e *node.Error
+	if errors.As(err, &e) && e.Code == node.Generic && strings.Contains(strings.ToLower(e.Message), "unknown command") {
+		return node.ErrNoInfo
+	}
+	return err
+}
+
 // At takes the address of the master from Sentinel. If it is another one than before, another reign begins. At returns
 // the present reign.
 func (m *Masters) At(addr string) *Reign {
