@@ -8,13 +8,16 @@ import (
 	"github.com/holdfast-go/holdfast"
 )
 
+// probed is the name that is taken again and again, to find out when locks are available.
+const probed = "probed"
+
 // court judges the leases of all clients of a node. Its methods are safe for concurrent use.
 type court struct {
 	mu       sync.Mutex
 	holders  map[string]*holdfast.Lease
 	tokens   map[string]int64 // the highest token of each name
-	grants   []time.Time
-	lost     []time.Time // when each lost lease ended
+	grants   []time.Time      // of the name probed
+	lost     []time.Time      // when each lost lease ended
 	overlaps []string
 	back     int // the number of leases with a token that is not higher than the one before
 }
@@ -37,7 +40,9 @@ func (c *court) took(name string, l *holdfast.Lease) {
 	}
 	c.tokens[name] = max(c.tokens[name], l.Fence())
 	c.holders[name] = l
-	c.grants = append(c.grants, now)
+	if name == probed {
+		c.grants = append(c.grants, now)
+	}
 }
 
 // leaves notes that a holder is about to give its lease back, or that it has lost it.
@@ -52,22 +57,26 @@ func (c *court) leaves(name string, l *holdfast.Lease) {
 	}
 }
 
-// grantAfter waits for the first grant after an instant, and returns its time.
-func (c *court) grantAfter(ctx context.Context, after time.Time) (time.Time, bool) {
+// gapAfter waits for a grant of the prober that ends a gap of at least least, and returns its begin and its end. The
+// gap begins with the instant began or later.
+func (c *court) gapAfter(ctx context.Context, began time.Time, least time.Duration) (from, to time.Time, ok bool) {
 	for ctx.Err() == nil {
+		from = began
 		c.mu.Lock()
 		for _, g := range c.grants {
-			if g.After(after) {
+			if g.Sub(from) >= least {
 				c.mu.Unlock()
-				return g, true
+				return from, g, true
+			}
+			if g.After(from) {
+				from = g
 			}
 		}
-		c.grants = c.grants[:0]
 		c.mu.Unlock()
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
 		}
 	}
-	return time.Time{}, false
+	return from, to, false
 }

@@ -172,9 +172,7 @@ func (s *Server) info(field string) string {
 	if c == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	text, _ := c.Info(ctx, "replication").Result()
+	text, _ := c.WithTimeout(time.Second/4).Info(context.Background(), "replication").Result()
 	_, rest, _ := strings.Cut(text, "\n"+field+":")
 	value, _, _ := strings.Cut(rest, "\r")
 	return value
