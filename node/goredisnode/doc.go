@@ -16,9 +16,9 @@
 //	Limiter                     none; hooks (AddHook) are not copied either
 //
 // New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. A client made by
-// redis.NewFailoverClient works and follows Sentinel to the current master. But after a failover that master may have
-// forgotten locks, so Holdfast does not promise that a replicated set works as a node. All such clients have the same
-// address, so [Open] accepts at most one of them.
+// redis.NewFailoverClient is a node whose master may change: see [Replicated] and [node.Replication]. The node asks
+// Sentinel for the master once a second. All such clients have the same address, so [Open] accepts at most one of them.
+// Set holdfast.Config.Cluster if other clients of the set use rueidisnode.
 //
 // The node closes the connection of a server that sends bytes that are not the Redis protocol, a string of more than 8
 // MiB, or an answer of more than 16384 elements. Without this check go-redis would end the process.

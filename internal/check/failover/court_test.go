@@ -18,8 +18,10 @@ type court struct {
 	tokens   map[string]int64 // the highest token of each name
 	grants   []time.Time      // of the name probed
 	lost     []time.Time      // when each lost lease ended
-	overlaps []string
-	back     int // the number of leases with a token that is not higher than the one before
+	alive    bool             // the former master lives, and may still answer clients
+	ofAlive  int              // the number of overlaps with leases of a former master that lived
+	overlaps []string         // all others
+	back     int              // the number of leases with a token that is not higher than the one before
 }
 
 func newCourt() *court {
@@ -30,8 +32,13 @@ func newCourt() *court {
 func (c *court) took(name string, l *holdfast.Lease) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer func() { c.holders[name] = l }()
 	now := time.Now()
 	if other := c.holders[name]; other != nil && other.Context().Err() == nil && l.Context().Err() == nil {
+		if c.alive {
+			c.ofAlive++ // docs/limits.md names this case
+			return
+		}
 		c.overlaps = append(c.overlaps, now.Format("15:04:05.000")+" "+name+": tokens "+
 			time.UnixMicro(other.Fence()).Format("15:04:05.000")+" and "+time.UnixMicro(l.Fence()).Format("15:04:05.000"))
 	}
@@ -39,7 +46,6 @@ func (c *court) took(name string, l *holdfast.Lease) {
 		c.back++
 	}
 	c.tokens[name] = max(c.tokens[name], l.Fence())
-	c.holders[name] = l
 	if name == probed {
 		c.grants = append(c.grants, now)
 	}
@@ -57,14 +63,14 @@ func (c *court) leaves(name string, l *holdfast.Lease) {
 	}
 }
 
-// gapAfter waits for a grant of the prober that ends a gap of at least least, and returns its begin and its end. The
-// gap begins with the instant began or later.
-func (c *court) gapAfter(ctx context.Context, began time.Time, least time.Duration) (from, to time.Time, ok bool) {
+// gapUntil waits for the first grant of the prober after an instant. It returns its time, and the time of the grant
+// before it, at least began.
+func (c *court) gapUntil(ctx context.Context, began, after time.Time) (from, to time.Time, ok bool) {
 	for ctx.Err() == nil {
 		from = began
 		c.mu.Lock()
 		for _, g := range c.grants {
-			if g.Sub(from) >= least {
+			if g.After(after) {
 				c.mu.Unlock()
 				return from, g, true
 			}

@@ -29,6 +29,9 @@ type Sentinels struct {
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 }
 
+// lastAnswers is how long Master waits for the other Sentinels after the answers of a majority.
+const lastAnswers = 50 * time.Millisecond
+
 // located is the answer of one Sentinel.
 type located struct {
 	addr  string
@@ -37,8 +40,8 @@ type located struct {
 }
 
 // Master asks all Sentinels for the address of the master. It takes the answer with the highest configuration epoch,
-// because a Sentinel that was cut off still names the former master. It waits for a majority of the Sentinels, but not
-// long. An error means that no Sentinel gave an address.
+// because a Sentinel that was cut off, or has not heard of a failover yet, names the former master. It does not wait for
+// all Sentinels for long. An error means that no Sentinel gave an address.
 func (s *Sentinels) Master(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,8 +67,8 @@ func (s *Sentinels) Master(ctx context.Context) (string, error) {
 			if got == 1 {
 				patience = time.After(moreAnswers)
 			}
-			if got > len(s.Addrs)/2 {
-				return best.addr, nil
+			if got > len(s.Addrs)/2 { // the Sentinel that has just made a failover may be another one
+				patience = time.After(lastAnswers)
 			}
 		case <-patience:
 			return best.addr, nil
