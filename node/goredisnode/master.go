@@ -67,10 +67,14 @@ func (n *redisNode) meet(ctx context.Context, c redis.Cmdable, reign *driver.Rei
 	return n.masters.Met(reign, info)
 }
 
-// watchMaster looks for another master once a second. So a client whose connections stay open leaves a master that
+// watchMaster looks for another master: every quarter of a second if Sentinel knows it, and else once a second. So a client whose connections stay open leaves a master that
 // Sentinel has replaced, or that is a replica now.
 func (n *redisNode) watchMaster() {
-	t := time.NewTicker(pingAfter)
+	every := pingAfter
+	if n.options.Addr == failover {
+		every /= 4
+	}
+	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {

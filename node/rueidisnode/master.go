@@ -18,6 +18,12 @@ func (n *Node) whereTo(ctx context.Context) (*driver.Reign, string, error) {
 	case n.sentinels == nil:
 		return n.masters.Now(), n.target.addr, nil
 	}
+	n.pool.mu.Lock()
+	if !n.watched && !n.closed() { // Close cancels under this mutex, and then waits
+		n.watched = true
+		n.pool.wg.Go(func() { n.sentinels.Watch(n.ctx, func(addr string) { n.masters.At(addr) }) })
+	}
+	n.pool.mu.Unlock()
 	addr, err := n.sentinels.Master(ctx)
 	if err != nil {
 		return nil, "", err
@@ -52,16 +58,11 @@ func (n *Node) info(ctx context.Context, l *link) (info string, err error) {
 	return info, nil
 }
 
-// watch looks for another master, about once a second. So a client whose connections stay open leaves a master that
-// Sentinel has replaced, or that is a replica now.
+// watch looks for another master, about once a second. So a client whose connections stay open leaves a master that is a
+// replica now.
 func (n *Node) watch() {
 	ctx, cancel := context.WithTimeout(n.ctx, hungAfter)
 	defer cancel()
-	if n.sentinels != nil {
-		if addr, err := n.sentinels.Master(ctx); err == nil {
-			n.masters.At(addr)
-		}
-	}
 	l, err := n.pool.take(ctx)
 	if err != nil {
 		return // the next call finds out why

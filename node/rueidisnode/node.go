@@ -21,6 +21,7 @@ type Node struct {
 
 	masters   *driver.Masters   // nil unless the master may change
 	sentinels *driver.Sentinels // nil without Sentinel
+	watched   bool              // the goroutine that asks Sentinel runs; pool.mu guards it
 
 	ctx    context.Context // Close ends this context, and then every connection ends
 	cancel context.CancelFunc
@@ -122,6 +123,9 @@ func (n *Node) Replication() node.Replication { return n.target.replication }
 // Close implements [node.Node].
 func (n *Node) Close() {
 	n.pool.close(n.cancel)
+	if n.sentinels != nil {
+		n.sentinels.Close()
+	}
 }
 
 func (n *Node) closed() bool { return n.ctx.Err() != nil }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/node"
@@ -27,6 +28,10 @@ type Sentinels struct {
 	User, Password string   // for the Sentinels; no password, no AUTH
 	// Dial connects to a Sentinel.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+
+	mu     sync.Mutex
+	idle   map[string]*line // by address
+	closed bool
 }
 
 // lastAnswers is how long Master waits for the other Sentinels after the answers of a majority.
@@ -85,54 +90,130 @@ func (s *Sentinels) Master(ctx context.Context) (string, error) {
 	return best.addr, nil
 }
 
-// ask asks one Sentinel.
-func (s *Sentinels) ask(ctx context.Context, addr string) (l located) {
+// askEvery is the pause between two questions for the master. A client that learns of a failover more than five windows
+// after another client may have a lease beside it.
+const askEvery = 250 * time.Millisecond
+
+// Watch calls found with the master's address again and again, until ctx ends.
+func (s *Sentinels) Watch(ctx context.Context, found func(addr string)) {
+	t := time.NewTicker(askEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+		within, cancel := context.WithTimeout(ctx, time.Second)
+		if addr, err := s.Master(within); err == nil {
+			found(addr)
+		}
+		cancel()
+	}
+}
+
+// line is a connection to a Sentinel.
+type line struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// take returns an idle connection to a Sentinel, nil if there is none.
+func (s *Sentinels) take(addr string) (l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l = s.idle[addr]
+	delete(s.idle, addr)
+	return l
+}
+
+// keep keeps a connection for the next question.
+func (s *Sentinels) keep(addr string, l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.idle[addr] != nil {
+		_ = l.Close() // here and below, an error only says that the connection was closed before
+		return
+	}
+	if s.idle == nil {
+		s.idle = map[string]*line{}
+	}
+	s.idle[addr] = l
+}
+
+// Close drops the idle connections. No connection stays open after it.
+func (s *Sentinels) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for addr, l := range s.idle {
+		_ = l.Close()
+		delete(s.idle, addr)
+	}
+}
+
+// ask asks one Sentinel, over an idle connection if there is one. That one may be broken, so ask tries another one.
+func (s *Sentinels) ask(ctx context.Context, addr string) located {
+	if l := s.take(addr); l != nil {
+		if a := s.on(ctx, addr, l); a.err == nil {
+			return a
+		}
+	}
 	conn, err := s.Dial(ctx, addr)
 	if err != nil {
 		return located{err: err}
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // an error only says that it was closed before
-	if end, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(end) // if this fails, the read fails too
+	l := &line{Conn: Bound(conn)}
+	l.in = bufio.NewReader(l.Conn)
+	if s.Password == "" {
+		return s.on(ctx, addr, l)
 	}
-	conn = Bound(conn)
-	in := bufio.NewReader(conn)
-	say := func(words ...string) (Answer, error) {
-		if _, err := conn.Write(Command(words...)); err != nil {
-			return Answer{}, err
-		}
-		return ReadAnswer(in)
+	auth := []string{"AUTH", s.Password}
+	if s.User != "" {
+		auth = []string{"AUTH", s.User, s.Password}
 	}
-	fail := func(a Answer, err error) located {
-		if err == nil {
-			err = sentinelError(a.Err)
-		}
+	if _, err := l.say(ctx, auth...); err != nil {
+		_ = l.Close()
 		return located{err: fmt.Errorf("the Sentinel %s: %w", addr, err)}
 	}
-	if s.Password != "" {
-		auth := []string{"AUTH", s.Password}
-		if s.User != "" {
-			auth = []string{"AUTH", s.User, s.Password}
-		}
-		if a, err := say(auth...); err != nil || a.Err != "" {
-			return fail(a, err)
-		}
+	return s.on(ctx, addr, l)
+}
+
+// on asks for the master over a connection. It keeps the connection after an answer, and closes it after an error.
+func (s *Sentinels) on(ctx context.Context, addr string, l *line) (at located) {
+	words, err := l.say(ctx, "SENTINEL", "MASTER", s.Name)
+	if err != nil {
+		_ = l.Close()
+		return located{err: fmt.Errorf("the Sentinel %s: %w", addr, err)}
 	}
-	a, err := say("SENTINEL", "MASTER", s.Name)
-	if err != nil || a.Err != "" {
-		return fail(a, err)
-	}
+	s.keep(addr, l)
 	fields := map[string]string{}
-	for i := 0; i+1 < len(a.Words); i += 2 {
-		fields[a.Words[i]] = a.Words[i+1]
+	for i := 0; i+1 < len(words); i += 2 {
+		fields[words[i]] = words[i+1]
 	}
 	if fields["ip"] == "" || fields["port"] == "" {
 		return located{err: fmt.Errorf("the Sentinel %s: its answer names no address of %q", addr, s.Name)}
 	}
-	l.epoch, _ = strconv.ParseUint(fields["config-epoch"], 10, 64) // 0 for a proxy that plays Sentinel
-	l.addr = net.JoinHostPort(fields["ip"], fields["port"])
-	return l
+	at.epoch, _ = strconv.ParseUint(fields["config-epoch"], 10, 64) // 0 for a proxy that plays Sentinel
+	at.addr = net.JoinHostPort(fields["ip"], fields["port"])
+	return at
+}
+
+// say sends a command and reads the answer. The end of ctx ends the call and closes the connection.
+func (l *line) say(ctx context.Context, words ...string) ([]string, error) {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	_, err := l.Write(Command(words...))
+	var a Answer
+	if err == nil {
+		a, err = ReadAnswer(l.in)
+	}
+	if !stop() && err == nil {
+		err = ContextError(ctx)
+	}
+	if err == nil && a.Err != "" {
+		err = sentinelError(a.Err)
+	}
+	return a.Words, err
 }
 
 // sentinelError returns a Sentinel's error with advice. It is no *node.Error: the node itself was not asked.
