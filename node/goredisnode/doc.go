@@ -17,7 +17,7 @@
 //
 // New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. A client made by
 // redis.NewFailoverClient is a node whose master may change: see [Replicated] and [node.Replication]. The node asks
-// Sentinel for the master once a second. All such clients have the same address, so [Open] accepts at most one of them.
+// Sentinel for the master four times a second. All such clients have the same address, so [Open] accepts at most one of them.
 // Set holdfast.Config.Cluster if other clients of the set use rueidisnode.
 //
 // The node closes the connection of a server that sends bytes that are not the Redis protocol, a string of more than 8
