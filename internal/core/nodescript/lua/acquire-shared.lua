@@ -141,16 +141,20 @@ local function one(key, plain, mine, ttl, wants, owner)
   else
     call('DEL', hash)
   end
+  -- The script need not set an expiry if an earlier reader's grant has set it in the same period of 100 s: see acquire.
+  -- All times of such a period have the same first eight digits.
+  local fresh = marked and sub(rseen, 1, 8) == sub(T, 1, 8)
   if T > rseen then rseen = T end
   call('HSET', hash, 'seen', rseen .. rleased, owner, mine)
-  call('PEXPIRE', hash, '@STAYMS@')
+  if not fresh then call('PEXPIRE', hash, '@STAYMS@') end
   local others = waits
   if waits then
     call('ZREM', queue, owner)
     others = call('EXISTS', queue) == 1
   end
   -- The writer's fields become zeros: a writer that expired must not be extended after this grant.
-  call('SET', key, seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased, 'PX', '@STAYMS@')
+  local new = seen .. '00000000000000000000000000000000' .. (others and '3' or '2') .. leased
+  if not fresh or old ~= new then call('SET', key, new, 'PX', '@STAYMS@') end
   if others then
     @HANDOFF@
     handoff(seen, leased, seen, true, true)
