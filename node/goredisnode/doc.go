@@ -3,9 +3,9 @@
 //	client := redis.NewClient(&redis.Options{Addr: "10.0.0.7:6379"})
 //	n, err := goredisnode.New(client)
 //
-// The node does not use, change or close the client itself. New copies the client's options (address, credentials, TLS,
-// dialer, OnConnect) into a new client. Some options must differ, because a lock must know which calls were sent and
-// when a call was given up:
+// The node does not use, change or close the client itself. New copies the client's options (address, credentials,
+// TLS, dialer, OnConnect) into a new client. The following options are changed, because a lock must know which calls
+// were sent, and when a call was given up:
 //
 //	MaxRetries, DialerRetries   off: only the caller knows whether a lost call may be repeated
 //	ContextTimeoutEnabled       on: without it go-redis ignores deadlines
@@ -15,14 +15,15 @@
 //	Protocol                    2, without maintenance notifications and client caching
 //	Limiter                     none; hooks (AddHook) are not copied either
 //
-// New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. A client made by
-// redis.NewFailoverClient works and follows Sentinel to the current master. But after a failover that master may have
-// forgotten locks, so Holdfast does not promise that a replicated set works as a node. All such clients have the same
-// address, so [Open] accepts at most one of them.
+// New refuses the clients of a Redis Cluster and of a Ring, because neither is a node. A client of
+// redis.NewFailoverClient works, and follows Sentinel to the current master. But after a failover this master may
+// have forgotten locks, so Holdfast does not guarantee that such a set works as a node. All such clients have the
+// same address, so [Open] accepts only one of them.
 //
-// The node closes the connection of a server that sends bytes that are not the Redis protocol, a string of more than 8
-// MiB, or an answer of more than 16384 elements. Without this check go-redis would end the process.
+// The node closes a connection if the server sends bytes that are not the Redis protocol, a string of more than 8
+// MiB, or an answer of more than 16384 elements. Without this check, such an answer could end the process inside
+// go-redis.
 //
-// Two simultaneous calls use two connections, so their order is undefined. An Eval that loads scripts uses one
-// connection for all its commands; the loads follow the answer.
+// Two simultaneous calls use two connections, so they may arrive in any order. An Eval that loads scripts uses one
+// connection for all its commands, and sends the loads after the answer.
 package goredisnode
