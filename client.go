@@ -87,9 +87,9 @@ func New(c Config) (*Client, error) {
 	return cl, nil
 }
 
-// Close ends all waits for locks, releases all leases of the client, and then closes the nodes. The error says if a
-// majority of the nodes did not confirm the release of a lease. If [Lease.UnlockAt] ended a handle of a lease, the
-// nodes keep the name taken until the instant that UnlockAt got.
+// Close ends all waits for locks, releases all leases of the client, and then closes the nodes. If a majority of the
+// nodes did not confirm the release of a lease, Close returns an error. If [Lease.UnlockAt] ended a handle of a
+// lease, the nodes keep the name taken until the instant that UnlockAt got.
 //
 // Close does not wait for the work that runs under the leases. End this work first. Otherwise it runs at the same
 // time as the work of the next holder.

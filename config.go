@@ -54,9 +54,9 @@ type Config struct {
 	// false, two owners can hold one lock. Defaults to false.
 	Durable bool
 
-	// NodeTimeout is the time in which a node must answer. After this time the node's vote is missing. The call
-	// itself goes on as soon as a majority of the other nodes has answered. The first call to a node also opens a
-	// connection, so allow for three round trips or more. From 1 ms to MaxTTL. Defaults to 500 ms.
+	// NodeTimeout is the time in which a node must answer. After this time the node's vote counts as missing. The
+	// call itself goes on as soon as a majority of the other nodes has answered. The first call to a node also opens
+	// a connection, so allow for three round trips or more. From 1 ms to MaxTTL. Defaults to 500 ms.
 	NodeTimeout time.Duration
 
 	// Cluster is the name of the node set: up to 64 letters, digits and . _ : - / only. Set it if clients use

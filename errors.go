@@ -35,8 +35,8 @@ var (
 	ErrReentrant = errors.New("held by the caller itself, under the lease of its context; Reentrant(false) forbids to take it twice")
 
 	// ErrUpgrade means that the caller wants the exclusive lock while it has the shared lock of this name: its
-	// context belongs to a shared lease. If two readers waited in this way, each would wait for ever until the other
-	// one releases its share. Release the shared lock first, or take the exclusive lock from the start.
+	// context belongs to a shared lease. If two readers did this, each of them would wait for ever for the other one
+	// to release its share. Release the shared lock first, or take the exclusive lock from the start.
 	ErrUpgrade = errors.New("held shared by the caller itself: a reader cannot become a writer; unlock first, or lock exclusively from the start")
 
 	// ErrOrder means that another owner has a lock, and LockAll did not wait for this lock. The reason is that the

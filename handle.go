@@ -41,11 +41,11 @@ type handle struct {
 // of these, so they save the memory. The mu of first guards these fields too.
 type rest struct {
 	line  []*turn   // calls that wait for a child of this handle, in the order in which they came
-	until time.Time // used in first: the latest instant of an UnlockAt; zero: none
+	until time.Time // in the first handle only: the latest instant of an UnlockAt; zero: none
 
-	ttls map[time.Duration]int // used in first: for each TTL, the number of its readers
+	ttls map[time.Duration]int // in the first handle only: for each TTL, the number of its readers
 
-	register *register.Register // used in first: nil until Load or Store is called
+	register *register.Register // in the first handle only: nil until Load or Store is called
 
 	inner  context.Context         // ends when this handle ends; nil before the first call of Context
 	cancel context.CancelCauseFunc // ends inner
@@ -233,9 +233,9 @@ func (l *handle) next() {
 	}
 }
 
-// wants stores the TTL that this handle needs. The lease gets the longest TTL of all its handles. The call of SetTTL
-// is under the mu of first. Otherwise two handles could change their TTLs at the same moment, and the lease could get
-// the shorter TTL.
+// wants stores the TTL that this handle needs. The lease gets the longest TTL of all its handles. wants calls SetTTL
+// while it has locked the mu of first. Otherwise two handles could change their TTLs at the same moment, and the
+// lease could get the shorter TTL.
 func (l *Lease) wants(ttl time.Duration) error {
 	if err := l.held.End(); err != nil {
 		return err

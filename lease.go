@@ -56,8 +56,8 @@ func newLease(ctx context.Context, m *Mutex, g waiting.Grant) *Lease {
 }
 
 // alarm arranges a warning for the case that l becomes garbage while it is held. The keeper, which renews the leases,
-// calls alarm soon after it got the lease. Until then it has a reference to l. It calls the returned function, which
-// cancels the warning, when the lease ends.
+// calls alarm soon after the lease begins. Before that call the keeper has a reference to l. When the lease ends, the
+// keeper calls the returned function, which cancels the warning.
 func (l *Lease) alarm(held *renewal.Lease) func() {
 	return runtime.AddCleanup(l, leak.report, leak{events: &l.client.events, held: held}).Stop
 }
@@ -75,8 +75,8 @@ func (k leak) report() {
 	}
 }
 
-// FromContext returns the innermost lease of ctx. A context has a lease if it is its [Lease.Context], or was made
-// from it.
+// FromContext returns the innermost lease of ctx. A lease belongs to ctx if ctx is the context of the lease
+// ([Lease.Context]), or was made from that context.
 //
 // The context of a [LeaseSet] belongs to all leases of the set. FromContext then returns the lease whose name sorts
 // last. [LeaseSetFromContext] returns the set.

@@ -13,7 +13,7 @@ import (
 // LeaseSet is several locks that one call of [Client.LockAll] or [Client.TryLockAll] took together. The client renews
 // the lease of each lock until Unlock. A LeaseSet is safe for concurrent use.
 //
-// If a LeaseSet becomes garbage without Unlock, its locks stay held, as for a [Lease].
+// If a program drops a LeaseSet without Unlock, its locks stay held, as for a [Lease].
 type LeaseSet struct {
 	client *Client
 	locks  []*Mutex // sorted by name
@@ -54,8 +54,8 @@ func (s *LeaseSet) enclose(ctx context.Context) {
 	s.ctx = context.WithValue(valued{s.inner, values}, leaseSetKey{}, s)
 }
 
-// LeaseSetFromContext returns the innermost set of ctx. A context has a set if it is its [LeaseSet.Context], or was
-// made from it.
+// LeaseSetFromContext returns the innermost set of ctx. A set belongs to ctx if ctx is the context of the set
+// ([LeaseSet.Context]), or was made from that context.
 func LeaseSetFromContext(ctx context.Context) (*LeaseSet, bool) {
 	s, ok := ctx.Value(leaseSetKey{}).(*LeaseSet)
 	return s, ok

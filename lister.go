@@ -294,7 +294,7 @@ func (l *lister) pace(ctx context.Context, i, keys int) {
 type recent struct {
 	seeds [2]maphash.Seed
 	has   map[[2]uint64]struct{}
-	order [][2]uint64 // ring of the digests, to forget the oldest
+	order [][2]uint64 // ring of the digests: a new one replaces the oldest
 	next  int
 }
 

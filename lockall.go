@@ -80,7 +80,7 @@ func (c *Client) all(ctx context.Context, names []string, opts []Option, wait bo
 	}
 	s := newLeaseSet(c, locks)
 	done := false
-	defer func() { // also if OnWait panics
+	defer func() { // deferred, because a function of OnWait may panic
 		if !done {
 			s.abandon(ctx)
 		}
@@ -205,7 +205,7 @@ func (s *LeaseSet) askAll(ctx context.Context, locks []*Mutex, took []*Lease, as
 	for j, g := range got.Grants {
 		if i := asked[j]; g.Owner != "" {
 			var err error
-			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client closes
+			if took[i], err = locks[i].lease(ctx, began, g, nil); err != nil { // the client is being closed
 				return i, err
 			}
 		}

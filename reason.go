@@ -75,9 +75,9 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Cause tells programs why the node gave its answer, as a code. A node that a newer version of Holdfast uses may
-// answer with a code that is not among these constants. For [ReasonServerError] the cause is the code of the server's
-// error, such as "NOPERM".
+// Cause tells programs why the node gave its answer, as a code. If another client of the nodes is newer than this
+// one, a node may answer with a code that is not among these constants. For [ReasonServerError] the cause is the code
+// of the server's error, such as "NOPERM".
 type Cause string
 
 // Causes of [ReasonQuarantined].

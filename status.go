@@ -37,12 +37,11 @@ type Status struct {
 // Holder returns the first of Holders. It returns a zero Holder if there is none.
 func (s *Status) Holder() Holder { return firstOf(s.Holders) }
 
-// Status returns the holder of the lock with this name. It changes no lock. It asks all nodes, and also those that do
-// not vote.
+// Status returns the holder of the lock with this name. It changes no lock. It also asks nodes that do not vote.
 //
 // A node that does not vote may have forgotten the holder, for example after a restart. If such a node stores no
-// holder, its answer has [ReasonFreeNoVote] and counts as unknown. A lock is free only if a majority of the nodes
-// vote and no holder can have a majority.
+// holder, its answer has [ReasonFreeNoVote] and counts as unknown. Status calls a lock free only if a majority of the
+// nodes vote and no holder can have a majority.
 //
 // If votes are missing, Status asks the nodes for them as [Admin.Nodes] does. This begins the quarantine of a node
 // that no client has met before.

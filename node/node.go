@@ -34,9 +34,10 @@ type Node interface {
 	// server whose memory is full refuses each command of a transaction, although these commands need no memory.
 	Eval(ctx context.Context, text string, call Call, load ...string) Reply
 
-	// Listen subscribes to a channel and calls on for each message, one call at a time. It returns the reason when
-	// ctx ends or the connection breaks. When the server has confirmed the subscription, Listen calls on("") once. on
-	// must return soon. After Listen has returned, it does not call on any more.
+	// Listen subscribes to a channel and calls the function on for each message, one call at a time. It returns the
+	// reason when ctx ends or the connection breaks. When the server has confirmed the subscription, Listen calls on
+	// once with an empty message. The function on must return soon. Listen does not call it any more after Listen has
+	// returned.
 	Listen(ctx context.Context, channel string, on func(message string)) error
 
 	// Close closes the connections. Calls that run fail. Later calls fail with [ErrClosed].

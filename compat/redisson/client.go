@@ -56,8 +56,9 @@ func New(config Config) (*Client, error) {
 func (c *Client) ID() string { return c.id }
 
 // Close ends all waits, releases all leases, and closes the nodes. It waits for the nodes for up to twice
-// [Config.NodeTimeout]. It does not wait for the work under the leases. The error says that a majority of the nodes
-// did not confirm the release of a lease. That lock ends with its TTL. Later calls return [holdfast.ErrClosed].
+// [Config.NodeTimeout]. It does not wait for the work under the leases. If a majority of the nodes did not confirm
+// the release of a lease, Close returns an error, and that lock ends with its TTL. Later calls return
+// [holdfast.ErrClosed].
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {

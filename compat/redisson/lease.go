@@ -29,8 +29,8 @@ type Lease struct {
 
 type leaseKey struct{}
 
-// FromContext returns the innermost lease of ctx. A context has a lease if it is its [Lease.Context], or was made
-// from it.
+// FromContext returns the innermost lease of ctx. A lease belongs to ctx if ctx is the context of the lease
+// ([Lease.Context]), or was made from that context.
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok

@@ -101,7 +101,7 @@ func (m *Mutex) run(ctx context.Context, wait bool, fn func(ctx context.Context)
 	work, cancel := context.WithCancelCause(l.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(ending.Cause(ctx)) })()
-	defer func() { // also after a panic
+	defer func() { // deferred, so that a panic in fn also releases the lock
 		end := l.hold.cause()
 		if unlock := l.Unlock(context.WithoutCancel(ctx)); end == nil && errors.Is(unlock, holdfast.ErrLost) {
 			end = unlock
