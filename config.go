@@ -76,8 +76,8 @@ type Config struct {
 	// each other.
 	//
 	// Give all clients of a name the same value. Otherwise a client that sets the plain key may hand the name to a
-	// private one, and its key stays for up to a second. The first client then sees its own key as a lock of another
-	// library. Defaults to false.
+	// private client. The plain key then stays for up to a second, and the first client takes it for a lock of
+	// another library. Defaults to false.
 	Private bool
 
 	// Fair serves waiters strictly in the order in which they came, over all processes. Without Fair, a lock may pass
@@ -93,7 +93,7 @@ type Config struct {
 	// Set PollGap to the longest pause that such a client makes between two tries, for example 250ms for redsync.
 	// Then every such client tries at least once in each gap, and one of them gets the lock.
 	//
-	// All clients of a name together leave one gap in eleven PollGaps, so gaps take a tenth of the time or less. A
+	// All clients of a name together leave one gap every eleven PollGaps, so gaps take a tenth of the time or less. A
 	// gap begins at Unlock, and only while somebody waits. Waiters keep their places in the queue. In a gap TryLock
 	// says that the name is held. A waiter asks the nodes once per PollGap, if that is less than a second.
 	//

@@ -108,7 +108,7 @@ func (l *Lease) String() string {
 }
 
 // Fence returns the lease's fencing token. It is larger than the token of every earlier lease of this name. Each slot
-// of a semaphore has its own row of tokens. The token of a shared lease is larger than the tokens of all earlier
+// of a semaphore has its own sequence of tokens. The token of a shared lease is larger than the tokens of all earlier
 // exclusive leases. Readers that share a lease have one token. [Lease.Downgrade] raises the token.
 //
 // Send the token with every write, and let the resource refuse a token below the highest that it has seen: see

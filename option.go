@@ -55,8 +55,8 @@ func WaitThroughOutages() Option { return option(func(o *options) { o.through = 
 // If f panics, Lock leaves the queue and does not recover the panic. The other goroutines keep waiting. f may end the
 // wait: it can cancel the context of Lock.
 //
-// Attempts come about once a second. They come after each [Config.RetryDelay], which is ten times a second by
-// default, if no message can wake the waiter: another library has the lock, or no majority answers.
+// Attempts come about once a second. Sometimes no message can wake the waiter, because another library has the lock
+// or no majority answers. Then attempts come after each [Config.RetryDelay], which is ten times a second by default.
 func OnWait(f func(err error)) Option {
 	return option(func(o *options) {
 		if o.waiting = nil; f != nil {

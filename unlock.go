@@ -29,7 +29,7 @@ type Unlocked struct {
 }
 
 // Unlock takes a lock away from its holders. Use it for a holder that keeps a lock for too long. If you can, end the
-// holder's process instead: its work under the lock goes on until it notices.
+// holder's process instead: after Unlock, its work goes on until the process learns of the loss.
 //
 // The nodes give the name to the first waiter at once. The old holder learns of it at its next renewal, usually
 // within a third of its lease's validity: its lease ends with [ErrLost], and [LostError.Forced] is true. If the old

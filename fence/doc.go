@@ -59,8 +59,8 @@
 // # What it needs
 //
 //   - Every access must go through this package. A program that writes without a token is not stopped.
-//   - One resource has one lock name. Tokens of two names cannot be compared. Each slot of a semaphore has its own row of
-//     tokens, so each slot needs its own resource.
+//   - One resource has one lock name. Tokens of two names cannot be compared. Each slot of a semaphore has its own
+//     sequence of tokens, so each slot needs its own resource.
 //   - The resource must not forget its marks. If a store loses its last writes, for example when a replica replaces its
 //     master, it accepts old tokens again.
 //   - After an error that is not ErrStale, such as a timeout, a write may have happened or may still arrive. It cannot

@@ -119,9 +119,9 @@ func (r *runner) seen(ctx context.Context, tick, now time.Time) (bool, error) {
 	return taken, nil
 }
 
-// keepAfter is an age of an outcome. If the outcome is older, Once does not only look at it but also takes the lock
-// and loads it. A look does not make the nodes keep the value for longer. Without the load, the nodes would forget
-// the outcome of a tick that lasts longer than 30 days.
+// keepAfter is an age of an outcome. If the outcome is older, Once also takes the lock and loads it. A look without
+// the lock does not make the nodes keep the value for longer. Without the load, the nodes would forget the outcome of
+// a tick that lasts longer than 30 days.
 const keepAfter = 10 * 24 * time.Hour
 
 // keep makes the nodes keep the outcome for another 30 days. If somebody has the lock, keep does nothing, because the
