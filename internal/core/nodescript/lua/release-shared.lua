@@ -1,7 +1,9 @@
--- release-shared: removes a reader. Afterwards no late acquire or extend of this lease can lock the name again: seen
--- rises above their stamps. One call may run several: see each.lua. It needs no guard and no window, as release.
+-- release-shared: removes a reader. After that, no late acquire or extend of its lease can lock the name again,
+-- because seen rises above their stamps. One call may run several releases: see each.lua. Like release, it needs no
+-- guard and no window.
 -- KEYS, ARGV, Returns as release
--- It removes no other entry, not even one that seems expired: a release has no stamp that confirms the node's clock.
+-- It removes no other reader, not even one that seems to have expired: a release has no stamp that confirms the node's
+-- clock.
 local call, sub = redis.call, string.sub
 call('EXISTS', 'holdfast:node') -- see hello
 local now, evicted
@@ -17,10 +19,10 @@ local function one(key, plain, owner, highest, above, never)
     @EVICTED@
   end
   @SHARES@
-  -- Only a grant to a stamp that the release covers counts: see release.
+  -- The release ends only a grant whose stamp it covers: see release.lua.
   local mine, tomb = has and has <= highest, above
-  -- The usual lease was never renewed, and nobody waits. Then the tombstone from ARGV is just above T: see release. The
-  -- script does not read the clock for the last reader of such a lease.
+  -- Usually the lease was never renewed, and nobody waits. Then the argument `above` is just above T, and the script need
+  -- not read the clock if this is the last reader: see release.lua.
   local usual = mine and has == highest and before == '' and not waits
   if not usual then
     if not now then clock() end
@@ -45,8 +47,8 @@ local function one(key, plain, owner, highest, above, never)
     return 'F'
   end
   call('HDEL', hash, owner)
-  -- A lease ends all earlier leases of writers. The script compares the token T of the lease, and not its highest stamp,
-  -- because the token of a later writer may be below that stamp.
+  -- A reader's lease ends all earlier leases of writers. So the script stores the token T of the lease as rleased. It
+  -- does not store the highest stamp, because the token of a later writer may be below that stamp.
   if never == '0' and has > rleased then call('HSET', hash, 'seen', rseen .. has) end
   if tomb > seen then call('SETRANGE', key, '0', tomb) end
   if usual and call('HLEN', hash) == 1 then -- only the field seen
@@ -63,8 +65,9 @@ local function one(key, plain, owner, highest, above, never)
     call('DEL', plain)
     value = false
   end
-  -- If the last reader goes, the script hands the name on. If another reader goes, it gives claims to readers at the
-  -- front of the queue. If the lease seems to have ended long ago, this clock is ahead: see release.
+  -- If this was the last reader, the script hands the name on. If other readers remain, it gives claims to readers at
+  -- the front of the queue. If the lease seems to have ended long ago, this node's clock is ahead, and the script
+  -- makes no claim: see release.lua.
   local sane = now - above <= @QUARANTINE@ or now < ends
   if waits and sane and (not value or value == '@MARKER@') then
     @HANDOFF@
