@@ -111,7 +111,7 @@ func (f *Fanout) untrusted(node int) bool {
 // has one of these verdicts. Misconfigured: a node already has other members, or two nodes share an id. Quarantined:
 // the server gets a place later. Failed: a majority did not accept a report.
 func (f *Fanout) member(node int) nodescript.Answer {
-	if f.untrusted(node) { // if the vote already counts, no caller waits for a report
+	if f.untrusted(node) { // otherwise the vote counts already, and no caller waits for a report
 		f.reportUntilTrusted(node)
 	}
 	f.mu.Lock()
@@ -296,7 +296,7 @@ func (f *Fanout) reportTo(i int, v *voter, id string, call node.Call) (yes, unke
 		me.becomes(p.ID)
 		me.seen = sent
 		f.members.wakeMet()
-	} else if me.id == "" { // the server was away; it keeps reports only after the client has met it
+	} else if me.id == "" { // it was away. The server keeps reports only after the client has met it.
 		f.wait.Go(func() { v.admitted() })
 	}
 	if sent >= f.members.known[i].sent {

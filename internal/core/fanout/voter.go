@@ -206,7 +206,7 @@ func (v *voter) askVoting() (a nodescript.Answer, answered bool) {
 	scripts, loaded, challenge := v.standing.Scripts(), v.standing.Loaded(), v.standing.Challenge()
 	if unfit, _ := h.Unfit(); h.Run != scripts.Run || twin != "" || unfit != nodescript.NoCause {
 		defer v.mu.Unlock()
-		v.standing.Doubt() // the complete greeting that follows also notes the server's identity and checks that it is durable
+		v.standing.Doubt() // a whole greeting follows. It also finds out which server this is, and whether it is durable.
 		return a, false
 	}
 	v.mu.Unlock()

@@ -166,7 +166,7 @@ func (r *renewal) tell(late bool) {
 func (e *Lease) renewed(r *renewal, out quorum.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.checkLocked() // a renewal that wins after the old deadline does not count
+	e.checkLocked() // a majority counts only inside the old deadline
 	if e.end != nil {
 		r.wait.is(e.end)
 		return

@@ -51,7 +51,7 @@ func (l *Locker) queue(ctx context.Context, b *bidder, after func(*Refusal)) (Gr
 			continue
 		case <-b.wake:
 		case <-ctx.Done():
-			return b.outcome(true) // the bid may have won at the same moment
+			return b.outcome(true) // it may have been won at the same moment
 		case <-l.Stop:
 			return b.outcome(true)
 		}
