@@ -21,7 +21,7 @@ type Queue struct {
 
 	mu     sync.Mutex
 	todo   []func()
-	missed int // the number of functions that were dropped after the last one in todo
+	missed int           // the number of functions that were dropped after the last one in todo
 	idle   chan struct{} // closes when no work is left; nil while no goroutine works
 }
 

@@ -17,11 +17,11 @@ const (
 	Acquired                // a call got a lock: Name, Owner, Token, Took
 	Renewed                 // a majority renewed a lease: Name, Owner, Token
 	Lost                    // a lease is lost: Name, Owner, Token, Err
-	Released // a holder ended its lease: Name, Owner, Token
-	Unconfirmed // the work under a lease is done, but too few nodes confirmed the release: Name
-	Dropped // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
-	Forced // an operator used this client to end the lease of an owner: Name, Owner, Token
-	NodeState // a node starts or stops voting, or the reason why it does not vote has changed: Node, Answer, Offset
+	Released                // a holder ended its lease: Name, Owner, Token
+	Unconfirmed             // the work under a lease is done, but too few nodes confirmed the release: Name
+	Dropped                 // the program lost its last reference to a lease without Unlock, and the lease stays held: Name, Owner, Token
+	Forced                  // an operator used this client to end the lease of an owner: Name, Owner, Token
+	NodeState               // a node starts or stops voting, or the reason why it does not vote has changed: Node, Answer, Offset
 	kinds
 )
 
@@ -32,11 +32,11 @@ type Event struct {
 	Owner string
 	Token int64
 	Took  time.Duration // the time from the call to the lock
-	Err   error // the error as users of the public package see it
+	Err   error         // the error as users of the public package see it
 
-	Node   int // the index of the node in the list
+	Node   int               // the index of the node in the list
 	Answer nodescript.Answer // the verdict is Done if the node votes
-	Offset time.Duration // the difference between the node's clock and the majority's; 0 if unknown
+	Offset time.Duration     // the difference between the node's clock and the majority's; 0 if unknown
 }
 
 // Listener receives events. It must not keep e. It runs on the goroutine that emits the event, and that goroutine may

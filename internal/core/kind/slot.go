@@ -13,7 +13,7 @@ import (
 // use.
 type Slots struct {
 	slots nodescript.Slots
-	line  string // the key of the line: see [Slot.Line]
+	line  string       // the key of the line: see [Slot.Line]
 	last  atomic.Int32 // 1 + the slot that a lease gave back last; 0: none, or Prefer has returned that slot since
 }
 
