@@ -253,7 +253,7 @@ type waiter struct {
 	shared  bool                 // the run wants the lock together with other readers
 	said    string               // what the last line was about: the name and the holder, or "quorum" and the name
 	nodes   map[string]refusalOf // the last printed answer of each node that does not vote
-	met     bool                 // a majority has answered during this wait
+	met     bool                 // another owner had the lock during this wait, so a majority has answered
 	through bool                 // the wait continues while no majority answers
 	hint    bool                 // print no hint about vouching: one was printed, or a lock is alive
 }

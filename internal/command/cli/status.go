@@ -144,7 +144,7 @@ func printStatus(out io.Writer, s *holdfast.Status, jobs map[string]job.Outcome,
 	return printed(w.Flush())
 }
 
-// lacking returns what too few nodes did: answer, or vote.
+// lacking returns the verb for a message that too few nodes did something: vote or answered.
 func lacking(nodes []holdfast.NodeAnswer) string {
 	for _, n := range nodes {
 		if n.Reason == holdfast.ReasonFreeNoVote {

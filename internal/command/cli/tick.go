@@ -54,7 +54,7 @@ func (c *crashFlag) Set(text string) error {
 	return nil
 }
 
-// checkTick returns an error if another flag cannot be used together with --tick.
+// checkTick returns an error if another flag cannot be used together with --tick, or if an outer run has the lock name.
 func (f *runFlags) checkTick(name string) error {
 	for _, other := range []struct {
 		flag  string
