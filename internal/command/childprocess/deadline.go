@@ -23,8 +23,8 @@ func note() noted { return noted{clock.Host(), time.Now()} }
 // host's clock was read first. So if this process freezes before until is called, the result is earlier by the time of
 // the freeze.
 //
-// until must already count a suspension of the host that happened before n. Its clock may be behind by one lag. So
-// deadline waits until two lags have passed since n.
+// until must already count a suspension of the host that happened before the instant n. The clock that until uses may
+// be behind by one lag. So deadline waits until two lags have passed since n.
 func (n noted) deadline(until func() time.Time) clock.Instant {
 	time.Sleep(2*clock.Lag - time.Since(n.at))
 	// A lost lease has the zero time as its deadline. That time is so long ago that the difference would overflow.

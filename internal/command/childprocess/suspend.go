@@ -50,7 +50,7 @@ func (c *Child) stopped(pid int, sig syscall.Signal) {
 	// process does not stop, and keeps the lock.
 }
 
-// suspend stops this process. It sends sig to the target that kill calls to, which includes this process. It returns
+// suspend stops this process. It sends sig to this process, or to its whole group if the parameter to is 0. It returns
 // when this process is continued. Until then c.job keeps CONT from being forwarded. Otherwise the command could run
 // while this process is stopped and does not renew the lock.
 func (c *Child) suspend(to int, sig syscall.Signal) {

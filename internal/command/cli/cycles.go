@@ -20,8 +20,9 @@ type cycles struct {
 	lock, unlock []time.Duration
 }
 
-// stretch contains the contexts of one phase. When over ends, no new operation begins. When wait ends, operations that
-// have begun are cancelled. give limits the releases; an interrupt does not end it, so that locks are given back.
+// stretch contains the contexts of one phase. When the context over ends, no new operation begins. When wait ends,
+// operations that have begun are cancelled. The context give limits the releases. An interrupt does not end give, so
+// that locks are given back.
 type stretch struct{ over, wait, give context.Context }
 
 func newStretch(ctx context.Context, d time.Duration) (s stretch, done func()) {

@@ -102,7 +102,7 @@ func (r *relay) has(client int, now time.Time, counts bool) {
 	r.took = now.Sub(r.first)
 }
 
-// hold returns when another client waits, or when over ends.
+// hold returns when another client waits, or when the context over ends.
 func (r *relay) hold(over context.Context) {
 	for !r.awaited() {
 		select {

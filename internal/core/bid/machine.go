@@ -109,7 +109,7 @@ func (m *Machine) Part() Nodes { return m.part }
 // mine returns the nodes that have, or may have, a claim or a grant for this owner.
 func (m *Machine) mine() Nodes { return m.claimed | m.which(m.votes.Kept) }
 
-// which returns the set of nodes for which is returns true.
+// which returns the set of nodes for which the function is returns true.
 func (m *Machine) which(is func(node int) bool) (n Nodes) {
 	for i := range m.N {
 		if is(i) {

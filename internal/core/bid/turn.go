@@ -15,9 +15,9 @@ type Turn struct {
 }
 
 // Next returns the lease if the bid is won. Otherwise it returns the pause before the next question to all nodes. The
-// pause is short while hand-offs come in. Otherwise it lasts until the end of the holder's lease, but at most every.
-// retry is the pause of a waiter to which no hand-off will come. Next decides all this for one state of the bid: see
-// [Machine.Outcome].
+// pause is short while hand-offs come in. Otherwise it lasts until the end of the holder's lease, but at most for the
+// parameter every. The parameter retry is the pause of a waiter to which no hand-off will come. Next decides all this
+// for one state of the bid: see [Machine.Outcome].
 func (m *Machine) Next(now clock.Instant, retry, every time.Duration) (Turn, []Action) {
 	m.start()
 	if l, ok := m.take(now); ok {

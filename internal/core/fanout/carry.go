@@ -32,10 +32,10 @@ type carrier struct {
 // caller. Carry does this only if there is one node, the node votes, no other message waits or is under way, and the
 // last messages came alone, too. Otherwise the workers carry the messages.
 //
-// Carry carries only messages with the receiver to. It returns when these messages have their answers or when ctx
-// ends. The end of ctx ends the call, and the answers then say so. If the message was a release or a quit, a worker
-// repeats it at once. send may lock a mutex. After send, the caller must hold no mutex that the receiver needs for an
-// answer.
+// Carry carries only messages whose receiver is the parameter to. It returns when these messages have their answers or
+// when ctx ends. The end of ctx ends the call, and the answers then say so. If the message was a release or a quit, a
+// worker repeats it at once. send may lock a mutex. After send, the caller must hold no mutex that the receiver needs
+// for an answer.
 //
 // With several nodes the workers always carry the messages. A single goroutine would have to ask one node after the
 // other.
@@ -50,8 +50,8 @@ func (f *Fanout) Carry(ctx context.Context, to Receiver, send func()) {
 // EndWaits when it closes.
 func (f *Fanout) EndWaits() { f.end() }
 
-// Interrupt ends the call that a caller carries for the receiver to, and the caller returns from Carry. The receiver
-// calls Interrupt when another event has decided what the caller waits for. If there is no such call, Interrupt does
+// Interrupt ends the call that a caller carries for a receiver, and the caller returns from Carry. The receiver calls
+// Interrupt when another event has decided what the caller waits for. If there is no such call, Interrupt does
 // nothing.
 func (f *Fanout) Interrupt(to Receiver) {
 	if len(f.senders) > 1 {
@@ -65,7 +65,7 @@ func (f *Fanout) Interrupt(to Receiver) {
 	}
 }
 
-// reserve lets a caller carry the next messages for the receiver to, and makes the workers leave them in the queue. It
+// reserve lets a caller carry the next messages for a receiver, and makes the workers leave them in the queue. It
 // returns false if the node does not vote or is not idle. Then the workers carry the messages.
 func (s *sender) reserve(to Receiver) bool {
 	if s.alone.Load() < seldom { // this check needs no mutex, so it costs many busy callers nothing

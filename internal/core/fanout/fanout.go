@@ -109,7 +109,7 @@ func (f *Fanout) SendBy(sent clock.Instant) clock.Instant {
 	return sent.Add(min(f.config.Timeout, f.config.Set.Window))
 }
 
-// Send puts m into the queue of each node for which to returns true. If to is nil, it puts m into all queues.
+// Send puts m into the queue of each node for which the function to returns true. A nil function means all nodes.
 func (f *Fanout) Send(m *Message, to func(node int) bool) {
 	for i, s := range f.senders {
 		if to == nil || to(i) {

@@ -158,7 +158,7 @@ func (m *membership) opposed(now clock.Instant) int {
 	return slices.IndexFunc(m.against, func(o objection) bool { return now < o.until })
 }
 
-// bothLists returns the members that the node by has, and the servers behind this client's list. It leaves out when
+// bothLists returns the members that a node answered, and the servers behind this client's list. It leaves out when
 // clients last saw the servers. The caller holds f.mu.
 func (f *Fanout) bothLists(by int) *nodescript.Evidence {
 	e := &nodescript.Evidence{Value: f.Addr(by), Kept: f.config.Set.MemberKept()}

@@ -53,8 +53,8 @@ type Slot struct {
 // Slots returns the slots of the semaphore.
 func (s *Slot) Slots() *Slots { return s.of }
 
-// At returns the kind of a slot for an owner that moves there from the slot from. If from is -1, the owner does not
-// move.
+// At returns the kind of a slot for an owner. The parameter from is the slot that the owner leaves, or -1 if it does
+// not move.
 func (s *Slot) At(slot, from int) *Slot { return &Slot{s.of, slot, from} }
 
 // Slot returns the slot, counted from 0.

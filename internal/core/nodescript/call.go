@@ -47,8 +47,9 @@ func QueueCall(l Lock, owner string, stamp int64, ttl time.Duration, ticket int6
 	return acquire(l, owner, stamp, ttl, Micros(ticket))
 }
 
-// PassCall is AcquireCall for an owner to which another owner of the same process passes the lock. from is that other
-// owner. Nodes distinguish from and a ticket by their lengths: every owner of [NewOwner] is longer than a ticket.
+// PassCall is AcquireCall for an owner to which another owner of the same process passes the lock. The parameter from
+// is that other owner. Nodes distinguish it from a ticket by its length: every owner of [NewOwner] is longer than a
+// ticket.
 func PassCall(l Lock, owner string, stamp int64, ttl time.Duration, from string) Call {
 	return acquire(l, owner, stamp, ttl, from)
 }

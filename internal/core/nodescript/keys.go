@@ -181,7 +181,8 @@ func tagged(name string) bool {
 }
 
 // CheckName returns nil if name can be locked, otherwise an error. Any bytes are allowed, including NUL and newline.
-// It refuses the empty name, names longer than [MaxName], and the few names whose keys could be keys of Holdfast.
+// CheckName refuses the empty name, names longer than [MaxName], and the few names that could be confused with keys of
+// Holdfast.
 func CheckName(name string) error {
 	switch {
 	case name == "":

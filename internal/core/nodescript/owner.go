@@ -73,7 +73,7 @@ func Label(owner string) string {
 }
 
 // Handoff is a message from a node to a client. Usually it says that the node has reserved a name for Owner. If Wanted
-// is set, it says that a lease is to be repaired on the node, where Owner has a partial grant.
+// is set, Owner has a partial grant on the node, and the holder of a lease wants to repair its lease there.
 type Handoff struct {
 	Owner  string // the owner to which the message goes
 	Seen   int64  // the highest token that the node has seen; if Wanted: the token of the partial grant

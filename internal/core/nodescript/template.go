@@ -10,8 +10,9 @@ import (
 //go:embed lua/*.lua
 var files embed.FS
 
-// template is the text of a script with gaps. Fixed texts and names of values alternate. A template is made once, and
-// filled for each incarnation of a node that a client meets.
+// template is the text of a script with gaps. Its elements with even index are fixed texts. Each element with odd
+// index is the name of the value that fills a gap. A template is made once, and filled for each incarnation of a node
+// that a client meets.
 type template []string
 
 // templates returns the templates of all scripts that contain values of the node.

@@ -28,7 +28,7 @@ const maxRounds = 3
 // Attempt is not safe for concurrent use.
 type Attempt struct {
 	round   int
-	chased  int32 // the number of rounds in a row whose only reason was that nodes had seen a higher token, plus one
+	chased  int32 // the number of rounds since the caller of Begin last had a new reason
 	decided bool
 	ballots []ballot
 }

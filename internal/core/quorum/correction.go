@@ -235,10 +235,10 @@ func (t *Timebase) Stamp(now clock.Instant) (int64, error) {
 	return t.draw(now), nil
 }
 
-// Admission returns a stamp for an admission. The node's clock may differ from it by the time within, which is a
-// window at most. Admission returns the errors of Stamp. If the clocks are not known well enough, it returns an
-// Unsettled with the field Off. Unlike Stamp, Admission ignores Raise: a high token must not change the beginning or
-// the end of a quarantine.
+// Admission returns a stamp for an admission. The result within is the largest permitted difference between the node's
+// clock and the stamp, a window at most. Admission returns the errors of Stamp. If the clocks are not known well
+// enough, it returns an Unsettled with the field Off. Unlike Stamp, Admission ignores Raise: a high token must not
+// change the beginning or the end of a quarantine.
 //
 // For an acquire, the stamp itself need not be right: a majority accepted it, and one node of any majority has a right
 // clock. For an admission there is only one node, and its clock may be wrong. So the stamp must be right: its possible

@@ -32,7 +32,7 @@ func (e *NoQuorumError) Unwrap() error { return ErrNoQuorum }
 // Pass offers a lease that has ended to a waiter of this process. It reports whether a waiter takes the lease. That
 // waiter then also releases the old owner on the nodes. If no waiter takes the lease, gap is the time for which the
 // name must stay free for clients of other libraries, before nodes hand it on. The parameter highest is the highest
-// stamp sent for the lease. At the instant over, the lease has expired on all nodes.
+// stamp sent for the lease. The parameter over is the instant at which the lease has expired on all nodes.
 type Pass func(l kind.Kind, g waiting.Won, highest int64, over clock.Instant) (passed bool, gap time.Duration)
 
 // Release ends the lease at once, whatever it returns, and gives the name back on every node. A node that does not
@@ -158,8 +158,8 @@ func (e *Lease) send(c nodescript.Call, b *giveback) {
 	e.keeper.fan.Send(&b.message, nil)
 }
 
-// tell sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which where returns
-// true, or to all nodes if where is nil.
+// tell sends c and repeats it as send does, but ignores the answers. It sends c to the nodes for which the function
+// where returns true, or to all nodes if where is nil.
 func (e *Lease) tell(c nodescript.Call, where func(int) bool) {
 	e.keeper.fan.Send(&fanout.Message{Call: c, Persist: e.persist()}, where)
 }

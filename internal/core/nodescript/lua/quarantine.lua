@@ -56,9 +56,10 @@ if not survived then return lost('restarted') end
 if r[3] == '0' then
   -- The node voted when a client last asked it for admission. If its guard is missing now, there are three possible
   -- reasons. A leap of the clock deleted the guard, and perhaps locks. Or the server booted with a wrong clock. Or
-  -- nobody used the node, and the guard expired. The key `kept` shows which reason it is. It expires after all locks
-  -- granted under the guard have ended, and before the record of any such lock expires. So while `kept` exists, no
-  -- leap of the clock has deleted such a record.
+  -- nobody used the node, and the guard expired. If the key `kept` still exists, the guard has only expired. A leap of
+  -- the clock that deletes the record of a lock also deletes `kept`, because `kept` expires before the record of any
+  -- lock that was granted under the guard. If nobody used the node for so long that `kept` has expired, too, all these
+  -- locks have ended.
   --
   -- Redis also deletes expired keys at random times, so it may delete a record before the guard. In a restart this
   -- loses a lock only if the machine booted with a clock that was hours ahead. When that clock is set right, the
