@@ -27,7 +27,7 @@ func (l *Locker) AskAll(ctx context.Context, locks []kind.Kind, ttl time.Duratio
 // TryAll does the same as AskAll, but it tries again a few times if the attempts of several clients blocked each other
 // and no owner has the name.
 //
-// Each try asks for all names again, and not only for the refused name. The first script of a try asks a node for the
+// Each try asks for all names again. The first script of a try asks a node for the
 // first few names together, so the node answers them all at one moment. If several callers want the same names, one of
 // them gets a majority for all these names. The other callers stop there. So only one caller asks for the remaining
 // names.

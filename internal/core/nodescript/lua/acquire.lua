@@ -75,8 +75,7 @@ local function one(key, plain, mine, ttl, wants, owner)
       end
       return 'H' .. kind .. string.format('%016.0f', expiry - now) .. rank .. (crowd or holder)
     end
-    -- The owner before sent no release, so nobody said that its stamp won no majority. Its stamp may be the token of a
-    -- lease.
+    -- The owner before may have had a lease with this stamp as its token. Only a release can show that it had none.
     if before ~= '' and before ~= owner and sub(old, 17, 32) > leased then leased = sub(old, 17, 32) end
     above = marked and rseen > seen and rseen or seen
     if T <= above then
