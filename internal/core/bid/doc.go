@@ -31,7 +31,7 @@
 // back.
 //
 //	machine.go   the state of a bid
-//	action.go what a bid asks its caller to do
+//	action.go    what a bid asks its caller to do
 //	nodes.go     a set of nodes
 //	round.go     questions to the nodes: when and to which
 //	answer.go    what an answer changes
